@@ -1,0 +1,63 @@
+import type { NewEvent, RecordedEvent } from './event-store.js';
+
+/** An event as the domain sees it: a type and its data, nothing of the store. */
+export interface DomainEvent {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** Turns data written by an older schema version into the current one. One step per entry: `from` is the version read. */
+export interface Upcaster {
+  type: string;
+  from: number;
+  upcast(data: never): object;
+}
+
+/**
+ * An aggregate: its stream category, its initial state and its pure `evolve`. `types` lists every event type that
+ * `evolve` knows with its current schema version: a stored type outside the list was written by a newer release, and
+ * a decision over such a stream answers 503 (decision 9).
+ */
+export interface Aggregate<State, Event extends DomainEvent> {
+  readonly category: string;
+  readonly initial: State;
+  readonly types: Readonly<Record<Event['type'], number>>;
+  evolve(state: State, event: Event): State;
+  readonly upcasters?: readonly Upcaster[];
+}
+
+/** What caused the events of a decision; becomes their metadata. */
+export interface EventContext {
+  tenantId: string;
+  requestId: string;
+  actor: string;
+  operation: string;
+  correlationId?: string;
+  causationId?: string;
+  traceparent?: string;
+  partitionKey?: string;
+}
+
+export interface Loaded<State> {
+  state: State;
+  /** -1 when the stream does not exist. */
+  revision: number;
+  /** Chain value of the last event, '' at the beginning. */
+  chain: string;
+}
+
+export interface Decided<State, Event extends DomainEvent> extends Loaded<State> {
+  /** What was appended; empty when the decision had nothing to say. */
+  events: Event[];
+  recorded: NewEvent[];
+  /** Position of the last event appended, absent when nothing was. */
+  position?: string;
+}
+
+/** A stream holds an event type this release does not know. */
+export class UnknownEventType extends Error {
+  override readonly name = 'UnknownEventType';
+  constructor(readonly event: Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion'>) {
+    super(`${event.stream} holds ${event.type} v${event.schemaVersion}, which this release does not know`);
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The event store port. Adapters: embedded/ (SQLite), later eventstoredb/ and postgres/. Every adapter passes
+ * event-store.contract.ts.
+ *
+ * Shaped by what the engines can do: no append over several streams, no filter on reading all but by category,
+ * subscriptions that start exclusively and may be dropped, positions that mean nothing outside their adapter.
+ */
+
+/** `<category>-<id>`; for tenant data `<category>-<tenantId>+<id>`. The category has no dash. */
+export type StreamName = string;
+
+/** Opaque, comparable only by the adapter that made it. `undefined` stands for the beginning. */
+export type Position = string;
+
+/** Revision of the last event of a stream, from 0; `-1` means the stream has no event yet. */
+export type Revision = number;
+export const NO_STREAM: Revision = -1;
+
+/** What every event tells about its cause (decision 6). */
+export interface EventMetadata {
+  tenantId: string;
+  requestId: string;
+  /** `client:<id>`, `user:<id>`, `holder:<sessionId>`, `service:<name>` */
+  actor: string;
+  /** Name of the operation, for example `dids.create-did`, or of the reaction. */
+  operation: string;
+  correlationId: string;
+  causationId: string;
+  traceparent?: string;
+  /** RFC 3339, UTC, milliseconds. */
+  occurredAt: string;
+  partitionKey: string;
+  /** base64url SHA-256 over the previous event's chain value and the RFC 8785 form of this event; see chain.ts. */
+  chain: string;
+  /** Consumers that copy from a feed keep its sequence here, so that a redelivery cannot double an event. */
+  sourceSequence?: string;
+}
+
+export interface NewEvent<Type extends string = string, Data = unknown> {
+  id: string;
+  type: Type;
+  schemaVersion: number;
+  data: Data;
+  metadata: EventMetadata;
+}
+
+export interface RecordedEvent<Type extends string = string, Data = unknown> extends NewEvent<Type, Data> {
+  stream: StreamName;
+  revision: Revision;
+  position: Position;
+}
+
+export interface AppendResult {
+  /** Revision of the last event appended. */
+  revision: Revision;
+  position: Position;
+}
+
+export interface ReadStreamOptions {
+  /** First revision wanted (inclusive), default 0; when reading backwards, default the end. */
+  from?: Revision;
+  direction?: 'forwards' | 'backwards';
+  limit?: number;
+}
+
+export interface ReadAllOptions {
+  /** Exclusive; absent means from the beginning. */
+  after?: Position;
+  /** Absent means every category. */
+  categories?: readonly string[];
+  limit: number;
+}
+
+export interface AllPage {
+  events: RecordedEvent[];
+  /** Where to go on: never before `after`, and past events that the category filter hid. Absent only when the store is empty. */
+  next?: Position;
+  /** True when nothing more was stored when the page was read. */
+  atEnd: boolean;
+}
+
+export interface SubscribeOptions {
+  after?: Position;
+  categories?: readonly string[];
+  /** Most events handed over at once. Default 256. */
+  batchSize?: number;
+}
+
+export interface SubscriptionHandler {
+  /**
+   * Receives what came since the last call, in order. The next batch follows when it resolves.
+   * `next` is the position to keep as checkpoint; `events` may be empty when the filter hid all of a long range.
+   * When it rejects, the subscription ends and `onDropped` is called.
+   */
+  onEvents(events: RecordedEvent[], next: Position): Promise<void>;
+  /** The subscription ended by itself (handler failed, connection lost, too slow). Resubscribe from the last checkpoint. */
+  onDropped(error: Error): void;
+}
+
+export interface Subscription {
+  /** Stops delivery and waits for a batch being handled. */
+  close(): Promise<void>;
+}
+
+/** The stream was not at the expected revision: somebody else appended first. */
+export class WrongExpectedRevision extends Error {
+  override readonly name = 'WrongExpectedRevision';
+  readonly code = 'WrongExpectedRevision';
+  constructor(
+    readonly stream: StreamName,
+    readonly expected: Revision,
+    readonly actual: Revision,
+  ) {
+    super(`stream ${stream} is at revision ${actual}, expected ${expected}`);
+  }
+}
+
+/** The engine cannot be reached or refused; nothing is known to have been stored. */
+export class EventStoreUnavailable extends Error {
+  override readonly name = 'EventStoreUnavailable';
+  readonly code = 'EventStoreUnavailable';
+}
+
+export abstract class EventStore {
+  /**
+   * Appends events to one stream, all or none, durable when it resolves.
+   * Idempotent by event id: when exactly these ids already follow `expected`, the first result is returned again.
+   * @throws WrongExpectedRevision, EventStoreUnavailable
+   */
+  abstract append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult>;
+
+  /** Events of one stream in the direction asked for; empty for a stream that does not exist. */
+  abstract readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]>;
+
+  /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
+  abstract readAll(options: ReadAllOptions): Promise<AllPage>;
+
+  /** Pushes events after a position (exclusive), first those stored, then new ones as they come. At least once. */
+  abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
+
+  /** Position of the newest event, `undefined` when there is none. */
+  abstract head(): Promise<Position | undefined>;
+
+  /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
+  abstract comparePositions(a: Position, b: Position): number;
+
+  abstract close(): Promise<void>;
+}
+
+/** A lease that was granted; `epoch` grows with every new holder and fences off the writes of older ones. */
+export interface Lease {
+  name: string;
+  holder: string;
+  epoch: number;
+  /** Milliseconds since the epoch, by the store's clock. */
+  expiresAt: number;
+}
+
+/**
+ * Named leases. A holder whose lease ran out may believe it still holds it; whatever it writes must be conditional on
+ * the epoch, which is what {@link Leases.isHeld} and the checkpoints of libs/read-model are for (decision 28).
+ */
+export abstract class Leases {
+  /** Grants the lease when it is free, expired or already ours; `undefined` when somebody else holds it. */
+  abstract acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
+  /** Extends our lease; `undefined` when it was lost. */
+  abstract renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>;
+  /** Gives it back; a lost lease is left alone. */
+  abstract release(lease: Lease): Promise<void>;
+  /** False as soon as a newer epoch exists or the lease ran out. */
+  abstract isHeld(lease: Lease): Promise<boolean>;
+}

@@ -1,0 +1,129 @@
+/**
+ * The messaging port: request/reply between services and a durable feed of events. Adapters: in-process/ (with a feed
+ * in SQLite), later nats/. Every adapter passes messaging.contract.ts. Whatever crosses it is serialised, so that no
+ * call can rely on being in the same process.
+ */
+
+/** Lower-case words, joined by dots: `op.dids.create-did`, `event.management.tenant-created`. */
+export type Subject = string;
+
+export interface Headers {
+  [name: string]: string;
+}
+
+/** The one error that crosses process borders (architecture 5.7); see AppError in libs/contracts. */
+export interface WireError {
+  kind: string;
+  code: string;
+  message: string;
+  details?: unknown;
+}
+
+export type Reply<T = unknown> = { ok: true; data: T } | { ok: false; error: WireError };
+
+export interface RequestOptions {
+  headers?: Headers;
+  /** Milliseconds; the deadline travels in the header `deadline` (milliseconds since the epoch). */
+  timeoutMs: number;
+}
+
+/** Nobody serves the subject (`no-responder`), no answer came in time (`timeout`), or the bus is closed. Nothing is re-sent. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed';
+  constructor(
+    readonly reason: 'no-responder' | 'timeout' | 'closed',
+    readonly subject: Subject,
+  ) {
+    super(`${subject}: ${reason}`);
+  }
+}
+
+/** A message to publish. `id` is the event id: publishing the same id again within the adapter's window has no effect. */
+export interface OutgoingMessage {
+  id: string;
+  subject: Subject;
+  headers?: Headers;
+  data: unknown;
+}
+
+export interface FeedMessage<T = unknown> extends OutgoingMessage {
+  data: T;
+  headers: Headers;
+  /** Grows with every message of the feed; a decimal string that compares by length, then text. */
+  sequence: string;
+  /** 1 at the first delivery. */
+  attempt: number;
+}
+
+export interface ConsumerOptions {
+  /** Permanent: it names the durable checkpoint. */
+  name: string;
+  /** Exact subjects or prefixes ending in `.>` */
+  subjects: readonly Subject[];
+  /** Most messages handed over at once. Default 256. */
+  batchSize?: number;
+  /** Where a consumer starts that never ran before. Default `first`. */
+  start?: 'first' | 'new';
+  retry?: {
+    /** Attempts of a batch before its messages are tried one by one and the failing one is parked; default Infinity: stop and retry for ever. */
+    maxAttempts?: number;
+    /** Milliseconds before the second attempt; doubles, with jitter. Default 100. */
+    initialDelayMs?: number;
+    maxDelayMs?: number;
+  };
+}
+
+export interface ConsumerHealth {
+  name: string;
+  /** False while the last attempt failed. */
+  healthy: boolean;
+  /** Message of the last failure, while unhealthy. */
+  error?: string;
+  /** Sequence of the last message acknowledged. */
+  acknowledged?: string;
+}
+
+export interface Consumer {
+  readonly health: ConsumerHealth;
+  /** Stops and waits for the batch being handled. What it acknowledged stays acknowledged. */
+  close(): Promise<void>;
+}
+
+export interface ParkedMessage {
+  consumer: string;
+  message: FeedMessage;
+  error: string;
+  parkedAt: string;
+}
+
+export abstract class MessageBus {
+  /** Serves a subject; of several servers of a subject (a queue group) one gets each request. */
+  abstract serve(subject: Subject, handler: (data: unknown, headers: Headers) => Promise<Reply>): void;
+
+  /**
+   * Asks one server of a subject. The reply's data is what the server returned, serialised and parsed.
+   * @throws RequestFailed
+   */
+  abstract request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>>;
+
+  /** Appends to the durable feed; all messages are on the disk when it resolves. Order within one call is kept. */
+  abstract publish(messages: readonly OutgoingMessage[]): Promise<void>;
+
+  /**
+   * Runs a named durable consumer: batches in order, at least once, the checkpoint kept after the handler resolved.
+   * A handler that rejects is called again with the same messages after a back-off; other consumers go on.
+   */
+  abstract consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer;
+
+  /** Messages that failed `maxAttempts` times, oldest first. */
+  abstract parked(consumer: string): Promise<ParkedMessage[]>;
+
+  /** Hands a parked message to its consumer again. */
+  abstract replay(consumer: string, messageId: string): Promise<void>;
+
+  /** Sequence of the newest message of the feed, `undefined` while it is empty. */
+  abstract head(): Promise<string | undefined>;
+
+  /** Refuses new requests, waits for those being served and for consumers, then closes. */
+  abstract close(): Promise<void>;
+}

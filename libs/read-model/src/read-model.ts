@@ -1,0 +1,59 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { RecordedEvent } from '@attestry/event-store';
+
+/**
+ * A projection: versioned tables filled from the event store in batches, rows and checkpoint in one transaction.
+ * Raising `version` makes the runner fill new tables beside the old ones and switch when they have caught up.
+ */
+export interface Projection<Tables> {
+  /** Permanent: names the checkpoint and the lease. */
+  readonly name: string;
+  readonly version: number;
+  /** Event categories of interest. */
+  readonly categories: readonly string[];
+  /** Event types it understands; a newer, unknown type stops the projection until a newer release takes over (decision 9). */
+  readonly types: readonly string[];
+  /** Logical table names, as used in `Tables`; the library maps them to `<name>_v<version>`. */
+  readonly tables: readonly (keyof Tables & string)[];
+  /** Creates the tables (through the mapped Kysely instance). */
+  create(db: Kysely<Tables>): Promise<void>;
+  /** Applies one batch, in order. Must be idempotent per event, for a batch may come twice. */
+  project(trx: Transaction<Tables>, events: readonly RecordedEvent[]): Promise<void>;
+}
+
+export interface ProjectionHealth {
+  name: string;
+  healthy: boolean;
+  error?: string;
+  /** Position of the last event projected. */
+  position?: string;
+  /** True once it has reached the position that was the head when it started. */
+  caughtUp: boolean;
+}
+
+/** A running projection of one service. */
+export interface RunningProjection<Tables> {
+  /** Reads from the active version. */
+  readonly db: Kysely<Tables>;
+  readonly health: ProjectionHealth;
+  /** Resolves `true` once the position is projected, `false` after `timeoutMs` or when the lag is known to be longer (decision 29). */
+  waitFor(position: string | undefined, timeoutMs: number): Promise<boolean>;
+  /** Resolves once everything stored when called is projected. For tests and readiness. */
+  waitForHead(timeoutMs: number): Promise<boolean>;
+  /** Fills a fresh copy of the tables beside the active ones from the first event, then switches. */
+  rebuild(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export abstract class ReadModels {
+  /** Starts a projection under a lease and resolves when its tables exist and reading is possible. */
+  abstract start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>>;
+  abstract health(): ProjectionHealth[];
+  abstract close(): Promise<void>;
+}
+
+/** `data` and `nextCursor` of every list operation. */
+export interface Page<T> {
+  data: T[];
+  nextCursor?: string;
+}

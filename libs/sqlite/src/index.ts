@@ -1,0 +1,2 @@
+export { SqliteThread, SqliteError, moduleBeside, type SqliteOptions } from './sqlite-thread.js';
+export type { Job, Jobs, JobsModule, Database, Statement } from './jobs.js';

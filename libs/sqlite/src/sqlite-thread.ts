@@ -1,0 +1,130 @@
+import { Worker } from 'node:worker_threads';
+
+export interface SqliteOptions {
+  /** Path of the database file. */
+  file: string;
+  /** The jobs module, see {@link moduleBeside}. */
+  jobs: URL;
+  /** Handed to the module's `open`. */
+  options?: unknown;
+  /** Further PRAGMA lines; `journal_mode = WAL` and `synchronous = FULL` are always set and asserted. */
+  pragmas?: string[];
+  /** Called when the thread dies; every later call fails. */
+  onFailure?: (error: Error) => void;
+}
+
+/** An error thrown by a job, with the job's own `code` and `details`. */
+export class SqliteError extends Error {
+  constructor(
+    override readonly name: string,
+    message: string,
+    readonly code?: string,
+    readonly details?: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/** Address of a module beside the caller's, `.ts` while running from source and `.js` when built. */
+export const moduleBeside = (importMetaUrl: string, name: string): URL =>
+  new URL(`${name}${importMetaUrl.endsWith('.ts') ? '.ts' : '.js'}`, importMetaUrl);
+
+type Pending = { resolve: (value: unknown) => void; reject: (error: Error) => void };
+
+/**
+ * A SQLite file owned by one worker thread. Calls made while the thread is busy are sent together, and their writes
+ * share one transaction and one fsync: group commit without timers.
+ */
+export class SqliteThread {
+  private readonly pending = new Map<number, Pending>();
+  private queue: [number, string, unknown][] = [];
+  private nextId = 1;
+  private busy = false;
+  private failure: Error | undefined;
+  private closed: Promise<void> | undefined;
+  private whenClosed: (() => void) | undefined;
+
+  private constructor(
+    private readonly worker: Worker,
+    private readonly onFailure: ((error: Error) => void) | undefined,
+  ) {}
+
+  static async open(options: SqliteOptions): Promise<SqliteThread> {
+    const worker = new Worker(moduleBeside(import.meta.url, './sqlite.worker'), {
+      workerData: {
+        file: options.file,
+        jobs: options.jobs.href,
+        options: options.options,
+        pragmas: options.pragmas ?? [],
+      },
+      execArgv: ['--no-warnings'],
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    });
+    await new Promise<void>((resolve, reject) => {
+      worker.once('message', () => resolve());
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`sqlite thread for ${options.file} ended with code ${code}`)));
+    });
+    worker.removeAllListeners();
+    const thread = new SqliteThread(worker, options.onFailure);
+    worker.on('message', (answers) => thread.receive(answers));
+    worker.on('error', (error) => thread.fail(error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', () => thread.fail(new Error(`sqlite thread for ${options.file} is closed`)));
+    return thread;
+  }
+
+  /** Runs one job. A write is durable when the promise resolves. @throws SqliteError what the job threw */
+  call<T>(job: string, args?: unknown): Promise<T> {
+    if (this.failure) return Promise.reject(this.failure);
+    const id = this.nextId++;
+    return new Promise<T>((resolve, reject) => {
+      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.queue.push([id, job, args]);
+      if (!this.busy) this.flush();
+    });
+  }
+
+  /** Waits for the calls under way, then closes the file. */
+  close(): Promise<void> {
+    this.closed ??= new Promise<void>((resolve) => {
+      this.whenClosed = resolve;
+      if (this.failure) resolve();
+      else if (!this.busy) this.worker.postMessage('close');
+    });
+    return this.closed;
+  }
+
+  private flush(): void {
+    this.busy = true;
+    // One microtask later, so that calls made in the same tick travel together.
+    queueMicrotask(() => {
+      const calls = this.queue;
+      this.queue = [];
+      this.worker.postMessage(calls);
+    });
+  }
+
+  private receive(answers: [number, 0 | 1, unknown][] | 'closed'): void {
+    if (answers === 'closed') return;
+    this.busy = false;
+    if (this.queue.length) this.flush();
+    else if (this.closed) this.worker.postMessage('close');
+    for (const [id, failed, value] of answers) {
+      const call = this.pending.get(id)!;
+      this.pending.delete(id);
+      if (failed) {
+        const e = value as { name: string; message: string; code?: string; details?: unknown };
+        call.reject(new SqliteError(e.name, e.message, e.code, e.details));
+      } else call.resolve(value);
+    }
+  }
+
+  private fail(error: Error): void {
+    if (this.failure) return;
+    this.failure = error;
+    for (const call of this.pending.values()) call.reject(error);
+    this.pending.clear();
+    if (this.whenClosed) this.whenClosed();
+    else this.onFailure?.(error);
+  }
+}

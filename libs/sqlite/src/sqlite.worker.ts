@@ -1,0 +1,91 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { DatabaseSync } from 'node:sqlite';
+import type { Job, Jobs, JobsModule } from './jobs.js';
+
+type Call = [id: number, job: string, args: unknown];
+type Answer = [id: number, failed: 0 | 1, value: unknown];
+interface ThreadData {
+  file: string;
+  jobs: string;
+  options: unknown;
+  pragmas: string[];
+}
+
+const { file, jobs: jobsUrl, options, pragmas } = workerData as ThreadData;
+const db = new DatabaseSync(file, { timeout: 5000 });
+
+// FULL: a commit is on the disk before it is acknowledged (WAL alone would only promise consistency).
+db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;');
+for (const pragma of pragmas) db.exec(`PRAGMA ${pragma}`);
+const synchronous = (db.prepare('PRAGMA synchronous').get() as { synchronous: number }).synchronous;
+if (synchronous !== 2) throw new Error(`PRAGMA synchronous is ${synchronous}, expected 2 (FULL) for ${file}`);
+
+const jobs: Jobs = ((await import(jobsUrl)) as JobsModule).open(db, options);
+const begin = db.prepare('BEGIN IMMEDIATE');
+const commit = db.prepare('COMMIT');
+const savepoint = db.prepare('SAVEPOINT job');
+const release = db.prepare('RELEASE job');
+const rollbackTo = db.prepare('ROLLBACK TO job');
+
+const describe = (error: unknown) => {
+  const e = error as Error & { code?: string; details?: unknown };
+  return { name: e?.name ?? 'Error', message: e?.message ?? String(error), code: e?.code, details: e?.details };
+};
+const attempt = (id: number, job: Job | undefined, name: string, args: unknown): Answer => {
+  try {
+    if (!job) throw new Error(`unknown job ${name}`);
+    return [id, 0, job.run(args)];
+  } catch (error) {
+    return [id, 1, describe(error)];
+  }
+};
+
+/** Runs a group of writes as one transaction. When the commit itself fails, none of them happened and all callers are told. */
+const runWrites = (calls: Call[]): Answer[] => {
+  const answers: Answer[] = [];
+  try {
+    begin.run();
+    for (const [id, name, args] of calls) {
+      if (calls.length > 1) savepoint.run();
+      const answer = attempt(id, jobs[name], name, args);
+      answers.push(answer);
+      if (calls.length === 1) {
+        if (answer[1]) {
+          db.exec('ROLLBACK');
+          return answers;
+        }
+      } else {
+        if (answer[1]) rollbackTo.run();
+        release.run();
+      }
+    }
+    commit.run();
+    return answers;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    return calls.map(([id]) => [id, 1, describe(error)]);
+  }
+};
+
+parentPort!.on('message', (calls: Call[] | 'close') => {
+  if (calls === 'close') {
+    db.close();
+    parentPort!.postMessage('closed');
+    parentPort!.close();
+    return;
+  }
+  const answers: Answer[] = [];
+  for (let i = 0; i < calls.length; ) {
+    const kind = jobs[calls[i]![1]]?.kind ?? 'read';
+    if (kind === 'write') {
+      const group: Call[] = [];
+      while (i < calls.length && jobs[calls[i]![1]]?.kind === 'write') group.push(calls[i++]!);
+      answers.push(...runWrites(group));
+    } else {
+      const [id, name, args] = calls[i++]!;
+      answers.push(attempt(id, jobs[name], name, args));
+    }
+  }
+  parentPort!.postMessage(answers);
+});
+parentPort!.postMessage('ready');
