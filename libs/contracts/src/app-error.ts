@@ -1,0 +1,169 @@
+/**
+ * The one error value (architecture 5.7). Thrown once, carried over the bus as it stands, rendered once by the gateway
+ * in the error shape the operation declares. `cause` and `check` stay private: they go to the log, never to a caller.
+ */
+
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'notFound'
+  | 'methodNotAllowed'
+  | 'notAcceptable'
+  | 'conflict'
+  | 'tooLarge'
+  | 'unsupportedMediaType'
+  | 'tooManyRequests'
+  | 'internal'
+  | 'unavailable';
+
+export const HTTP_STATUS: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  methodNotAllowed: 405,
+  notAcceptable: 406,
+  conflict: 409,
+  tooLarge: 413,
+  unsupportedMediaType: 415,
+  tooManyRequests: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+/** Codes of the tenant and management APIs (decision 31). OAuth endpoints use the codes of RFC 6749 and OID4VCI. */
+const PLATFORM_CODE: Record<ErrorKind, string> = {
+  invalid: 'BadRequest',
+  unauthenticated: 'Unauthorized',
+  forbidden: 'Forbidden',
+  notFound: 'NotFound',
+  methodNotAllowed: 'MethodNotAllowed',
+  notAcceptable: 'NotAcceptable',
+  conflict: 'Conflict',
+  tooLarge: 'PayloadTooLarge',
+  unsupportedMediaType: 'UnsupportedMediaType',
+  tooManyRequests: 'TooManyRequests',
+  internal: 'InternalError',
+  unavailable: 'ServiceUnavailable',
+};
+
+/** One fault of a request. `value` is the rejected value; never set for secrets. */
+export interface ErrorDetail {
+  value?: unknown;
+  msg: string;
+  param: string;
+  location: 'body' | 'params' | 'query' | 'headers';
+}
+
+export interface AppErrorOptions {
+  code?: string;
+  details?: ErrorDetail[];
+  /** Name of the check that refused, as its file is named; for the log. */
+  check?: string;
+  /** Private. */
+  cause?: unknown;
+  /** Extra response headers, for example `Allow` or `WWW-Authenticate`. */
+  headers?: Record<string, string>;
+}
+
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: string;
+  readonly details: ErrorDetail[] | undefined;
+  readonly check: string | undefined;
+  readonly headers: Record<string, string> | undefined;
+
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    options: AppErrorOptions = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = options.code ?? PLATFORM_CODE[kind];
+    this.details = options.details;
+    this.check = options.check;
+    this.headers = options.headers;
+  }
+
+  /** What crosses the bus: no cause, no check. */
+  toWire(): WireAppError {
+    return {
+      kind: this.kind,
+      code: this.code,
+      message: this.message,
+      ...(this.details && { details: this.details }),
+      ...(this.headers && { headers: this.headers }),
+    };
+  }
+
+  static fromWire(wire: WireAppError): AppError {
+    return new AppError(wire.kind, wire.message, {
+      code: wire.code,
+      ...(wire.details && { details: wire.details }),
+      ...(wire.headers && { headers: wire.headers }),
+    });
+  }
+}
+
+export interface WireAppError {
+  kind: ErrorKind;
+  code: string;
+  message: string;
+  details?: ErrorDetail[];
+  headers?: Record<string, string>;
+}
+
+/** 400 `Validation Error` with one detail per fault. */
+export const invalid = (...details: ErrorDetail[]): AppError =>
+  new AppError('invalid', 'Validation Error', { details });
+
+/** 400 with one fault of the body. */
+export const invalidBody = (param: string, msg: string, value?: unknown): AppError =>
+  invalid({ ...(value === undefined ? {} : { value }), msg, param, location: 'body' });
+
+export const notFound = (): AppError => new AppError('notFound', 'Resource Not Found');
+export const forbidden = (): AppError => new AppError('forbidden', 'Forbidden');
+export const unauthenticated = (headers?: Record<string, string>): AppError =>
+  new AppError('unauthenticated', 'Unauthorized', headers ? { headers } : {});
+export const conflict = (message: string, details?: ErrorDetail[]): AppError =>
+  new AppError('conflict', message, details ? { details } : {});
+export const unavailable = (message = 'Service temporarily unavailable', cause?: unknown): AppError =>
+  new AppError('unavailable', message, { cause });
+
+/** Error codes of RFC 6749 §5.2, RFC 6750 §3.1, RFC 9396 §5, OID4VCI §6.3 and §8.3.1.2. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_authorization_details'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'invalid_credential_request'
+  | 'unknown_credential_configuration'
+  | 'unknown_credential_identifier'
+  | 'invalid_proof'
+  | 'invalid_nonce'
+  | 'credential_request_denied'
+  | 'access_denied'
+  | 'server_error'
+  | 'temporarily_unavailable';
+
+const OAUTH_KIND: Partial<Record<OAuthErrorCode, ErrorKind>> = {
+  invalid_client: 'unauthenticated',
+  invalid_token: 'unauthenticated',
+  access_denied: 'unauthenticated',
+  insufficient_scope: 'forbidden',
+  server_error: 'internal',
+  temporarily_unavailable: 'unavailable',
+};
+
+/** An error in OAuth shape; `description` is ASCII and public, `check` names the refusing check for the log. */
+export const oauthError = (
+  code: OAuthErrorCode,
+  description: string,
+  options: Omit<AppErrorOptions, 'code' | 'details'> = {},
+): AppError => new AppError(OAUTH_KIND[code] ?? 'invalid', description, { ...options, code });

@@ -1,0 +1,152 @@
+import { IsIn, IsOptional, IsString, Length } from 'class-validator';
+import { defineOperation, internalAccess, publicAccess, requires } from '../operation.js';
+import { PageQuery } from '../pagination.js';
+import { IsRecord, Uuid } from '../validators.js';
+
+export class CreateDidRequest {
+  @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
+
+  /**
+   * At least one property. Method `key`: `keyType` `Ed25519` (default) or `P-256`. Method `web`: `url`, a host, an https
+   * URL or a host with path. Members that do not belong to the method are refused by the service.
+   */
+  @IsRecord() options: { keyType?: string; url?: string };
+}
+
+export class DidKeyReference {
+  /** Key identifier inside the DID document. */
+  didDocumentKeyId: string;
+  /** uuid */
+  kmsKeyId: string;
+}
+
+export class LocalDidMetadata {
+  keys: DidKeyReference[];
+  /** Milliseconds since the epoch. */
+  registered: number;
+  initialDidDocument: Record<string, unknown>;
+}
+
+export type RegistrationStatus = 'COMPLETED' | 'PROCESSING' | 'FAILED';
+
+export class ListedDid {
+  did: string;
+  localMetadata: LocalDidMetadata;
+}
+
+export class DidRecord extends ListedDid {
+  registrationStatus: RegistrationStatus;
+}
+
+export class DidParams {
+  /** DID URI, percent-encoded in the path. */
+  @IsString() @Length(7, 2048, { message: 'Invalid value' }) id: string;
+}
+
+const errors = 'tenant' as const;
+const category = 'did';
+
+export const createDid = defineOperation({
+  name: 'dids.create-did',
+  summary: 'Create a DID with its keys',
+  http: { method: 'POST', path: '/v1/dids', success: 201 },
+  access: requires('dids:create'),
+  analytics: { prefix: 'DID_CREATE', category },
+  errors,
+  body: CreateDidRequest,
+  response: DidRecord,
+  errorStatuses: [400, 401, 403],
+});
+
+export const listDids = defineOperation({
+  name: 'dids.list-dids',
+  summary: 'Retrieve the DIDs of the tenant',
+  http: { method: 'GET', path: '/v1/dids', success: 200 },
+  access: requires('dids:read'),
+  analytics: { prefix: 'DID_RETRIEVE_LIST', category },
+  errors,
+  query: PageQuery,
+  response: [ListedDid],
+  errorStatuses: [400, 401, 403],
+});
+
+export const retrieveDid = defineOperation({
+  name: 'dids.retrieve-did',
+  summary: 'Retrieve a DID of the tenant with its metadata',
+  http: { method: 'GET', path: '/v1/dids/:id', success: 200 },
+  access: requires('dids:read'),
+  analytics: { prefix: 'DID_RETRIEVE', category },
+  errors,
+  params: DidParams,
+  response: DidRecord,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const deleteDid = defineOperation({
+  name: 'dids.delete-did',
+  summary: 'Delete a DID and destroy its private keys',
+  http: { method: 'DELETE', path: '/v1/dids/:id', success: 204 },
+  access: requires('dids:delete'),
+  analytics: { prefix: 'DID_DELETE', category },
+  errors,
+  params: DidParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+/** Served by host and path: `/.well-known/did.json`, or `<path>/did.json` for a did:web with path. */
+export const retrieveDidDocument = defineOperation({
+  name: 'dids.retrieve-did-document',
+  summary: "DID document of the tenant's did:web",
+  http: {
+    method: 'GET',
+    path: '/.well-known/did.json',
+    alsoAt: ['*/did.json'],
+    success: 200,
+    body: 'raw',
+    cacheControl: 'public, max-age=300',
+  },
+  access: publicAccess,
+  errors,
+  errorStatuses: [404],
+});
+
+/** What issuance needs to sign: the DID, a verification method and the key behind it. */
+export class IssuerKey {
+  did: string;
+  /** DID URL of the verification method, used as `kid` and `verificationMethod`. */
+  verificationMethod: string;
+  kmsKeyId: string;
+  algorithm: 'P-256' | 'Ed25519';
+}
+
+export class ReserveIssuerKeyRequest {
+  /** Absent: the tenant's first DID that fits. */
+  @IsOptional() @IsString() @Length(7, 2048) did?: string;
+  /** Acceptable key types, best first. */
+  @IsIn(['P-256', 'Ed25519'], { each: true }) algorithms: ('P-256' | 'Ed25519')[];
+  /** Who keeps the DID from being deleted. */
+  @Uuid() configurationId: string;
+}
+
+/** 400 with `param: issuerDid` when no DID fits. */
+export const reserveIssuerKey = defineOperation({
+  name: 'dids.reserve-issuer-key',
+  summary: 'Choose a DID and key for a credential configuration and keep the DID from deletion',
+  access: internalAccess,
+  errors,
+  body: ReserveIssuerKeyRequest,
+  response: IssuerKey,
+});
+
+export class ReleaseIssuerKeyRequest {
+  @IsString() @Length(7, 2048) did: string;
+  @Uuid() configurationId: string;
+}
+
+export const releaseIssuerKey = defineOperation({
+  name: 'dids.release-issuer-key',
+  summary: 'Give up the reservation of a DID',
+  access: internalAccess,
+  errors,
+  body: ReleaseIssuerKeyRequest,
+});

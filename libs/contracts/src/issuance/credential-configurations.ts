@@ -1,0 +1,260 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { defineOperation, internalAccess, requires } from '../operation.js';
+import { PageQuery } from '../pagination.js';
+import { IsRecord, Uuid } from '../validators.js';
+
+/** Formats of the credential configurations, as in OID4VCI Appendix A. */
+export type CredentialFormat = 'ldp_vc' | 'jwt_vc_json';
+/** Path segment and variant of the operations. */
+export type CredentialProfile = 'web-semantic' | 'jwt-vc';
+
+/** All members optional, at least one; each 0 or more. Counted from issuance. */
+export class Duration {
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(1000) years?: number;
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(12000) months?: number;
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(52000) weeks?: number;
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(365000) days?: number;
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(8760000) hours?: number;
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(525600000) minutes?: number;
+  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
+}
+
+/** `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
+export interface ClaimMapping {
+  /** `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url|subjectId` */
+  mapFrom?: string;
+  defaultValue?: unknown;
+  /** Without value and default issuance is denied. Default false. */
+  required?: boolean;
+}
+
+export class CredentialIssuer {
+  @IsString({ message: 'must be a string' })
+  @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
+  name: string;
+  /** https or data URL. */
+  @IsOptional() @IsString() @MaxLength(100_000) logoUrl?: string;
+  @IsOptional() @IsString() @MaxLength(100_000) iconUrl?: string;
+}
+
+export class CredentialBranding {
+  /** `#rrggbb` */
+  @IsOptional()
+  @IsString()
+  @Matches(/^#[0-9a-fA-F]{6}$/, { message: 'must be a colour like #a1b2c3' })
+  backgroundColor?: string;
+  @IsOptional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
+}
+
+/** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope (decision 19). */
+export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
+
+export class JwtVcConfigurationRequest {
+  /** Unique among the tenant's configurations of this format; not `VerifiableCredential`. */
+  @IsString({ message: 'must be a string' })
+  @Matches(CREDENTIAL_TYPE_PATTERN, {
+    message: 'must have 1 to 1024 characters that a scope allows (RFC 6749 section 3.3)',
+  })
+  type: string;
+
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(20)
+  @IsString({ each: true, message: 'must be strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: 'must have 1 to 1024 characters and no white space' })
+  additionalTypes?: string[];
+
+  @IsString({ message: 'must be a string' })
+  @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
+  name: string;
+
+  @IsOptional() @IsString({ message: 'must be a string' }) @MaxLength(1024) description?: string;
+
+  @IsRecord() @ValidateNested() @Type(() => CredentialIssuer) issuer: CredentialIssuer;
+
+  /** One of the tenant's DIDs; default: its first that fits the algorithm. Pinned at creation. */
+  @IsOptional() @IsString() @Length(7, 2048) issuerDid?: string;
+
+  @IsOptional() @IsRecord() @ValidateNested() @Type(() => CredentialBranding) credentialBranding?: CredentialBranding;
+
+  /** Claim name → mapping; at most 200. The rule on each mapping is decided in the service. */
+  @IsRecord() claimMappings: Record<string, ClaimMapping>;
+
+  @IsOptional()
+  @IsRecord({ message: 'must be a Duration' })
+  @ValidateNested()
+  @Type(() => Duration)
+  expiresIn?: Duration;
+
+  /** Most credentials one session may collect; default no limit but the access token's life. */
+  @IsOptional() @IsInt({ message: 'must be an integer' }) @Min(1) @Max(1000) maxIssuances?: number;
+
+  /** `true` is not supported yet and refused. */
+  @IsOptional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
+  /** `true` is not supported yet and refused. */
+  @IsOptional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
+  /** Not supported yet and refused. */
+  @IsOptional() claimSourceId?: unknown;
+}
+
+export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
+  /** JSON-LD contexts appended to the ones every credential carries; fetched once, at creation. */
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(10)
+  @IsString({ each: true, message: 'must be strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: 'must have 1 to 1024 characters and no white space' })
+  contexts?: string[];
+
+  /** Default `eddsa-rdfc-2022` (VCDM 2.0). */
+  @IsOptional()
+  @IsIn(['eddsa-rdfc-2022'], { message: 'must be one of: eddsa-rdfc-2022' })
+  proofType?: 'eddsa-rdfc-2022';
+}
+
+export class JwtVcConfiguration {
+  id: string;
+  type: string;
+  additionalTypes: string[];
+  name: string;
+  description?: string;
+  issuer: CredentialIssuer;
+  issuerDid: string;
+  credentialBranding?: CredentialBranding;
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+  maxIssuances?: number;
+  revocable: boolean;
+  persist: boolean;
+}
+
+export class WebSemanticConfiguration extends JwtVcConfiguration {
+  contexts: string[];
+  proofType: 'eddsa-rdfc-2022';
+}
+
+export class ConfigurationParams {
+  @Uuid() id: string;
+}
+
+export class ListConfigurationsQuery extends PageQuery {
+  /** Exact `type`. */
+  @IsOptional() @IsString() @MaxLength(1024) type?: string;
+}
+
+/** Five operations per format, alike but for path, DTOs and event prefix. */
+const configurationOperations = <Request, Configuration>(
+  profile: CredentialProfile,
+  stem: string,
+  category: string,
+  request: new () => Request,
+  configuration: new () => Configuration,
+) => {
+  const path = `/v2/credentials/${profile}/configurations`;
+  const errors = 'tenant' as const;
+  return {
+    create: defineOperation({
+      name: `issuance.create-credential-configuration.${profile}`,
+      summary: `Create a ${profile} credential configuration`,
+      http: { method: 'POST', path, success: 201 },
+      access: requires('credential-configurations:create'),
+      analytics: { prefix: `${stem}_CREATE`, category },
+      errors,
+      body: request,
+      response: configuration,
+      errorStatuses: [400, 401, 403],
+    }),
+    list: defineOperation({
+      name: `issuance.list-credential-configurations.${profile}`,
+      summary: `Retrieve ${profile} credential configurations`,
+      http: { method: 'GET', path, success: 200 },
+      access: requires('credential-configurations:read'),
+      analytics: { prefix: `${stem}_RETRIEVE_LIST`, category },
+      errors,
+      query: ListConfigurationsQuery,
+      response: [configuration] as const,
+      errorStatuses: [400, 401, 403],
+    }),
+    retrieve: defineOperation({
+      name: `issuance.retrieve-credential-configuration.${profile}`,
+      summary: `Retrieve a ${profile} credential configuration`,
+      http: { method: 'GET', path: `${path}/:id`, success: 200 },
+      access: requires('credential-configurations:read'),
+      analytics: { prefix: `${stem}_RETRIEVE`, category },
+      errors,
+      params: ConfigurationParams,
+      response: configuration,
+      errorStatuses: [400, 401, 403, 404],
+    }),
+    update: defineOperation({
+      name: `issuance.update-credential-configuration.${profile}`,
+      summary: `Replace a ${profile} credential configuration; type and issuer DID stay as they were created`,
+      http: { method: 'PUT', path: `${path}/:id`, success: 200 },
+      access: requires('credential-configurations:update'),
+      analytics: { prefix: `${stem}_UPDATE`, category },
+      errors,
+      params: ConfigurationParams,
+      body: request,
+      response: configuration,
+      errorStatuses: [400, 401, 403, 404],
+    }),
+    delete: defineOperation({
+      name: `issuance.delete-credential-configuration.${profile}`,
+      summary: `Delete a ${profile} credential configuration; offers that name it fail from then on`,
+      http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
+      access: requires('credential-configurations:delete'),
+      analytics: { prefix: `${stem}_DELETE`, category },
+      errors,
+      params: ConfigurationParams,
+      errorStatuses: [400, 401, 403, 404],
+    }),
+  };
+};
+
+export const webSemanticConfigurations = configurationOperations(
+  'web-semantic',
+  'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION',
+  'credential-web-semantic',
+  WebSemanticConfigurationRequest,
+  WebSemanticConfiguration,
+);
+
+export const jwtVcConfigurations = configurationOperations(
+  'jwt-vc',
+  'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION',
+  'credential-jwt-vc',
+  JwtVcConfigurationRequest,
+  JwtVcConfiguration,
+);
+
+export class CheckConfigurationRequest {
+  @Uuid() configurationId: string;
+}
+export class CheckConfigurationAnswer {
+  exists: boolean;
+}
+/** Asked by dids before a reservation whose configuration was never created keeps a DID from deletion. */
+export const checkCredentialConfiguration = defineOperation({
+  name: 'issuance.check-credential-configuration',
+  summary: 'Tell whether a credential configuration exists',
+  access: internalAccess,
+  kind: 'query',
+  errors: 'tenant',
+  body: CheckConfigurationRequest,
+  response: CheckConfigurationAnswer,
+});

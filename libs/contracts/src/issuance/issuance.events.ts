@@ -1,0 +1,23 @@
+import { defineIntegrationEvent } from '../integration-event.js';
+import type { CredentialFormat, CredentialProfile } from './credential-configurations.js';
+
+/**
+ * One per credential; the message id is the domain event's id and the webhook's `event.id`. The credential itself is
+ * there only for tenants with an enabled webhook that wants it, sealed under a delivery key of its own (decision 27).
+ */
+export const credentialIssued = defineIntegrationEvent<{
+  tenantId: string;
+  /** Base address of the tenant when it was issued. */
+  issuer: string;
+  credentialId: string;
+  format: CredentialFormat;
+  profile: CredentialProfile;
+  credentialConfigurationId: string;
+  userId: string;
+  sessionId: string;
+  issuedAt: string;
+  /** Sealed under the data key `keyId`, purpose `delivery`; text: a JSON string or object. */
+  sealedCredential?: { keyId: string; sealed: string };
+}>('issuance.credential-issued');
+
+export const userDeleted = defineIntegrationEvent<{ tenantId: string; userId: string }>('issuance.user-deleted');

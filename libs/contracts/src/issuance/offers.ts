@@ -1,0 +1,138 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { defineOperation, publicAccess, requires } from '../operation.js';
+import { IsRecord, Uuid } from '../validators.js';
+
+export class TransactionCodeConfiguration {
+  /** Default `numeric`. OID4VCI §4.1.1 */
+  @IsOptional() @IsIn(['numeric', 'text'], { message: 'must be one of: numeric, text' }) inputMode?: 'numeric' | 'text';
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  @MaxLength(300, { message: 'must have at most 300 characters' })
+  description?: string;
+}
+
+/** Default 5 minutes, at most 10; more than 0 in sum. */
+export class OfferLifetime {
+  @IsOptional()
+  @IsInt({ message: 'must be a Duration' })
+  @Min(0)
+  @Max(10, { message: 'must be at most 10 minutes' })
+  minutes?: number;
+  @IsOptional()
+  @IsInt({ message: 'must be a Duration' })
+  @Min(0)
+  @Max(600, { message: 'must be at most 10 minutes' })
+  seconds?: number;
+}
+
+export class PreAuthorizedOfferRequest {
+  /** Ids of credential configurations of this tenant, unique. */
+  @IsArray({ message: 'must be an array' })
+  @ArrayNotEmpty({ message: 'must not be empty' })
+  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
+  credentials: unknown[];
+
+  /** An existing user; absent: a new one is created. */
+  @IsOptional() @Uuid() userId?: string;
+
+  @IsOptional()
+  @IsRecord()
+  @ValidateNested()
+  @Type(() => TransactionCodeConfiguration)
+  transactionCodeConfiguration?: TransactionCodeConfiguration;
+
+  /** Claims for this offer; merged over the user's own. */
+  @IsOptional() @IsRecord() claims?: Record<string, unknown>;
+
+  /** Names of `claims` to keep on the user. */
+  @IsOptional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(200)
+  @IsString({ each: true, message: 'must be strings' })
+  @Length(1, 1024, { each: true })
+  claimsToPersist?: string[];
+
+  @IsOptional()
+  @IsRecord({ message: 'must be a Duration' })
+  @ValidateNested()
+  @Type(() => OfferLifetime)
+  expiresIn?: OfferLifetime;
+}
+
+export class PreAuthorizedOffer {
+  /** uuid; `offerId` of the credentials issued from it. */
+  id: string;
+  userId: string;
+  /** `openid-credential-offer://?credential_offer=…` */
+  uri: string;
+  /** `openid-credential-offer://?credential_offer_uri=…` */
+  uriByReference: string;
+  /** End of life of the code. */
+  expiresAt: string;
+  /** Only when configured: 6 digits or characters, shown once. */
+  transactionCode?: string;
+}
+
+export class OfferParams {
+  @Uuid() id: string;
+}
+
+export class OfferReferenceParams {
+  /** `<offer id>.<secret>` */
+  @IsString() @Length(1, 200) reference: string;
+}
+
+/** At most 500 KB (512,000 bytes), claims included. */
+export const MAX_OFFER_BYTES = 512_000;
+
+const errors = 'tenant' as const;
+const category = 'openid';
+
+export const createPreAuthorizedOffer = defineOperation({
+  name: 'issuance.create-pre-authorized-offer',
+  summary: 'Create a pre-authorized credential offer',
+  http: { method: 'POST', path: '/v1/openid/offers/pre-authorized', success: 200 },
+  access: requires('offers:create'),
+  analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', category },
+  errors,
+  body: PreAuthorizedOfferRequest,
+  response: PreAuthorizedOffer,
+  secrets: ['claims'],
+  errorStatuses: [400, 401, 403, 413],
+});
+
+export const deletePreAuthorizedOffer = defineOperation({
+  name: 'issuance.delete-pre-authorized-offer',
+  summary: 'Delete an unclaimed offer; its code and tokens end',
+  http: { method: 'DELETE', path: '/v1/openid/offers/pre-authorized/:id', success: 204 },
+  access: requires('offers:delete'),
+  analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_DELETE', category },
+  errors,
+  params: OfferParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+/** OID4VCI §4.1.3; 404 after deletion, redemption, lock or expiry. */
+export const retrieveOfferContent = defineOperation({
+  name: 'issuance.retrieve-offer-content',
+  summary: 'The offer behind a credential_offer_uri',
+  http: { method: 'GET', path: '/v1/openid/offers/:reference/content', success: 200 },
+  access: publicAccess,
+  errors,
+  params: OfferReferenceParams,
+  errorStatuses: [404],
+});

@@ -1,0 +1,109 @@
+import { IsOptional } from 'class-validator';
+import { defineOperation, requires } from '../operation.js';
+import { PageQuery } from '../pagination.js';
+import { IsRecord, Uuid } from '../validators.js';
+import type { CredentialFormat } from './credential-configurations.js';
+
+/** People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
+
+export class CreateUserRequest {
+  /** At most 64 KiB of JSON. */
+  @IsOptional() @IsRecord() claims?: Record<string, unknown>;
+  /** Not supported before authentication providers are; refused. */
+  @IsOptional() authenticationProvider?: unknown;
+}
+
+export class User {
+  id: string;
+  claims: Record<string, unknown>;
+}
+
+export class UserParams {
+  @Uuid() id: string;
+}
+
+export class UserCredentialsParams {
+  @Uuid() userId: string;
+}
+
+/** Metadata of an issued credential; claim values are not kept. */
+export class UserCredential {
+  id: string;
+  type: string;
+  profile: 'web-semantic' | 'jwt-vc';
+  format: CredentialFormat;
+  sessionId: string;
+  credentialConfigurationId: string;
+  /** JWK of the holder's key. */
+  devicePublicKey: Record<string, unknown>;
+  issuedDate: string;
+  validFrom: string;
+  validUntil?: string;
+  offerId?: string;
+}
+
+export const MAX_CLAIMS_BYTES = 65_536;
+
+const errors = 'tenant' as const;
+const category = 'user';
+
+export const createUser = defineOperation({
+  name: 'issuance.create-user',
+  summary: 'Create a user',
+  http: { method: 'POST', path: '/v1/users', success: 201 },
+  access: requires('users:create'),
+  analytics: { prefix: 'USER_CREATE', category },
+  errors,
+  body: CreateUserRequest,
+  response: User,
+  secrets: ['claims'],
+  errorStatuses: [400, 401, 403],
+});
+
+export const listUsers = defineOperation({
+  name: 'issuance.list-users',
+  summary: 'Retrieve users',
+  http: { method: 'GET', path: '/v1/users', success: 200 },
+  access: requires('users:read'),
+  analytics: { prefix: 'USER_RETRIEVE_LIST', category },
+  errors,
+  query: PageQuery,
+  response: [User],
+  errorStatuses: [400, 401, 403],
+});
+
+export const retrieveUser = defineOperation({
+  name: 'issuance.retrieve-user',
+  summary: 'Retrieve a user',
+  http: { method: 'GET', path: '/v1/users/:id', success: 200 },
+  access: requires('users:read'),
+  analytics: { prefix: 'USER_RETRIEVE', category },
+  errors,
+  params: UserParams,
+  response: User,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const deleteUser = defineOperation({
+  name: 'issuance.delete-user',
+  summary: 'Delete a user and destroy the key of their claims',
+  http: { method: 'DELETE', path: '/v1/users/:id', success: 204 },
+  access: requires('users:delete'),
+  analytics: { prefix: 'USER_DELETE', category },
+  errors,
+  params: UserParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const listUserCredentials = defineOperation({
+  name: 'issuance.list-user-credentials',
+  summary: 'Retrieve metadata of the credentials issued to a user',
+  http: { method: 'GET', path: '/v1/users/:userId/credentials', success: 200 },
+  access: requires('credentials:read'),
+  analytics: { prefix: 'USER_CREDENTIAL_RETRIEVE_LIST', category },
+  errors,
+  params: UserCredentialsParams,
+  query: PageQuery,
+  response: [UserCredential],
+  errorStatuses: [400, 401, 403, 404],
+});

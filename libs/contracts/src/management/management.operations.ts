@@ -1,0 +1,277 @@
+import { IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { SUBDOMAIN_PATTERN } from '../identifiers.js';
+import { defineOperation, internalAccess, managementAccess, publicAccess } from '../operation.js';
+import { PageQuery } from '../pagination.js';
+import type { Permission, Role } from '../roles.js';
+import { ClientId, Name, Roles, Uuid } from '../validators.js';
+
+export class Region {
+  id: string;
+  /** Lower case, for example `local`. */
+  name: string;
+  displayName: string;
+}
+
+export class Environment {
+  id: string;
+  name: string;
+  /** Tenants live at `<subdomain>.<domain>`. */
+  domain: string;
+  authorizationServerDomain: string;
+  deploymentModel: string;
+  region: Region;
+}
+
+export class TenantParams {
+  @Uuid() tenantId: string;
+}
+
+export class CreateTenantRequest {
+  /** Friendly name; default: the subdomain. */
+  @IsOptional() @Name() name?: string;
+
+  @IsString({ message: 'must be a string' })
+  @Matches(SUBDOMAIN_PATTERN, {
+    message: 'must have 3 to 63 characters a-z, 0-9 and hyphens, and neither start nor end with a hyphen',
+  })
+  subdomain: string;
+
+  @Uuid() environmentId: string;
+}
+
+export class Membership {
+  /** Roles of the caller in the tenant. */
+  roles: Role[];
+}
+
+export class ClientCredentials {
+  clientId: string;
+  /** Shown once. */
+  clientSecret: string;
+}
+
+export class Tenant {
+  id: string;
+  name: string;
+  /** The full tenant host. */
+  subdomain: string;
+  environmentId: string;
+  environment: Environment;
+  membership: Membership;
+}
+
+export class CreatedTenant extends Tenant {
+  /** The default client, role `admin`. */
+  client: ClientCredentials;
+}
+
+export class CreateClientRequest {
+  @Name() name: string;
+  @Roles() roles: Role[];
+}
+
+export class Client {
+  clientId: string;
+  name: string;
+  roles: Role[];
+  permissions: Permission[];
+}
+
+export class CreatedClient extends Client {
+  /** 64 characters, shown once. */
+  clientSecret: string;
+}
+
+export class ClientParams extends TenantParams {
+  @ClientId() clientId: string;
+}
+
+/** Checked by hand in the service, for the answer has OAuth shape. */
+export class TokenRequest {
+  @IsOptional() @IsString() client_id?: string;
+  @IsOptional() @IsString() client_secret?: string;
+  @IsOptional() @IsString() audience?: string;
+  @IsOptional() @IsString() grant_type?: string;
+}
+
+export class TokenResponse {
+  access_token: string;
+  /** Seconds. */
+  expires_in: number;
+  token_type: 'Bearer';
+}
+
+export class JwkSet {
+  keys: Record<string, unknown>[];
+}
+
+export const issueToken = defineOperation({
+  name: 'management.issue-token',
+  summary: 'Issue an access token to a management client or a tenant client',
+  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'] },
+  access: publicAccess,
+  rate: 'client-token',
+  errors: 'oauth',
+  body: TokenRequest,
+  response: TokenResponse,
+  secrets: ['client_secret'],
+  errorStatuses: [400, 401, 429],
+});
+
+export const retrieveTokenKeys = defineOperation({
+  name: 'management.retrieve-token-keys',
+  summary: 'Key set that verifies client access tokens',
+  http: {
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    success: 200,
+    hosts: ['auth'],
+    cacheControl: 'public, max-age=300',
+  },
+  access: publicAccess,
+  errors: 'tenant',
+  response: JwkSet,
+});
+
+export const listEnvironments = defineOperation({
+  name: 'management.list-environments',
+  summary: 'Retrieve environments',
+  http: { method: 'GET', path: '/v1/environments', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'ENVIRONMENT_RETRIEVE_LIST', category: 'environment' },
+  errors: 'management',
+  query: PageQuery,
+  response: [Environment],
+  errorStatuses: [400, 401],
+});
+
+export const createTenant = defineOperation({
+  name: 'management.create-tenant',
+  summary: 'Create a tenant with its default client',
+  http: { method: 'POST', path: '/v1/tenants', success: 201, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CREATE', category: 'tenant' },
+  errors: 'management',
+  body: CreateTenantRequest,
+  response: CreatedTenant,
+  errorStatuses: [400, 401, 503],
+});
+
+export const listTenants = defineOperation({
+  name: 'management.list-tenants',
+  summary: "Retrieve the caller's tenants",
+  http: { method: 'GET', path: '/v1/tenants', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_RETRIEVE_LIST', category: 'tenant' },
+  errors: 'management',
+  query: PageQuery,
+  response: [Tenant],
+  errorStatuses: [400, 401],
+});
+
+export const retrieveTenant = defineOperation({
+  name: 'management.retrieve-tenant',
+  summary: 'Retrieve a tenant',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_RETRIEVE', category: 'tenant' },
+  errors: 'management',
+  params: TenantParams,
+  response: Tenant,
+  errorStatuses: [400, 401, 404],
+});
+
+export const deleteTenant = defineOperation({
+  name: 'management.delete-tenant',
+  summary: 'Delete a tenant',
+  http: { method: 'DELETE', path: '/v1/tenants/:tenantId', success: 204, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_DELETE', category: 'tenant' },
+  errors: 'management',
+  params: TenantParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const createClient = defineOperation({
+  name: 'management.create-client',
+  summary: 'Create a client of a tenant',
+  http: { method: 'POST', path: '/v1/tenants/:tenantId/clients', success: 201, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_CREATE', category: 'tenant-client' },
+  errors: 'management',
+  params: TenantParams,
+  body: CreateClientRequest,
+  response: CreatedClient,
+  errorStatuses: [400, 401, 403, 404, 503],
+});
+
+export const listClients = defineOperation({
+  name: 'management.list-clients',
+  summary: 'Retrieve the clients of a tenant',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/clients', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_RETRIEVE_LIST', category: 'tenant-client' },
+  errors: 'management',
+  params: TenantParams,
+  query: PageQuery,
+  response: [Client],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const deleteClient = defineOperation({
+  name: 'management.delete-client',
+  summary: 'Delete a client of a tenant; its tokens end at once',
+  http: { method: 'DELETE', path: '/v1/tenants/:tenantId/clients/:clientId', success: 204, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_DELETE', category: 'tenant-client' },
+  errors: 'management',
+  params: ClientParams,
+  errorStatuses: [400, 401, 403, 404, 503],
+});
+
+/** What the gateway's directory asks on a miss (decision 4). */
+export class LookUpTenantRequest {
+  /** Canonical host, or a tenant id. */
+  @IsOptional() @IsString() @MaxLength(300) host?: string;
+  @IsOptional() @Uuid() tenantId?: string;
+}
+
+export class DirectoryTenant {
+  tenantId: string;
+  environmentId: string;
+  /** Canonical host. */
+  host: string;
+  /** Clients that exist, with their roles. */
+  clients: { clientId: string; roles: Role[] }[];
+}
+
+export class DirectoryAnswer {
+  /** Absent when there is no such living tenant. */
+  tenant?: DirectoryTenant;
+}
+
+export const lookUpTenant = defineOperation({
+  name: 'management.look-up-tenant',
+  summary: "Resolve a host or a tenant id for the gateway's directory",
+  access: internalAccess,
+  kind: 'query',
+  errors: 'tenant',
+  body: LookUpTenantRequest,
+  response: DirectoryAnswer,
+});
+
+export class LookUpManagementClientRequest {
+  @IsString() @Length(1, 128) clientId: string;
+}
+export class ManagementClientAnswer {
+  exists: boolean;
+}
+export const lookUpManagementClient = defineOperation({
+  name: 'management.look-up-management-client',
+  summary: 'Tell whether a management client exists',
+  access: internalAccess,
+  kind: 'query',
+  errors: 'tenant',
+  body: LookUpManagementClientRequest,
+  response: ManagementClientAnswer,
+});

@@ -1,0 +1,151 @@
+import type { Role } from './roles.js';
+import type { Permission } from './roles.js';
+import { rolesWith } from './roles.js';
+
+/** Where an operation is served: the management host, an authorization host, or a tenant's own host. */
+export type Api = 'management' | 'auth' | 'tenant';
+
+export type ServiceName = 'management' | 'dids' | 'issuance' | 'webhooks' | 'analytics';
+
+export type Access =
+  /** No credentials. */
+  | { kind: 'public' }
+  /** A tenant client with one of these roles. */
+  | { kind: 'roles'; permission: Permission; roles: readonly Role[] }
+  /** A management principal; membership rules are decided by the service. */
+  | { kind: 'management' }
+  /** A wallet's code or token, presented in the request and checked by the service. */
+  | { kind: 'holder' }
+  /** Other services only; no HTTP. */
+  | { kind: 'internal' };
+
+export const publicAccess: Access = { kind: 'public' };
+export const managementAccess: Access = { kind: 'management' };
+export const holderAccess: Access = { kind: 'holder' };
+export const internalAccess: Access = { kind: 'internal' };
+/** Roles that carry the permission (table in roles.ts). */
+export const requires = (permission: Permission): Access => ({
+  kind: 'roles',
+  permission,
+  roles: rolesWith(permission),
+});
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a DTO class of whatever shape
+export type DtoClass<T = any> = new () => T;
+
+export type RateClass = 'api' | 'client-token' | 'wallet' | 'public';
+
+export interface HttpBinding {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `/v1/dids/:id`; a leading `*` matches any prefix, as in `*\/did.json`. */
+  path: string;
+  /** Further paths of the same operation. */
+  alsoAt?: readonly string[];
+  success: number;
+  /** Which hosts serve it; default `['tenant']`. */
+  hosts?: readonly Api[];
+  /** `json` (default for POST and PUT), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
+  body?: 'json' | 'form' | 'raw' | 'none';
+  /** Set when the answer may be cached; otherwise `Cache-Control: no-store`. */
+  cacheControl?: string;
+}
+
+export interface Analytics {
+  /** Event name without `_START`, `_SUCCESS`, `_FAIL`. */
+  prefix: string;
+  /** Kebab-case group, facts 9.3. */
+  category: string;
+  /** `service` on wallet endpoints: START is written once the code or token names a session (decision 12). Default `gateway`. */
+  recordedBy?: 'gateway' | 'service';
+}
+
+export interface OperationDeclaration<Body, Params, Query, Response> {
+  /** `<service>.<use-case>` or `<service>.<use-case>.<variant>`; the use case is the folder's name. */
+  name: `${ServiceName}.${string}`;
+  /** One line for the reference page. */
+  summary: string;
+  /** Absent for operations between services. */
+  http?: HttpBinding;
+  access: Access;
+  analytics?: Analytics;
+  /** How errors are rendered (decision 31). */
+  errors: 'tenant' | 'management' | 'oauth';
+  /** `command` changes state: START is acknowledged first and it is never re-sent. Default: `query` for GET. */
+  kind?: 'command' | 'query';
+  rate?: RateClass;
+  body?: DtoClass<Body>;
+  params?: DtoClass<Params>;
+  query?: DtoClass<Query>;
+  /** Class of the answer; `[Class]` for a page of them. Absent for empty answers. */
+  response?: DtoClass<Response> | readonly [DtoClass];
+  /** Body members whose values are never echoed in error details. */
+  secrets?: readonly string[];
+  /** Deadline, milliseconds; default 10 s. */
+  timeoutMs?: number;
+  /** Statuses besides the success status, for the reference page. */
+  errorStatuses?: readonly number[];
+}
+
+/** A declared operation with what follows from the declaration. */
+export interface Operation<
+  Body = unknown,
+  Params = unknown,
+  Query = unknown,
+  Response = unknown,
+> extends OperationDeclaration<Body, Params, Query, Response> {
+  readonly service: ServiceName;
+  readonly useCase: string;
+  readonly variant: string | undefined;
+  readonly kind: 'command' | 'query';
+  readonly rate: RateClass;
+  /** `op.<name>` */
+  readonly subject: string;
+}
+
+/** What a service receives. Absent parts are empty objects. */
+export interface OperationRequest<Body = unknown, Params = unknown, Query = unknown> {
+  body: Body;
+  params: Params;
+  query: Query;
+  /** Only for `body: 'raw'`. */
+  raw?: RawRequest;
+}
+
+export interface RawRequest {
+  method: string;
+  /** Path and query as received. */
+  url: string;
+  /** Lower-case names; repeated headers joined by `, `. */
+  headers: Record<string, string>;
+  /** UTF-8 text of the body. */
+  text: string;
+}
+
+/** An answer that chooses its own status or headers; other answers are the body itself. */
+export interface HttpAnswer {
+  $http: { status?: number; headers?: Record<string, string>; body?: unknown };
+}
+export const httpAnswer = (answer: HttpAnswer['$http']): HttpAnswer => ({ $http: answer });
+
+/**
+ * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
+ * pages and the test suite that walks the registry derive from it (architecture 5.4).
+ */
+export const defineOperation = <Body, Params, Query, Response>(
+  declaration: OperationDeclaration<Body, Params, Query, Response>,
+): Operation<Body, Params, Query, Response> => {
+  const [service, useCase, variant] = declaration.name.split('.') as [ServiceName, string, string | undefined];
+  const kind = declaration.kind ?? (declaration.http?.method === 'GET' ? 'query' : 'command');
+  const rate =
+    declaration.rate ??
+    (declaration.access.kind === 'public' ? 'public' : declaration.access.kind === 'holder' ? 'wallet' : 'api');
+  return Object.freeze({
+    ...declaration,
+    service,
+    useCase,
+    variant,
+    kind,
+    rate,
+    subject: `op.${declaration.name}`,
+  });
+};

@@ -1,0 +1,72 @@
+import { Transform } from 'class-transformer';
+import {
+  IsArray,
+  IsString,
+  Length,
+  Matches,
+  ValidateBy,
+  type ValidationOptions,
+  ArrayNotEmpty,
+  ArrayUnique,
+} from 'class-validator';
+import { CLIENT_ID_PATTERN, UUID_PATTERN } from './identifiers.js';
+import { ROLES } from './roles.js';
+
+/** Property decorators shared by the DTOs, with the messages the specifications show. */
+const all =
+  (...decorators: PropertyDecorator[]): PropertyDecorator =>
+  (target, key) => {
+    for (const decorate of decorators) decorate(target, key);
+  };
+
+/** String trimmed to 1..max characters. */
+export const Name = (max = 255): PropertyDecorator =>
+  all(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value)),
+    IsString({ message: 'must be a string' }),
+    Length(1, max, { message: `must have 1 to ${max} characters` }),
+  );
+
+export const Uuid = (): PropertyDecorator =>
+  all(IsString({ message: 'must be a string' }), Matches(UUID_PATTERN, { message: 'Invalid value' }));
+
+export const ClientId = (): PropertyDecorator =>
+  all(IsString({ message: 'must be a string' }), Matches(CLIENT_ID_PATTERN, { message: 'Invalid value' }));
+
+/** Non-empty array of unique, known roles. */
+export const Roles = (): PropertyDecorator =>
+  all(
+    IsArray({ message: 'must be an array' }),
+    ArrayNotEmpty({ message: 'must not be empty' }),
+    ArrayUnique({ message: 'must not repeat a role' }),
+    ValidateBy({
+      name: 'roles',
+      validator: {
+        validate: (value: unknown) =>
+          Array.isArray(value) && value.every((role) => (ROLES as readonly unknown[]).includes(role)),
+        defaultMessage: () => `must be known roles: ${ROLES.join(', ')}`,
+      },
+    }),
+  );
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A JSON object. */
+export const IsRecord = (options?: ValidationOptions): PropertyDecorator =>
+  ValidateBy(
+    { name: 'isRecord', validator: { validate: isRecord, defaultMessage: () => 'must be an object' } },
+    options,
+  );
+
+/**
+ * A rule of our own: `check` returns a message or undefined. Used where class-validator has no fitting decorator.
+ */
+export const Rule = (name: string, check: (value: unknown, object: object) => string | undefined): PropertyDecorator =>
+  ValidateBy({
+    name,
+    validator: {
+      validate: (value, args) => check(value, args?.object ?? {}) === undefined,
+      defaultMessage: (args) => check(args?.value, args?.object ?? {}) ?? 'Invalid value',
+    },
+  });
