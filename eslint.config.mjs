@@ -1,0 +1,184 @@
+// What the architecture page promises and a machine can check. libs/testing/src/boundaries.int.spec.ts proves that each rule fires.
+import { dirname, relative, resolve } from 'node:path';
+import nx from '@nx/eslint-plugin/nx';
+import { createProjectGraphAsync } from '@nx/devkit';
+import tseslint from 'typescript-eslint';
+
+// Without a graph on disk the boundary rule skips itself with a warning, so the graph is made first, here.
+process.env.NX_DAEMON = 'false';
+process.env.NX_NO_CLOUD = 'true';
+await createProjectGraphAsync({ exitOnError: false });
+
+const specs = ['**/*.spec.ts'];
+const nouns = ['apps/*/src/**/*.{events,state,decisions,errors}.ts'];
+
+// Architecture, rule 5: services meet only in libs/contracts. A project whose tag is not listed may depend on nothing.
+const lib = (name, ...needs) => ({
+  sourceTag: `lib:${name}`,
+  onlyDependOnLibsWithTags: needs.map((it) => `lib:${it}`),
+});
+const constraints = [
+  lib('contracts'),
+  lib('sqlite'),
+  lib('event-store', 'sqlite'),
+  lib('keys', 'sqlite'),
+  lib('messaging', 'sqlite'),
+  lib('read-model', 'event-store', 'sqlite'),
+  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys'),
+  { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: ['type:lib'] },
+  { sourceTag: '/^app:(?!platform$|e2e$)/', onlyDependOnLibsWithTags: ['type:lib'] },
+  { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
+  { sourceTag: 'app:e2e', onlyDependOnLibsWithTags: ['lib:contracts', 'lib:testing'] },
+  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:lib'] },
+];
+const boundaries = (depConstraints) => [
+  'error',
+  {
+    depConstraints,
+    // A library's specs use libs/testing, which builds on the libraries: a circle of projects, not of modules.
+    ignoredCircularDependencies: [['@attestry/testing', '*']],
+    checkDynamicDependenciesExceptions: ['.*'],
+  },
+];
+const withTesting = constraints.map((it) => ({
+  ...it,
+  onlyDependOnLibsWithTags: [...it.onlyDependOnLibsWithTags, 'lib:testing'],
+}));
+
+const cqrs = {
+  name: '@nestjs/cqrs',
+  allowImportNames: [
+    'CommandBus',
+    'QueryBus',
+    'CqrsModule',
+    'CommandHandler',
+    'QueryHandler',
+    'ICommandHandler',
+    'IQueryHandler',
+  ],
+  message: 'Only commands and queries: EventBus, sagas and AggregateRoot lose errors (architecture, rule 3).',
+};
+const deepImport = {
+  regex: '^@attestry/[^/]+/',
+  message: "Only a package's src/index.ts is public: import from '@attestry/<package>'.",
+};
+const nest = { regex: '^@nestjs/', message: 'No Nest here (architecture, rule 2).' };
+const nodeModules = {
+  regex:
+    '^(node:|(assert|buffer|child_process|crypto|dns|events|fs|http|https|net|os|path|perf_hooks|process|stream|timers|tls|url|util|v8|vm|worker_threads|zlib)(/|$))',
+  message: 'No I/O, clock or crypto here: what they would give arrives as a fact (architecture, rule 2).',
+};
+const impure = {
+  regex: '^(?!\\.{1,2}/|@attestry/(contracts|event-store)$)',
+  allowTypeImports: true,
+  message: 'A noun folder imports its own files, contracts and the event store; anything else only as a type.',
+};
+const clock = { regex: 'clock', message: 'Time is an argument (architecture, rule 2).' };
+const imports = (...patterns) => ['error', { paths: [cqrs], patterns: [deepImport, ...patterns] }];
+
+const swallowed = [
+  {
+    selector:
+      'CallExpression[callee.property.name="catch"] > ArrowFunctionExpression:matches([body.type="Identifier"][body.name="undefined"], [body.type="BlockStatement"][body.body.length=0])',
+    message: 'An error is handled or passed on, never swallowed.',
+  },
+];
+const clocks = [
+  {
+    selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
+    message: 'Time is an argument: no `new Date()`.',
+  },
+  { selector: 'CallExpression[callee.name="Date"]', message: 'Time is an argument: no `Date()`.' },
+  { selector: 'ImportExpression', message: 'A noun folder loads nothing.' },
+];
+
+const stayInPackage = {
+  meta: { type: 'problem', schema: [], messages: { leaves: "'{{path}}' leaves the package '{{folder}}'." } },
+  create(context) {
+    const [, folder] = /^((?:libs|apps)\/[^/]+|bench)\//.exec(inRepository(context.filename)) ?? [];
+    const check = ({ source }) => {
+      if (!folder || typeof source?.value !== 'string' || !/^\.{1,2}(\/|$)/.test(source.value)) return;
+      const path = inRepository(resolve(dirname(context.filename), source.value));
+      if (!`${path}/`.startsWith(`${folder}/`)) {
+        context.report({ node: source, messageId: 'leaves', data: { path: source.value, folder } });
+      }
+    };
+    return {
+      ImportDeclaration: check,
+      ImportExpression: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+    };
+  },
+};
+function inRepository(file) {
+  return relative(import.meta.dirname, file).replaceAll('\\', '/');
+}
+
+export default tseslint.config(
+  { ignores: ['**/dist/', '**/node_modules/', '.nx/', 'tmp/', 'coverage/', '.attestry/'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.{mjs,js}'],
+    extends: [tseslint.configs.base],
+    rules: {
+      eqeqeq: 'error',
+      'no-empty': 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      '@typescript-eslint/no-unused-vars': 'error',
+    },
+  },
+  {
+    files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts'],
+    extends: [tseslint.configs.recommended],
+    plugins: { '@nx': nx, attestry: { rules: { 'stay-in-package': stayInPackage } } },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      eqeqeq: 'error',
+      'no-empty': 'error',
+      'no-fallthrough': 'error',
+      'no-restricted-syntax': ['error', ...swallowed],
+      '@nx/enforce-module-boundaries': boundaries(constraints),
+      'attestry/stay-in-package': 'error',
+      '@typescript-eslint/no-restricted-imports': imports(),
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-empty-object-type': ['error', { allowInterfaces: 'with-single-extends' }],
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+    },
+  },
+  { files: specs, rules: { '@nx/enforce-module-boundaries': boundaries(withTesting) } },
+  {
+    files: ['libs/contracts/src/**/*.ts'],
+    ignores: specs,
+    rules: { '@typescript-eslint/no-restricted-imports': imports(nest, nodeModules) },
+  },
+  {
+    files: nouns,
+    rules: {
+      '@typescript-eslint/no-restricted-imports': imports(nest, nodeModules, impure, clock),
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      'no-restricted-globals': [
+        'error',
+        ...['crypto', 'performance', 'fetch', 'process', 'console', 'setTimeout', 'setInterval', 'setImmediate'].map(
+          (name) => ({ name, message: 'Events, state and decisions are pure (architecture, rule 2).' }),
+        ),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Time is an argument.' },
+        { object: 'Temporal', property: 'Now', message: 'Time is an argument.' },
+        { object: 'Math', property: 'random', message: 'Ids and secrets are arguments.' },
+        { object: 'globalThis', property: 'crypto', message: 'Ids and secrets are arguments.' },
+      ],
+      'no-restricted-syntax': ['error', ...swallowed, ...clocks],
+    },
+  },
+);

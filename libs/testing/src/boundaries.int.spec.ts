@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface Snippet {
+  readonly filePath: string;
+  readonly text: string;
+}
+interface Message {
+  readonly rule: string | null;
+  readonly message: string;
+}
+
+const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+function lint(snippets: readonly Snippet[]): readonly (readonly Message[])[] {
+  const output = execFileSync(process.execPath, [join(repository, 'scripts/lint-text.mjs')], {
+    cwd: repository,
+    input: JSON.stringify(snippets),
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  return JSON.parse(output) as Message[][];
+}
+
+const boundaries = '@nx/enforce-module-boundaries';
+const imports = '@typescript-eslint/no-restricted-imports';
+const service = 'apps/dids/src/create-did/example-handler.ts';
+const decisions = 'apps/dids/src/did/example.decisions.ts';
+const events = 'apps/dids/src/did/example.events.ts';
+const state = 'apps/dids/src/did/example.state.ts';
+const errors = 'apps/dids/src/did/example.errors.ts';
+
+const broken: readonly [name: string, rule: string, filePath: string, text: string][] = [
+  ['a service imports another', boundaries, service, `export { a } from '@attestry/issuance';`],
+  ['a service imports the platform', boundaries, service, `export { a } from '@attestry/platform';`],
+  ['a service reaches another by path', boundaries, service, `export { a } from '../../../issuance/src/main.js';`],
+  ['a service loads another at run time', boundaries, service, `export const a = import('@attestry/issuance');`],
+  ['the gateway imports a service', boundaries, 'apps/gateway/src/x.ts', `export { a } from '@attestry/dids';`],
+  ['black-box tests import a service', boundaries, 'apps/e2e/src/x.e2e.spec.ts', `import '@attestry/dids';`],
+  ['black-box tests import the store', boundaries, 'apps/e2e/src/x.e2e.spec.ts', `import '@attestry/event-store';`],
+  ['a library imports a service', boundaries, 'libs/service-kit/src/x.ts', `export { a } from '@attestry/dids';`],
+  ['contracts import a library', boundaries, 'libs/contracts/src/x.ts', `export { a } from '@attestry/event-store';`],
+  ['the store imports contracts', boundaries, 'libs/event-store/src/x.ts', `export { a } from '@attestry/contracts';`],
+  ['a library ships the test kit', boundaries, 'libs/event-store/src/x.ts', `export { a } from '@attestry/testing';`],
+  ['an import by path leaves its package', 'attestry/stay-in-package', service, `import '../../../../scripts/x.js';`],
+  ['an import goes past src/index.ts', imports, service, `export { a } from '@attestry/keys/src/secrets.js';`],
+  ['an import goes into dist', imports, service, `export { a } from '@attestry/keys/dist/secrets.js';`],
+  ['EventBus', imports, service, `export { EventBus } from '@nestjs/cqrs';`],
+  ['Saga', imports, service, `export { Saga } from '@nestjs/cqrs';`],
+  ['AggregateRoot', imports, service, `export { AggregateRoot } from '@nestjs/cqrs';`],
+  ['EventPublisher', imports, service, `export { EventPublisher } from '@nestjs/cqrs';`],
+  ['all of cqrs', imports, service, `import * as cqrs from '@nestjs/cqrs';\nexport const a = cqrs;`],
+  ['contracts import Nest', imports, 'libs/contracts/src/x.ts', `export { Injectable } from '@nestjs/common';`],
+  ['contracts import I/O', imports, 'libs/contracts/src/x.ts', `export { readFile } from 'node:fs';`],
+  ['decisions import crypto', imports, decisions, `export { randomUUID } from 'node:crypto';`],
+  ['decisions import crypto, old name', imports, decisions, `export { randomUUID } from 'crypto';`],
+  ['state imports I/O', imports, state, `export { readFile } from 'node:fs/promises';`],
+  ['errors import Nest', imports, errors, `export { NotFoundException } from '@nestjs/common';`],
+  ['events import a clock', imports, events, `export { clock } from '../clock.js';`],
+  ['decisions import a library with I/O', imports, decisions, `export { a } from '@attestry/keys';`],
+  ['decisions read the clock', 'no-restricted-properties', decisions, `export const a = () => Date.now();`],
+  ['decisions make a date of now', 'no-restricted-syntax', decisions, `export const a = () => new Date();`],
+  ['decisions print now', 'no-restricted-syntax', decisions, `export const a = () => Date();`],
+  ['decisions roll dice', 'no-restricted-properties', decisions, `export const a = () => Math.random();`],
+  ['decisions use crypto', 'no-restricted-globals', decisions, `export const a = () => crypto.randomUUID();`],
+  ['decisions load a module', 'no-restricted-syntax', decisions, `export const a = () => import('./x.js');`],
+  ['a swallowed error', 'no-empty', service, `export function a(): void {\n  try {\n    a();\n  } catch {}\n}`],
+  ['a swallowed rejection', 'no-restricted-syntax', service, `export const a = b.catch(() => undefined);`],
+  ['a loose comparison', 'eqeqeq', service, `export const a = (b: number) => b == 1;`],
+  ['a promise nobody waits for', '@typescript-eslint/no-floating-promises', 'libs/sqlite/src/index.ts', `fetch('x');`],
+];
+
+const sound: readonly [name: string, filePath: string, text: string][] = [
+  ['a service imports contracts', service, `export { a } from '@attestry/contracts';`],
+  ['the platform imports services', 'apps/platform/src/x.ts', `export { a } from '@attestry/dids';`],
+  ['black-box tests import contracts', 'apps/e2e/src/x.e2e.spec.ts', `export { a } from '@attestry/contracts';`],
+  ["a library's specs use the test kit", 'libs/event-store/src/x.spec.ts', `export { a } from '@attestry/testing';`],
+  ['a handler uses the buses', service, `export { CommandBus, CommandHandler, QueryBus } from '@nestjs/cqrs';`],
+  ['decisions import events and errors', decisions, `export { a } from './did.events.js';`],
+  ['decisions import contracts', decisions, `export { AppError } from '@attestry/contracts';`],
+  ['decisions name a type of keys', decisions, `export type { A } from '@attestry/keys';`],
+  ['decisions format a given time', decisions, `export const a = (ms: number) => new Date(ms).toISOString();`],
+  ['handlers read the clock', service, `export const a = () => Date.now();`],
+];
+
+describe('the lint rules of the architecture', () => {
+  let found: readonly (readonly Message[])[];
+
+  beforeAll(() => {
+    found = lint([
+      ...broken.map(([, , filePath, text]) => ({ filePath, text: `${text}\n` })),
+      ...sound.map(([, filePath, text]) => ({ filePath, text: `${text}\n` })),
+    ]);
+  }, 120_000);
+
+  it.each(broken.map(([name, rule], index) => [name, rule, index] as const))('refuse: %s', (_name, rule, index) => {
+    expect(found[index]?.map((it) => it.rule)).toContain(rule);
+  });
+
+  it.each(sound.map(([name], index) => [name, broken.length + index] as const))('allow: %s', (_name, index) => {
+    expect(found[index]).toEqual([]);
+  });
+});

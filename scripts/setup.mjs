@@ -1,0 +1,119 @@
+// What every command script does first: packages installed, the repository's own Node running, sources built.
+// No dependencies and nothing newer than Node 18 here: this file runs before `npm ci` has ever been called.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the repository, absolute. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const lockFile = join(root, 'package-lock.json');
+const stampFile = join(root, 'node_modules', '.attestry-lock-hash');
+const binFolder = join(root, 'node_modules', '.bin');
+const neededMajor = 26;
+
+/**
+ * Installs what package-lock.json says, when that has not been done yet, and makes sure that the script runs on
+ * Node 26: on an older one it starts itself again on the repository's Node and never returns.
+ */
+export async function ensureInstalled() {
+  if (!isInstalled()) install();
+  if (major(process.version) < neededMajor) return runAgainOnRepositoryNode();
+  const path = process.env.PATH ?? '';
+  if (!path.split(delimiter).includes(binFolder)) process.env.PATH = `${binFolder}${delimiter}${path}`;
+}
+
+/** Compiles what changed since the last build; ends the process when a file does not compile. */
+export async function ensureBuilt() {
+  const { build } = await import('./build.mjs');
+  const result = await build();
+  if (result.errors.length > 0) {
+    for (const error of result.errors) console.error(error);
+    console.error(`build: ${result.errors.length} files do not compile`);
+    process.exit(1);
+  }
+}
+
+function isInstalled() {
+  const lock = readFileSync(lockFile);
+  const hash = createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === hash) return true;
+  if (!holdsWhatTheLockSays(JSON.parse(lock.toString('utf8')))) return false;
+  writeFileSync(stampFile, hash);
+  return true;
+}
+
+// Somebody may have run `npm ci` by hand: npm's own list of what it installed decides, not who called it.
+function holdsWhatTheLockSays(lock) {
+  const installedFile = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedFile)) return false;
+  const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages;
+  return Object.entries(lock.packages).every(([path, wanted]) => {
+    if (!path.includes('node_modules/')) return true;
+    const found = installed[path];
+    if (!found) return wanted.optional === true || wanted.devOptional === true || wanted.peer === true;
+    return found.version === wanted.version && found.link === wanted.link;
+  });
+}
+
+function install() {
+  console.error('npm ci: installing packages (once; again only when package-lock.json changes)');
+  // The Node in node_modules/.bin goes away while npm works, so npm must not run on it.
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== binFolder);
+  const windows = process.platform === 'win32';
+  const result = spawnSync('npm', ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], {
+    cwd: root,
+    env: { ...process.env, PATH: path.join(delimiter) },
+    stdio: ['ignore', 2, 2], // standard output belongs to the script (`npm run demo -- --json`)
+    shell: windows,
+  });
+  if (result.error) throw result.error;
+  if (result.status !== 0) {
+    console.error('npm ci failed');
+    process.exit(result.status ?? 1);
+  }
+  if (!isInstalled()) throw new Error('npm ci passed, but node_modules does not hold what package-lock.json says');
+}
+
+/** The path of a Node of the needed version that the packages brought, or undefined. */
+export function repositoryNode() {
+  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const packages = Object.keys(optionalDependencies).filter((it) => it.endsWith(`${platform}-${process.arch}`));
+  const candidates = [...packages.map((it) => join(root, 'node_modules', it, 'bin', name)), join(binFolder, name)];
+  return candidates.find((file) => {
+    if (!existsSync(file)) return false;
+    const answer = spawnSync(file, ['--version'], { encoding: 'utf8' });
+    return answer.status === 0 && major(answer.stdout) >= neededMajor;
+  });
+}
+
+function runAgainOnRepositoryNode() {
+  const node = repositoryNode();
+  if (!node || process.env.ATTESTRY_NODE_STARTED) {
+    const platform = `${process.platform}-${process.arch}`;
+    console.error(
+      `Attestry needs Node ${neededMajor}; this is ${process.version}, and no package brings it to ${platform}.`,
+    );
+    process.exit(1);
+  }
+  const env = {
+    ...process.env,
+    ATTESTRY_NODE_STARTED: '1',
+    PATH: `${binFolder}${delimiter}${process.env.PATH ?? ''}`,
+  };
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  return new Promise((_, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+}
+
+function major(version) {
+  return Number(/^v?(\d+)/.exec(version.trim())?.[1]);
+}
