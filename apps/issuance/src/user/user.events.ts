@@ -1,0 +1,8 @@
+/**
+ * People of a tenant. Claims are sealed JSON under the user's own data key (purpose `user`, key id = user id); a user
+ * without claims has no key yet (decision 27).
+ */
+export type UserEvent =
+  | { type: 'UserCreated'; data: { userId: string; sealedClaims?: string; createdAt: string } }
+  | { type: 'UserClaimsReplaced'; data: { sealedClaims: string } }
+  | { type: 'UserDeleted'; data: { userId: string } };

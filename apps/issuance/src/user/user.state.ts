@@ -1,0 +1,32 @@
+import type { Aggregate } from '@attestry/event-store';
+import type { UserEvent } from './user.events.js';
+
+export type UserState =
+  | { status: 'absent' }
+  | { status: 'active'; id: string; sealedClaims?: string; createdAt: string }
+  | { status: 'deleted' };
+
+export const userStream = (tenantId: string, userId: string): string => `user-${tenantId}+${userId}`;
+
+const evolve = (state: UserState, event: UserEvent): UserState => {
+  switch (event.type) {
+    case 'UserCreated':
+      return {
+        status: 'active',
+        id: event.data.userId,
+        createdAt: event.data.createdAt,
+        ...(event.data.sealedClaims !== undefined && { sealedClaims: event.data.sealedClaims }),
+      };
+    case 'UserClaimsReplaced':
+      return state.status === 'active' ? { ...state, sealedClaims: event.data.sealedClaims } : state;
+    case 'UserDeleted':
+      return { status: 'deleted' };
+  }
+};
+
+export const user: Aggregate<UserState, UserEvent> = {
+  category: 'user',
+  initial: { status: 'absent' },
+  types: { UserCreated: 1, UserClaimsReplaced: 1, UserDeleted: 1 },
+  evolve,
+};

@@ -1,0 +1,262 @@
+import { isIP } from 'node:net';
+
+/**
+ * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
+ * secrets redacted (architecture 5.9). docs/reference/configuration.md is generated from {@link SETTINGS}.
+ */
+
+export interface EnvironmentConfig {
+  id: string;
+  name: string;
+  domain: string;
+  authorizationServerDomain: string;
+  deploymentModel: string;
+  region: { id: string; name: string; displayName: string };
+}
+
+interface Setting<T> {
+  env: string;
+  about: string;
+  /** Shown in the reference page. */
+  default: string;
+  secret?: boolean;
+  parse(text: string | undefined): T;
+}
+
+class Fault extends Error {}
+const fail = (message: string): never => {
+  throw new Fault(message);
+};
+
+const setting = <T>(
+  env: string,
+  about: string,
+  defaultText: string,
+  parse: (text: string) => T,
+  options: { secret?: boolean; absent?: () => T } = {},
+): Setting<T> => ({
+  env,
+  about,
+  default: defaultText,
+  secret: options.secret ?? false,
+  parse: (text) =>
+    text === undefined || text === '' ? (options.absent ? options.absent() : parse(defaultText)) : parse(text),
+});
+
+const text = (s: string) => s;
+const optional = { absent: () => undefined };
+const integer = (min: number, max: number) => (s: string) => {
+  const n = /^\d{1,12}$/.test(s) ? Number(s) : NaN;
+  return n >= min && n <= max ? n : fail(`must be a whole number from ${min} to ${max}`);
+};
+const oneOf =
+  <T extends string>(...values: T[]) =>
+  (s: string): T =>
+    values.includes(s as T) ? (s as T) : fail(`must be one of: ${values.join(', ')}`);
+const flag = (s: string) => oneOf('true', 'false')(s) === 'true';
+const host = (s: string) =>
+  /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::\d{1,5})?$/.test(s)
+    ? s
+    : fail('must be a host name in lower case, with a port where it is not the usual one');
+const httpUrl = (s: string) => {
+  const url = URL.canParse(s) ? new URL(s) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? s : fail('must be an http or https URL');
+};
+const key32 = (s: string) => {
+  const bytes = Buffer.from(s, 'base64url');
+  return /^[A-Za-z0-9_-]{43}$/.test(s) && bytes.length === 32
+    ? new Uint8Array(bytes)
+    : fail('must be 32 bytes in base64url without padding (43 characters)');
+};
+const addresses = (s: string) =>
+  s
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+    .map((part) => {
+      const [address, bits, ...rest] = part.split('/');
+      const family = isIP(address ?? '');
+      const max = family === 4 ? 32 : 128;
+      return family && !rest.length && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= max))
+        ? part
+        : fail(`${part} is not an address or a CIDR range`);
+    });
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const environments = (s: string): EnvironmentConfig[] => {
+  let list: unknown;
+  try {
+    list = JSON.parse(s);
+  } catch {
+    return fail('must be JSON');
+  }
+  if (!Array.isArray(list) || !list.length) return fail('must be a non-empty array');
+  const seen = new Set<string>();
+  return list.map((entry: EnvironmentConfig, i) => {
+    const at = `[${i}]`;
+    if (!UUID.test(entry?.id)) fail(`${at}.id must be a uuid`);
+    if (typeof entry.name !== 'string' || !entry.name) fail(`${at}.name is missing`);
+    for (const member of ['domain', 'authorizationServerDomain'] as const) {
+      if (typeof entry[member] !== 'string') fail(`${at}.${member} is missing`);
+      host(entry[member]);
+    }
+    for (const value of [entry.id, entry.domain, entry.authorizationServerDomain]) {
+      if (seen.has(value)) fail(`${at}: ${value} occurs twice`);
+      seen.add(value);
+    }
+    const region = entry.region;
+    if (!UUID.test(region?.id) || typeof region.name !== 'string' || typeof region.displayName !== 'string')
+      fail(`${at}.region needs id (uuid), name and displayName`);
+    return { ...entry, deploymentModel: entry.deploymentModel ?? 'public', region: { ...region, name: region.name.toLowerCase() } };
+  });
+};
+
+export interface RateLimits {
+  api: number;
+  clientToken: number;
+  clientTokenFailures: number;
+  walletTenant: number;
+  walletAddress: number;
+  public: number;
+}
+const rateOverrides = (s: string): Record<string, Partial<RateLimits>> => {
+  try {
+    const value = JSON.parse(s) as unknown;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, Partial<RateLimits>>;
+  } catch {
+    // told below
+  }
+  return fail('must be a JSON object: tenant id to limits');
+};
+
+const perMinute = integer(1, 1_000_000_000);
+
+/** Every environment variable. */
+export const SETTINGS = {
+  nodeEnv: setting('NODE_ENV', 'Development defaults are refused in `production`.', 'development', oneOf('development', 'test', 'production')),
+  port: setting('PORT', 'Port of the HTTP server; 0 takes a free one.', '8080', integer(0, 65535)),
+  host: setting('HOST', 'Address the HTTP server binds to.', '127.0.0.1', text),
+  dataDir: setting('DATA_DIR', 'Folder of the embedded engines.', '.attestry', text),
+  baseDomain: setting('BASE_DOMAIN', 'Base of the default environment: tenants at `<subdomain>.<base>`, tokens at `auth.<base>`. Default `localhost:<port>`.', '', host, optional),
+  managementDomain: setting('MANAGEMENT_DOMAIN', 'Host of the management API. Default `management.<base>`.', '', host, optional),
+  publicScheme: setting('PUBLIC_SCHEME', 'Scheme of all public addresses; production demands `https`.', 'http', oneOf('http', 'https')),
+  trustedProxies: setting('TRUSTED_PROXIES', 'Comma list of addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` count.', '', addresses, { absent: () => [] }),
+  environments: setting('ENVIRONMENTS', 'JSON array of environments (`id`, `name`, `domain`, `authorizationServerDomain`, `deploymentModel`, `region`). Default: one, built from `BASE_DOMAIN`.', '', environments, optional),
+  masterKey: setting('MASTER_KEY', 'Wraps the tenant keys: 32 bytes in base64url. In development made once in `DATA_DIR`; production refuses to start without.', '', key32, { secret: true, ...optional }),
+  masterKeyVersion: setting('MASTER_KEY_VERSION', 'Version of `MASTER_KEY`; raise it when rotating.', '1', integer(1, 1_000_000)),
+  previousMasterKey: setting('MASTER_KEY_PREVIOUS', 'The key before a rotation; tenant keys are rewrapped at start.', '', key32, { secret: true, ...optional }),
+  managementClientId: setting('MANAGEMENT_CLIENT_ID', 'The first management client; in development made once and written to `<DATA_DIR>/management-client.json`.', '', text, optional),
+  managementClientSecret: setting('MANAGEMENT_CLIENT_SECRET', 'Secret of the first management client, at least 32 characters.', '', (s) => (s.length >= 32 ? s : fail('must have at least 32 characters')), { secret: true, ...optional }),
+  contextUrl: setting('CONTEXT_URL', 'Address of the immutable JSON-LD context of this platform; `/contexts/v1` of the host in it must reach the gateway. Default `<scheme>://contexts.<base>/v1`.', '', httpUrl, optional),
+  allowPrivateTargets: setting('ALLOW_PRIVATE_TARGETS', 'Lifts the https, IP-literal, TLD and private-range rules for every outbound target. Refused in production.', 'false', flag),
+  logLevel: setting('LOG_LEVEL', 'Least level written to the log.', 'info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
+  rateApi: setting('RATE_LIMIT_API', 'Calls per minute of one client.', '3000', perMinute),
+  rateClientToken: setting('RATE_LIMIT_CLIENT_TOKEN', 'Token calls per minute of one client id.', '60', perMinute),
+  rateClientTokenFailures: setting('RATE_LIMIT_CLIENT_TOKEN_FAILURES', 'Failed token calls per minute of one address.', '20', perMinute),
+  rateWalletTenant: setting('RATE_LIMIT_WALLET_TENANT', 'Wallet calls (token, nonce, credential) per minute of one tenant.', '12000', perMinute),
+  rateWalletAddress: setting('RATE_LIMIT_WALLET_ADDRESS', 'Wallet calls per minute of one address.', '600', perMinute),
+  ratePublic: setting('RATE_LIMIT_PUBLIC', 'Calls of public documents per minute of one address.', '1200', perMinute),
+  rateOverrides: setting('RATE_LIMIT_TENANTS', 'JSON object: tenant id to `{api, walletTenant, walletAddress, public}` that replace the above.', '{}', rateOverrides),
+  clientTokenSeconds: setting('CLIENT_TOKEN_SECONDS', 'Life of a client access token.', '14400', integer(60, 86400)),
+  accessTokenSeconds: setting('ACCESS_TOKEN_SECONDS', 'Life of a wallet access token (OID4VCI section 13.10: more than 300 is long-lived).', '300', integer(30, 3600)),
+  nonceSeconds: setting('NONCE_SECONDS', 'Life of a c_nonce.', '300', integer(10, 3600)),
+  proofWindowSeconds: setting('PROOF_WINDOW_SECONDS', 'How far `iat` of a key proof may be from now.', '300', integer(10, 3600)),
+  operationTimeoutMs: setting('OPERATION_TIMEOUT_MS', 'Deadline of an operation, milliseconds.', '10000', integer(100, 120000)),
+  operationEventsDays: setting('OPERATION_EVENTS_DAYS', 'Days analytics events are kept.', '400', integer(1, 36500)),
+  webhookTimeoutMs: setting('WEBHOOK_TIMEOUT_MS', 'Time a webhook target has to answer, milliseconds.', '3000', integer(100, 30000)),
+  webhookRetrySeconds: setting('WEBHOOK_RETRY_SECONDS', 'Comma list: seconds before each retry; jitter is added.', '10,60,360', (s) =>
+    s.split(',').map((part) => integer(0, 86400)(part.trim()))),
+} as const;
+
+type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };
+
+export interface PlatformConfigValues extends Omit<Parsed, 'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl'> {
+  baseDomain: string;
+  managementDomain: string;
+  environments: EnvironmentConfig[];
+  contextUrl: string;
+}
+
+/** The parsed configuration; also its injection token. */
+export class PlatformConfig {
+  constructor(values: PlatformConfigValues) {
+    Object.assign(this, values);
+  }
+  /** Safe to log: secrets are shown as `***`. */
+  toJSON(): Record<string, unknown> {
+    const out: Record<string, unknown> = {};
+    for (const [name, { secret }] of Object.entries(SETTINGS)) {
+      const value = (this as Record<string, unknown>)[name];
+      out[name] = secret && value !== undefined ? '***' : value;
+    }
+    return out;
+  }
+  get rates(): RateLimits {
+    return {
+      api: this.rateApi,
+      clientToken: this.rateClientToken,
+      clientTokenFailures: this.rateClientTokenFailures,
+      walletTenant: this.rateWalletTenant,
+      walletAddress: this.rateWalletAddress,
+      public: this.ratePublic,
+    };
+  }
+}
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the values are assigned in the constructor
+export interface PlatformConfig extends PlatformConfigValues {}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(readonly faults: string[]) {
+    super(`configuration:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  }
+}
+
+/**
+ * Parses the environment. `port` is the port really bound when `PORT` is 0.
+ * @throws ConfigError naming every fault at once
+ */
+export const parseConfig = (env: Record<string, string | undefined>, port?: number): PlatformConfig => {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, declared] of Object.entries(SETTINGS)) {
+    try {
+      values[name] = declared.parse(env[declared.env]);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      faults.push(`${declared.env} ${error.message}`);
+    }
+  }
+  const parsed = values as unknown as Parsed;
+  if (parsed.nodeEnv === 'production') {
+    if (!parsed.masterKey) faults.push('MASTER_KEY is required in production');
+    if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
+    if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
+    if (!parsed.baseDomain && !parsed.environments) faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
+    if (!parsed.managementClientId || !parsed.managementClientSecret)
+      faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are required in production');
+  }
+  if (!parsed.managementClientId !== !parsed.managementClientSecret)
+    faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET must be set together');
+  if (faults.length) throw new ConfigError(faults);
+  const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
+  return new PlatformConfig({
+    ...parsed,
+    ...(port !== undefined && { port }),
+    baseDomain,
+    managementDomain: parsed.managementDomain ?? `management.${baseDomain}`,
+    environments: parsed.environments ?? [defaultEnvironment(baseDomain)],
+    contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
+  });
+};
+
+/** The environment of an installation that names none; its ids never change. */
+const defaultEnvironment = (baseDomain: string): EnvironmentConfig => ({
+  id: '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01',
+  name: 'default',
+  domain: baseDomain,
+  authorizationServerDomain: `auth.${baseDomain}`,
+  deploymentModel: 'public',
+  region: { id: '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a02', name: 'local', displayName: 'Local' },
+});

@@ -1,0 +1,65 @@
+import {
+  operationSubject,
+  PLATFORM_TENANT,
+  type Operation,
+  type OperationContext,
+  type OperationEventMessage,
+  type Outcome,
+} from '@attestry/contracts';
+import type { Clock, Ids } from '@attestry/event-store';
+import type { MessageBus } from '@attestry/messaging';
+
+export interface FailureSummary {
+  status: number;
+  code: string;
+  message: string;
+}
+
+/**
+ * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (decisions 11 and 12). Each call resolves when the
+ * message is on the disk. Metadata only: never a value of the request or the answer.
+ */
+export class OperationRecorder {
+  constructor(
+    private readonly bus: MessageBus,
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+  ) {}
+
+  start(operation: Operation, context: OperationContext, metadata: Record<string, unknown> = {}): Promise<void> {
+    return this.record('START', operation, context, metadata);
+  }
+
+  success(operation: Operation, context: OperationContext, metadata: Record<string, unknown> = {}): Promise<void> {
+    return this.record('SUCCESS', operation, context, metadata);
+  }
+
+  fail(operation: Operation, context: OperationContext, error: FailureSummary): Promise<void> {
+    return this.record('FAIL', operation, context, { error });
+  }
+
+  private async record(
+    outcome: Outcome,
+    operation: Operation,
+    context: OperationContext,
+    metadata: Record<string, unknown>,
+  ): Promise<void> {
+    const analytics = operation.analytics;
+    if (!analytics) return;
+    const { caller } = context;
+    const message: OperationEventMessage = {
+      id: this.ids.uuid(),
+      outcome,
+      prefix: analytics.prefix,
+      category: analytics.category,
+      tenantId: context.tenant?.id ?? PLATFORM_TENANT,
+      requestId: context.requestId,
+      timestamp: this.clock.now().toISOString(),
+      operation: operation.name,
+      ...(outcome === 'START' && { deadline: context.deadline }),
+      ...((caller.kind === 'client' || caller.kind === 'management') && { clientId: caller.clientId }),
+      metadata,
+    };
+    await this.bus.publish([{ id: message.id, subject: operationSubject(outcome), data: message }]);
+  }
+}

@@ -1,0 +1,130 @@
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import {
+  REQUESTS_COMMITTED_SUBJECT,
+  type IntegrationEventType,
+  type RequestsCommitted,
+  type ServiceName,
+} from '@attestry/contracts';
+import {
+  Checkpoints,
+  CheckpointedSubscription,
+  EventStore,
+  Leases,
+  type Ids,
+  type RecordedEvent,
+} from '@attestry/event-store';
+import { MessageBus, type Consumer, type ConsumerOptions, type FeedMessage, type OutgoingMessage } from '@attestry/messaging';
+import { Health } from './health.js';
+import { IDS } from './tokens.js';
+
+/** A fact for the feed: an integration event that follows from a stored event. */
+export interface Fact {
+  type: IntegrationEventType<unknown>;
+  data: object;
+}
+
+/** Types a fact: `fact(tenantCreated, {...})`. */
+export const fact = <Data extends object>(type: IntegrationEventType<Data>, data: Data): Fact => ({ type, data });
+
+export interface Reaction {
+  /** Permanent: it names the checkpoint and the lease. `<service>.<what>` */
+  name: string;
+  categories: readonly string[];
+  onEvents(events: readonly RecordedEvent[]): Promise<void>;
+}
+
+/**
+ * Everything that happens because something was stored: named, checkpointed subscriptions and durable consumers that
+ * retry with back-off, show in readiness, and stop when the process does.
+ */
+@Injectable()
+export class Reactions implements BeforeApplicationShutdown {
+  private readonly running: { close(): Promise<void> }[] = [];
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly leases: Leases,
+    private readonly checkpoints: Checkpoints,
+    private readonly bus: MessageBus,
+    private readonly health: Health,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  /** Runs a handler over the stored events of some categories, in order, at least once. */
+  start(reaction: Reaction): CheckpointedSubscription {
+    const subscription = new CheckpointedSubscription({
+      name: reaction.name,
+      store: this.store,
+      leases: this.leases,
+      checkpoints: this.checkpoints,
+      holder: this.ids.uuid(),
+      categories: reaction.categories,
+      onEvents: (events) => reaction.onEvents(events),
+    });
+    subscription.start();
+    this.running.push(subscription);
+    this.health.register(reaction.name, () => [
+      {
+        name: reaction.name,
+        healthy: subscription.health.healthy,
+        starting: !subscription.health.caughtUp,
+        ...(subscription.health.error !== undefined && { error: subscription.health.error }),
+      },
+    ]);
+    return subscription;
+  }
+
+  /**
+   * Publishes what follows from a service's stored events: its integration events (message id = event id) and, once per
+   * batch, which requests have been committed (decision 12). The only place that publishes: never a handler.
+   */
+  publishFacts(
+    service: ServiceName,
+    categories: readonly string[],
+    factsOf: (event: RecordedEvent) => readonly Fact[],
+  ): CheckpointedSubscription {
+    return this.start({
+      name: `${service}.publisher`,
+      categories,
+      onEvents: async (events) => {
+        const messages: OutgoingMessage[] = [];
+        const requests = new Map<string, RequestsCommitted['requests'][number]>();
+        for (const event of events) {
+          const { tenantId, requestId, operation, occurredAt, traceparent } = event.metadata;
+          factsOf(event).forEach(({ type, data }, index) =>
+            messages.push({
+              id: index === 0 ? event.id : `${event.id}.${index}`,
+              subject: type.subject,
+              headers: { tenantId, requestId, occurredAt, ...(traceparent && { traceparent }) },
+              data,
+            }),
+          );
+          requests.set(`${tenantId} ${requestId}`, { requestId, tenantId, operation });
+        }
+        const last = events.at(-1);
+        if (!last) return;
+        const committed: RequestsCommitted = { requests: [...requests.values()] };
+        messages.push({ id: `${last.id}.committed`, subject: REQUESTS_COMMITTED_SUBJECT, data: committed });
+        await this.bus.publish(messages);
+      },
+    });
+  }
+
+  /** Runs a durable consumer of the feed and shows it in readiness. */
+  consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    const consumer = this.bus.consume(options, handler);
+    this.running.push(consumer);
+    this.health.register(options.name, () => [
+      {
+        name: options.name,
+        healthy: consumer.health.healthy,
+        ...(consumer.health.error !== undefined && { error: consumer.health.error }),
+      },
+    ]);
+    return consumer;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.running.map((reaction) => reaction.close()));
+  }
+}
