@@ -107,7 +107,11 @@ const environments = (s: string): EnvironmentConfig[] => {
     const region = entry.region;
     if (!UUID.test(region?.id) || typeof region.name !== 'string' || typeof region.displayName !== 'string')
       fail(`${at}.region needs id (uuid), name and displayName`);
-    return { ...entry, deploymentModel: entry.deploymentModel ?? 'public', region: { ...region, name: region.name.toLowerCase() } };
+    return {
+      ...entry,
+      deploymentModel: entry.deploymentModel ?? 'public',
+      region: { ...region, name: region.name.toLowerCase() },
+    };
   });
 };
 
@@ -134,44 +138,165 @@ const perMinute = integer(1, 1_000_000_000);
 
 /** Every environment variable. */
 export const SETTINGS = {
-  nodeEnv: setting('NODE_ENV', 'Development defaults are refused in `production`.', 'development', oneOf('development', 'test', 'production')),
+  nodeEnv: setting(
+    'NODE_ENV',
+    'Development defaults are refused in `production`.',
+    'development',
+    oneOf('development', 'test', 'production'),
+  ),
   port: setting('PORT', 'Port of the HTTP server; 0 takes a free one.', '8080', integer(0, 65535)),
   host: setting('HOST', 'Address the HTTP server binds to.', '127.0.0.1', text),
   dataDir: setting('DATA_DIR', 'Folder of the embedded engines.', '.attestry', text),
-  baseDomain: setting('BASE_DOMAIN', 'Base of the default environment: tenants at `<subdomain>.<base>`, tokens at `auth.<base>`. Default `localhost:<port>`.', '', host, optional),
-  managementDomain: setting('MANAGEMENT_DOMAIN', 'Host of the management API. Default `management.<base>`.', '', host, optional),
-  publicScheme: setting('PUBLIC_SCHEME', 'Scheme of all public addresses; production demands `https`.', 'http', oneOf('http', 'https')),
-  trustedProxies: setting('TRUSTED_PROXIES', 'Comma list of addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` count.', '', addresses, { absent: () => [] }),
-  environments: setting('ENVIRONMENTS', 'JSON array of environments (`id`, `name`, `domain`, `authorizationServerDomain`, `deploymentModel`, `region`). Default: one, built from `BASE_DOMAIN`.', '', environments, optional),
-  masterKey: setting('MASTER_KEY', 'Wraps the tenant keys: 32 bytes in base64url. In development made once in `DATA_DIR`; production refuses to start without.', '', key32, { secret: true, ...optional }),
-  masterKeyVersion: setting('MASTER_KEY_VERSION', 'Version of `MASTER_KEY`; raise it when rotating.', '1', integer(1, 1_000_000)),
-  previousMasterKey: setting('MASTER_KEY_PREVIOUS', 'The key before a rotation; tenant keys are rewrapped at start.', '', key32, { secret: true, ...optional }),
-  managementClientId: setting('MANAGEMENT_CLIENT_ID', 'The first management client; in development made once and written to `<DATA_DIR>/management-client.json`.', '', text, optional),
-  managementClientSecret: setting('MANAGEMENT_CLIENT_SECRET', 'Secret of the first management client, at least 32 characters.', '', (s) => (s.length >= 32 ? s : fail('must have at least 32 characters')), { secret: true, ...optional }),
-  contextUrl: setting('CONTEXT_URL', 'Address of the immutable JSON-LD context of this platform; `/contexts/v1` of the host in it must reach the gateway. Default `<scheme>://contexts.<base>/v1`.', '', httpUrl, optional),
-  allowPrivateTargets: setting('ALLOW_PRIVATE_TARGETS', 'Lifts the https, IP-literal, TLD and private-range rules for every outbound target. Refused in production.', 'false', flag),
-  logLevel: setting('LOG_LEVEL', 'Least level written to the log.', 'info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
+  baseDomain: setting(
+    'BASE_DOMAIN',
+    'Base of the default environment: tenants at `<subdomain>.<base>`, tokens at `auth.<base>`. Default `localhost:<port>`.',
+    '',
+    host,
+    optional,
+  ),
+  managementDomain: setting(
+    'MANAGEMENT_DOMAIN',
+    'Host of the management API. Default `management.<base>`.',
+    '',
+    host,
+    optional,
+  ),
+  publicScheme: setting(
+    'PUBLIC_SCHEME',
+    'Scheme of all public addresses; production demands `https`.',
+    'http',
+    oneOf('http', 'https'),
+  ),
+  trustedProxies: setting(
+    'TRUSTED_PROXIES',
+    'Comma list of addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` count.',
+    '',
+    addresses,
+    { absent: () => [] },
+  ),
+  environments: setting(
+    'ENVIRONMENTS',
+    'JSON array of environments (`id`, `name`, `domain`, `authorizationServerDomain`, `deploymentModel`, `region`). Default: one, built from `BASE_DOMAIN`.',
+    '',
+    environments,
+    optional,
+  ),
+  masterKey: setting(
+    'MASTER_KEY',
+    'Wraps the tenant keys: 32 bytes in base64url. In development made once in `DATA_DIR`; production refuses to start without.',
+    '',
+    key32,
+    { secret: true, ...optional },
+  ),
+  masterKeyVersion: setting(
+    'MASTER_KEY_VERSION',
+    'Version of `MASTER_KEY`; raise it when rotating.',
+    '1',
+    integer(1, 1_000_000),
+  ),
+  previousMasterKey: setting(
+    'MASTER_KEY_PREVIOUS',
+    'The key before a rotation; tenant keys are rewrapped at start.',
+    '',
+    key32,
+    { secret: true, ...optional },
+  ),
+  managementClientId: setting(
+    'MANAGEMENT_CLIENT_ID',
+    'The first management client; in development made once and written to `<DATA_DIR>/management-client.json`.',
+    '',
+    text,
+    optional,
+  ),
+  managementClientSecret: setting(
+    'MANAGEMENT_CLIENT_SECRET',
+    'Secret of the first management client, at least 32 characters.',
+    '',
+    (s) => (s.length >= 32 ? s : fail('must have at least 32 characters')),
+    { secret: true, ...optional },
+  ),
+  contextUrl: setting(
+    'CONTEXT_URL',
+    'Address of the immutable JSON-LD context of this platform; `/contexts/v1` of the host in it must reach the gateway. Default `<scheme>://contexts.<base>/v1`.',
+    '',
+    httpUrl,
+    optional,
+  ),
+  allowPrivateTargets: setting(
+    'ALLOW_PRIVATE_TARGETS',
+    'Lifts the https, IP-literal, TLD and private-range rules for every outbound target. Refused in production.',
+    'false',
+    flag,
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    'Least level written to the log.',
+    'info',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  ),
   rateApi: setting('RATE_LIMIT_API', 'Calls per minute of one client.', '3000', perMinute),
   rateClientToken: setting('RATE_LIMIT_CLIENT_TOKEN', 'Token calls per minute of one client id.', '60', perMinute),
-  rateClientTokenFailures: setting('RATE_LIMIT_CLIENT_TOKEN_FAILURES', 'Failed token calls per minute of one address.', '20', perMinute),
-  rateWalletTenant: setting('RATE_LIMIT_WALLET_TENANT', 'Wallet calls (token, nonce, credential) per minute of one tenant.', '12000', perMinute),
+  rateClientTokenFailures: setting(
+    'RATE_LIMIT_CLIENT_TOKEN_FAILURES',
+    'Failed token calls per minute of one address.',
+    '20',
+    perMinute,
+  ),
+  rateWalletTenant: setting(
+    'RATE_LIMIT_WALLET_TENANT',
+    'Wallet calls (token, nonce, credential) per minute of one tenant.',
+    '12000',
+    perMinute,
+  ),
   rateWalletAddress: setting('RATE_LIMIT_WALLET_ADDRESS', 'Wallet calls per minute of one address.', '600', perMinute),
   ratePublic: setting('RATE_LIMIT_PUBLIC', 'Calls of public documents per minute of one address.', '1200', perMinute),
-  rateOverrides: setting('RATE_LIMIT_TENANTS', 'JSON object: tenant id to `{api, walletTenant, walletAddress, public}` that replace the above.', '{}', rateOverrides),
+  rateOverrides: setting(
+    'RATE_LIMIT_TENANTS',
+    'JSON object: tenant id to `{api, walletTenant, walletAddress, public}` that replace the above.',
+    '{}',
+    rateOverrides,
+  ),
   clientTokenSeconds: setting('CLIENT_TOKEN_SECONDS', 'Life of a client access token.', '14400', integer(60, 86400)),
-  accessTokenSeconds: setting('ACCESS_TOKEN_SECONDS', 'Life of a wallet access token (OID4VCI section 13.10: more than 300 is long-lived).', '300', integer(30, 3600)),
+  accessTokenSeconds: setting(
+    'ACCESS_TOKEN_SECONDS',
+    'Life of a wallet access token (OID4VCI section 13.10: more than 300 is long-lived).',
+    '300',
+    integer(30, 3600),
+  ),
   nonceSeconds: setting('NONCE_SECONDS', 'Life of a c_nonce.', '300', integer(10, 3600)),
-  proofWindowSeconds: setting('PROOF_WINDOW_SECONDS', 'How far `iat` of a key proof may be from now.', '300', integer(10, 3600)),
-  operationTimeoutMs: setting('OPERATION_TIMEOUT_MS', 'Deadline of an operation, milliseconds.', '10000', integer(100, 120000)),
+  proofWindowSeconds: setting(
+    'PROOF_WINDOW_SECONDS',
+    'How far `iat` of a key proof may be from now.',
+    '300',
+    integer(10, 3600),
+  ),
+  operationTimeoutMs: setting(
+    'OPERATION_TIMEOUT_MS',
+    'Deadline of an operation, milliseconds.',
+    '10000',
+    integer(100, 120000),
+  ),
   operationEventsDays: setting('OPERATION_EVENTS_DAYS', 'Days analytics events are kept.', '400', integer(1, 36500)),
-  webhookTimeoutMs: setting('WEBHOOK_TIMEOUT_MS', 'Time a webhook target has to answer, milliseconds.', '3000', integer(100, 30000)),
-  webhookRetrySeconds: setting('WEBHOOK_RETRY_SECONDS', 'Comma list: seconds before each retry; jitter is added.', '10,60,360', (s) =>
-    s.split(',').map((part) => integer(0, 86400)(part.trim()))),
+  webhookTimeoutMs: setting(
+    'WEBHOOK_TIMEOUT_MS',
+    'Time a webhook target has to answer, milliseconds.',
+    '3000',
+    integer(100, 30000),
+  ),
+  webhookRetrySeconds: setting(
+    'WEBHOOK_RETRY_SECONDS',
+    'Comma list: seconds before each retry; jitter is added.',
+    '10,60,360',
+    (s) => s.split(',').map((part) => integer(0, 86400)(part.trim())),
+  ),
 } as const;
 
 type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };
 
-export interface PlatformConfigValues extends Omit<Parsed, 'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl'> {
+export interface PlatformConfigValues extends Omit<
+  Parsed,
+  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl'
+> {
   baseDomain: string;
   managementDomain: string;
   environments: EnvironmentConfig[];
@@ -233,7 +358,8 @@ export const parseConfig = (env: Record<string, string | undefined>, port?: numb
     if (!parsed.masterKey) faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
-    if (!parsed.baseDomain && !parsed.environments) faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
+    if (!parsed.baseDomain && !parsed.environments)
+      faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
     if (!parsed.managementClientId || !parsed.managementClientSecret)
       faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are required in production');
   }

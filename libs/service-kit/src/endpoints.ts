@@ -1,6 +1,7 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import {
   AppError,
+  invalid,
   operationsOf,
   type Operation,
   type OperationContext,
@@ -32,13 +33,19 @@ export interface Endpoint {
 }
 
 /** One line of `<service>.endpoints.ts`: this operation is done by the handler of that command. */
-export const command = <O extends Operation<never, never, never, never>>(operation: O, message: MessageClass<O>): Endpoint => ({
+export const command = <O extends Operation<never, never, never, never>>(
+  operation: O,
+  message: MessageClass<O>,
+): Endpoint => ({
   operation: operation as unknown as Operation,
   message: message as Endpoint['message'],
   via: 'command',
 });
 /** As {@link command}, for operations that change nothing. */
-export const query = <O extends Operation<never, never, never, never>>(operation: O, message: MessageClass<O>): Endpoint => ({
+export const query = <O extends Operation<never, never, never, never>>(
+  operation: O,
+  message: MessageClass<O>,
+): Endpoint => ({
   operation: operation as unknown as Operation,
   message: message as Endpoint['message'],
   via: 'query',
@@ -59,7 +66,13 @@ export const checkEndpoints = (service: ServiceName, endpoints: readonly Endpoin
 };
 
 /** Names of engine faults that mean "try again later": nothing was acknowledged. */
-const TRANSIENT = new Set(['EventStoreUnavailable', 'UnknownEventType', 'WrongExpectedRevision', 'RequestFailed', 'SqliteError']);
+const TRANSIENT = new Set([
+  'EventStoreUnavailable',
+  'UnknownEventType',
+  'WrongExpectedRevision',
+  'RequestFailed',
+  'SqliteError',
+]);
 
 /** Serves one endpoint: context, deadline, shape, bus, reply envelope. Causes go to the log and nowhere else. */
 export const endpointHandler =
@@ -89,6 +102,7 @@ export const toAppError = (error: unknown, operation: string, requestId: string,
     return error;
   }
   const name = error instanceof Error ? error.name : '';
+  if (name === 'InvalidCursor') return invalid({ msg: 'Invalid value', param: 'cursor', location: 'query' });
   logger.error({ requestId, operation, cause: describeCause(error) }, 'operation failed');
   return TRANSIENT.has(name)
     ? new AppError('unavailable', 'Service temporarily unavailable')

@@ -3,7 +3,8 @@ import type { EventContext } from '@attestry/event-store';
 
 /** The tenant of a tenant-API operation. The gateway resolves it before it forwards; its absence is a fault of ours. */
 export const tenantOf = (context: OperationContext): TenantContext => {
-  if (!context.tenant) throw unavailable('Service temporarily unavailable', new Error(`${context.operation} without tenant`));
+  if (!context.tenant)
+    throw unavailable('Service temporarily unavailable', new Error(`${context.operation} without tenant`));
   return context.tenant;
 };
 

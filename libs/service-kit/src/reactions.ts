@@ -6,16 +6,23 @@ import {
   type ServiceName,
 } from '@attestry/contracts';
 import {
-  Checkpoints,
   CheckpointedSubscription,
   EventStore,
   Leases,
-  type Ids,
+  type Checkpoints,
+  type Lease,
   type RecordedEvent,
 } from '@attestry/event-store';
-import { MessageBus, type Consumer, type ConsumerOptions, type FeedMessage, type OutgoingMessage } from '@attestry/messaging';
+import {
+  MessageBus,
+  type Consumer,
+  type ConsumerOptions,
+  type FeedMessage,
+  type OutgoingMessage,
+} from '@attestry/messaging';
 import { Health } from './health.js';
-import { IDS } from './tokens.js';
+import type { Logger } from './logger.js';
+import { CHECKPOINTS, LOGGER } from './tokens.js';
 
 /** A fact for the feed: an integration event that follows from a stored event. */
 export interface Fact {
@@ -30,7 +37,9 @@ export interface Reaction {
   /** Permanent: it names the checkpoint and the lease. `<service>.<what>` */
   name: string;
   categories: readonly string[];
-  onEvents(events: readonly RecordedEvent[]): Promise<void>;
+  onEvents(events: readonly RecordedEvent[], lease: Lease): Promise<void>;
+  /** Where the checkpoint is kept; default beside the events. */
+  checkpoints?: Checkpoints;
 }
 
 /**
@@ -44,10 +53,10 @@ export class Reactions implements BeforeApplicationShutdown {
   constructor(
     private readonly store: EventStore,
     private readonly leases: Leases,
-    private readonly checkpoints: Checkpoints,
+    @Inject(CHECKPOINTS) private readonly checkpoints: Checkpoints,
     private readonly bus: MessageBus,
     private readonly health: Health,
-    @Inject(IDS) private readonly ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Runs a handler over the stored events of some categories, in order, at least once. */
@@ -56,10 +65,10 @@ export class Reactions implements BeforeApplicationShutdown {
       name: reaction.name,
       store: this.store,
       leases: this.leases,
-      checkpoints: this.checkpoints,
-      holder: this.ids.uuid(),
+      checkpoints: reaction.checkpoints ?? this.checkpoints,
       categories: reaction.categories,
-      onEvents: (events) => reaction.onEvents(events),
+      handle: (events, lease) => reaction.onEvents(events, lease),
+      onError: (error) => this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed'),
     });
     subscription.start();
     this.running.push(subscription);

@@ -1,5 +1,9 @@
 /** Injection tokens for what has no class of its own. */
 export const CLOCK = Symbol('Clock');
 export const IDS = Symbol('Ids');
-/** The event store of operation events, apart from the domain's (decision 11). */
+export const LOGGER = Symbol('Logger');
+export const CHECKPOINTS = Symbol('Checkpoints');
+/** The event store of operation events with its leases and checkpoints, apart from the domain's (decision 11). */
 export const OPERATION_EVENT_STORE = Symbol('OperationEventStore');
+/** Read models over the operation events. */
+export const OPERATION_READ_MODELS = Symbol('OperationReadModels');

@@ -1,0 +1,45 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { EventStore, Leases, Streams } from '@attestry/event-store';
+import { KeyVault, ReplayGuard } from '@attestry/keys';
+import { MessageBus } from '@attestry/messaging';
+import { ReadModels } from '@attestry/read-model';
+import { PlatformConfig } from './config.js';
+import type { Engines } from './engines.js';
+import { Health } from './health.js';
+import { OperationRecorder } from './operation-recorder.js';
+import { Outbound } from './outbound.js';
+import { Reactions } from './reactions.js';
+import { ServiceClient } from './service-client.js';
+import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from './tokens.js';
+
+/** Offers the engines to every service of the process. */
+@Module({})
+export class EnginesModule {
+  static with(engines: Engines): DynamicModule {
+    const values: [unknown, unknown][] = [
+      [PlatformConfig, engines.config],
+      [LOGGER, engines.logger],
+      [CLOCK, engines.clock],
+      [IDS, engines.ids],
+      [Health, engines.health],
+      [EventStore, engines.events],
+      [Streams, engines.streams],
+      [Leases, engines.leases],
+      [CHECKPOINTS, engines.checkpoints],
+      [OPERATION_EVENT_STORE, engines.operationEvents],
+      [MessageBus, engines.bus],
+      [KeyVault, engines.vault],
+      [ReplayGuard, engines.replayGuard],
+      [ReadModels, engines.readModels],
+      [OPERATION_READ_MODELS, engines.operationReadModels],
+      [ServiceClient, new ServiceClient(engines.bus)],
+      [OperationRecorder, new OperationRecorder(engines.bus, engines.clock, engines.ids)],
+      [Outbound, new Outbound(engines.config.allowPrivateTargets)],
+    ];
+    const providers: Provider[] = [
+      ...values.map(([provide, useValue]) => ({ provide: provide as symbol, useValue })),
+      Reactions,
+    ];
+    return { module: EnginesModule, global: true, providers, exports: providers };
+  }
+}

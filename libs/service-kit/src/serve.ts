@@ -1,0 +1,96 @@
+import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
+import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { BusTransport, type BusContext } from '@attestry/messaging';
+import { checkEndpoints, endpointHandler } from './endpoints.js';
+import type { Engines } from './engines.js';
+import { EnginesModule } from './engines.module.js';
+import { createNestLogger } from './logger.js';
+import type { ServiceDefinition } from './service-definition.js';
+
+/** Root module of a process: the engines and the services it hosts. */
+export const rootModule = (services: readonly ServiceDefinition[], engines: Engines, more: Type[] = []): Type => {
+  @Module({
+    imports: [CqrsModule.forRoot(), EnginesModule.with(engines), ...services.map(({ module }) => module), ...more],
+  })
+  class RootModule {}
+  return RootModule;
+};
+
+/** Keys under which @nestjs/cqrs remembers which message class a handler is for. */
+const HANDLER_METADATA = { command: '__commandHandler__', query: '__queryHandler__' } as const;
+
+/**
+ * Boot check: exactly one handler per message. @nestjs/cqrs itself only warns and lets the last one win.
+ * @throws naming every message without a handler or with two
+ */
+const checkHandlers = (app: INestApplicationContext, services: readonly ServiceDefinition[]): void => {
+  const handlers = new Map<unknown, Set<unknown>>();
+  for (const module of app.get(ModulesContainer, { strict: false }).values())
+    for (const { metatype } of module.providers.values()) {
+      if (typeof metatype !== 'function') continue;
+      for (const key of Object.values(HANDLER_METADATA)) {
+        const message: unknown = Reflect.getMetadata(key, metatype);
+        if (message) handlers.set(message, (handlers.get(message) ?? new Set()).add(metatype));
+      }
+    }
+  const faults = services.flatMap(({ endpoints }) =>
+    endpoints
+      .filter(({ message }) => handlers.get(message)?.size !== 1)
+      .map(
+        ({ operation, message }) =>
+          `${operation.name}: ${handlers.get(message)?.size ?? 0} handlers of ${message.name}`,
+      ),
+  );
+  if (faults.length) throw new Error(`handlers: ${faults.join('; ')}`);
+};
+
+/**
+ * Serves every endpoint of the services on the bus, through the Nest transport.
+ * @throws when an operation has not exactly one endpoint line and one handler
+ */
+export const serveEndpoints = (
+  app: INestApplicationContext,
+  services: readonly ServiceDefinition[],
+  engines: Engines,
+): BusTransport => {
+  const commands = app.get(CommandBus, { strict: false });
+  const queries = app.get(QueryBus, { strict: false });
+  checkHandlers(app, services);
+  const transport = new BusTransport(engines.bus);
+  for (const { name, endpoints } of services) {
+    checkEndpoints(name, endpoints);
+    for (const endpoint of endpoints) {
+      const handle = endpointHandler(endpoint, commands, queries, engines.logger);
+      transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
+        handle(data, context.getHeaders()),
+      );
+    }
+  }
+  transport.listen(() => undefined);
+  return transport;
+};
+
+export interface RunningServices {
+  app: INestApplicationContext;
+  close(): Promise<void>;
+}
+
+/** Starts services without HTTP: for tests of one service, and for service processes. The engines stay open on close. */
+export const startServices = async (
+  services: readonly ServiceDefinition[],
+  engines: Engines,
+): Promise<RunningServices> => {
+  const app = await NestFactory.createApplicationContext(rootModule(services, engines), {
+    logger: createNestLogger(engines.logger),
+    abortOnError: false,
+  });
+  const transport = serveEndpoints(app, services, engines);
+  return {
+    app,
+    async close() {
+      await transport.close();
+      await app.close();
+    },
+  };
+};
