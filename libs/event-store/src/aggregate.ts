@@ -36,6 +36,8 @@ export interface EventContext {
   causationId?: string;
   traceparent?: string;
   partitionKey?: string;
+  /** Sequence of the feed message that this copies; see EventMetadata. */
+  sourceSequence?: string;
 }
 
 export interface Loaded<State> {
@@ -44,6 +46,8 @@ export interface Loaded<State> {
   revision: number;
   /** Chain value of the last event, '' at the beginning. */
   chain: string;
+  /** The state came from a cache and may be behind the stream: refuse nothing on it alone. */
+  cached?: boolean;
 }
 
 export interface Decided<State, Event extends DomainEvent> extends Loaded<State> {

@@ -115,6 +115,21 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
+/** Most bytes one append may hold: the data and metadata of its events as JSON (EventStoreDB's default limit). */
+export const MAX_APPEND_BYTES = 1024 * 1024;
+
+/** The events of one append are larger than {@link MAX_APPEND_BYTES}; nothing was stored. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+  readonly code = 'AppendTooLarge';
+  constructor(
+    readonly stream: StreamName,
+    readonly bytes: number,
+  ) {
+    super(`an append of ${bytes} bytes to ${stream} is over the limit of ${MAX_APPEND_BYTES}`);
+  }
+}
+
 /** The engine cannot be reached or refused; nothing is known to have been stored. */
 export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
@@ -125,7 +140,8 @@ export abstract class EventStore {
   /**
    * Appends events to one stream, all or none, durable when it resolves.
    * Idempotent by event id: when exactly these ids already follow `expected`, the first result is returned again.
-   * @throws WrongExpectedRevision, EventStoreUnavailable
+   * An append that shares only some ids with what is stored there is a WrongExpectedRevision.
+   * @throws WrongExpectedRevision, AppendTooLarge, EventStoreUnavailable
    */
   abstract append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult>;
 

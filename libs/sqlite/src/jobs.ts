@@ -8,7 +8,7 @@ export type Statement = StatementSync;
  *
  * - `write`: queued writes are grouped into one transaction that is committed once (group commit). Every job runs
  *   in a savepoint of its own: a job that throws is rolled back alone and only its caller sees the error.
- * - `read`: runs after the writes that were queued before it are durable.
+ * - `read`: runs after the writes that were queued before it are durable; it may also see writes queued with it.
  * - `exclusive`: runs outside any transaction (PRAGMA, VACUUM, checkpoint).
  */
 export interface Job {

@@ -65,7 +65,8 @@ export class SqliteThread {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`sqlite thread for ${options.file} ended with code ${code}`)));
     });
-    worker.removeAllListeners();
+    // By name: removing all would remove the Worker's own listeners too, and with them the delivery of messages.
+    for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
     const thread = new SqliteThread(worker, options.onFailure);
     worker.on('message', (answers) => thread.receive(answers));
     worker.on('error', (error) => thread.fail(error instanceof Error ? error : new Error(String(error))));
@@ -76,6 +77,7 @@ export class SqliteThread {
   /** Runs one job. A write is durable when the promise resolves. @throws SqliteError what the job threw */
   call<T>(job: string, args?: unknown): Promise<T> {
     if (this.failure) return Promise.reject(this.failure);
+    if (this.closed) return Promise.reject(new Error('the sqlite thread is closed'));
     const id = this.nextId++;
     return new Promise<T>((resolve, reject) => {
       this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
@@ -100,8 +102,29 @@ export class SqliteThread {
     queueMicrotask(() => {
       const calls = this.queue;
       this.queue = [];
-      this.worker.postMessage(calls);
+      try {
+        this.worker.postMessage(calls);
+      } catch (error) {
+        if (!(error instanceof DOMException)) throw error;
+        this.sendCloneable(calls);
+      }
     });
+  }
+
+  /** One call's arguments cannot be copied to the thread: only that caller is told, the others go on. */
+  private sendCloneable(calls: [number, string, unknown][]): void {
+    this.worker.postMessage(
+      calls.filter(([id, , args]) => {
+        try {
+          structuredClone(args);
+          return true;
+        } catch (error) {
+          this.pending.get(id)!.reject(error as Error);
+          this.pending.delete(id);
+          return false;
+        }
+      }),
+    );
   }
 
   private receive(answers: [number, 0 | 1, unknown][] | 'closed'): void {

@@ -75,17 +75,25 @@ parentPort!.on('message', (calls: Call[] | 'close') => {
     return;
   }
   const answers: Answer[] = [];
-  for (let i = 0; i < calls.length; ) {
-    const kind = jobs[calls[i]![1]]?.kind ?? 'read';
-    if (kind === 'write') {
-      const group: Call[] = [];
-      while (i < calls.length && jobs[calls[i]![1]]?.kind === 'write') group.push(calls[i++]!);
-      answers.push(...runWrites(group));
-    } else {
-      const [id, name, args] = calls[i++]!;
-      answers.push(attempt(id, jobs[name], name, args));
+  let writes: Call[] = [];
+  let others: Call[] = [];
+  // Reads step behind all writes that came with them: were a read to part the writes, each part would pay its own fsync.
+  const runGroup = () => {
+    if (writes.length) answers.push(...runWrites(writes));
+    for (const [id, name, args] of others) answers.push(attempt(id, jobs[name], name, args));
+    writes = [];
+    others = [];
+  };
+  for (const call of calls) {
+    const kind = jobs[call[1]]?.kind;
+    if (kind === 'write') writes.push(call);
+    else {
+      if (kind === 'exclusive') runGroup();
+      others.push(call);
+      if (kind === 'exclusive') runGroup();
     }
   }
+  runGroup();
   parentPort!.postMessage(answers);
 });
 parentPort!.postMessage('ready');

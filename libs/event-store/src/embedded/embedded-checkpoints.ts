@@ -1,0 +1,23 @@
+import type { SqliteError, SqliteThread } from '@attestry/sqlite';
+import type { Position } from '../event-store.js';
+import type { Checkpoints } from '../subscriptions.js';
+import { StaleEpoch } from '../subscriptions.js';
+
+/** Checkpoints in the file of an embedded event store, fenced by the leases kept there. */
+export class EmbeddedCheckpoints implements Checkpoints {
+  constructor(private readonly thread: SqliteThread) {}
+
+  read(name: string): Promise<Position | undefined> {
+    return this.thread.call<Position | undefined>('readCheckpoint', name);
+  }
+
+  async write(name: string, position: Position, epoch = 0): Promise<void> {
+    try {
+      await this.thread.call('writeCheckpoint', [name, position, epoch]);
+    } catch (error) {
+      if ((error as SqliteError).code === 'StaleEpoch')
+        throw new StaleEpoch((error as Error).message, { cause: error });
+      throw error;
+    }
+  }
+}

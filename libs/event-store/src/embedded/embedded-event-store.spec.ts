@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { NewEvent } from '../event-store.js';
+import { EventStoreUnavailable, WrongExpectedRevision } from '../event-store.js';
+import { EmbeddedEventStore } from './embedded-event-store.js';
+
+const at = (occurredAt: string, id: string): NewEvent => ({
+  id,
+  type: 'Happened',
+  schemaVersion: 1,
+  data: {},
+  metadata: {
+    tenantId: 't1',
+    requestId: 'r1',
+    actor: 'service:test',
+    operation: 'test',
+    correlationId: 'r1',
+    causationId: 'r1',
+    occurredAt,
+    partitionKey: 't1',
+    chain: 'c',
+  },
+});
+
+describe('EmbeddedEventStore', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attestry-embedded-'));
+    file = join(folder, 'events.db');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('refuses a file of a newer release', async () => {
+    await (await EmbeddedEventStore.open({ file })).close();
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA user_version = 99');
+    db.close();
+    await expect(EmbeddedEventStore.open({ file })).rejects.toThrow('schema version 99');
+  });
+
+  it('discards what is older, and uses neither revisions nor positions again', async () => {
+    const store = await EmbeddedEventStore.open({ file });
+    await store.append('op-a', [at('2026-01-01T00:00:00.000Z', '1'), at('2026-01-02T00:00:00.000Z', '2')], -1);
+    const last = await store.append('op-b', [at('2026-01-03T00:00:00.000Z', '3')], -1);
+    expect(await store.discardBefore('2026-01-02T00:00:00.000Z')).toBe(1);
+    expect((await store.readStream('op-a')).map((event) => event.revision)).toEqual([1]);
+    expect(await store.discardBefore('2026-02-01T00:00:00.000Z')).toBe(2);
+    expect((await store.readAll({ limit: 10 })).events).toEqual([]);
+    await expect(store.append('op-b', [at('2026-03-01T00:00:00.000Z', '4')], -1)).rejects.toThrow(
+      WrongExpectedRevision,
+    );
+    const next = await store.append('op-b', [at('2026-03-01T00:00:00.000Z', '4')], 0);
+    expect(next.revision).toBe(1);
+    expect(store.comparePositions(next.position, last.position)).toBeGreaterThan(0);
+    await store.close();
+  });
+
+  it('discards by age when it opens', async () => {
+    const first = await EmbeddedEventStore.open({ file });
+    await first.append('op-a', [at('2020-01-01T00:00:00.000Z', '1'), at(new Date().toISOString(), '2')], -1);
+    await first.close();
+    const store = await EmbeddedEventStore.open({ file, retentionDays: 400 });
+    expect((await store.readStream('op-a')).map((event) => event.id)).toEqual(['2']);
+    await store.close();
+  });
+
+  it('voids the leases of an earlier process only for the sole owner of the folder', async () => {
+    const crashed = await EmbeddedEventStore.open({ file });
+    const old = (await crashed.leases.acquire('l', 'a', 60_000))!;
+    await crashed.close();
+    const second = await EmbeddedEventStore.open({ file });
+    expect(await second.leases.isHeld(old)).toBe(true);
+    await second.close();
+    const sole = await EmbeddedEventStore.open({ file, exclusive: true });
+    expect((await sole.leases.acquire('l', 'b', 60_000))!.epoch).toBeGreaterThan(old.epoch);
+    await sole.close();
+  });
+
+  it('is unavailable once closed', async () => {
+    const store = await EmbeddedEventStore.open({ file });
+    await store.close();
+    await expect(store.head()).rejects.toBeInstanceOf(EventStoreUnavailable);
+    await expect(store.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1)).rejects.toBeInstanceOf(
+      EventStoreUnavailable,
+    );
+  });
+
+  it('finds what another connection appended to the same file', async () => {
+    const [here, there] = [await EmbeddedEventStore.open({ file }), await EmbeddedEventStore.open({ file })];
+    const seen = new Promise<string>((resolve, reject) => {
+      here.subscribe({}, { onEvents: async ([event]) => event && resolve(event.id), onDropped: reject });
+    });
+    await there.append('op-a', [at('2026-01-01T00:00:00.000Z', 'from-there')], -1);
+    expect(await seen).toBe('from-there');
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  it('refuses a position that is not its own', async () => {
+    const store = await EmbeddedEventStore.open({ file });
+    await expect(store.readAll({ after: 'C:1/P:1', limit: 1 })).rejects.toThrow(RangeError);
+    await store.close();
+  });
+});

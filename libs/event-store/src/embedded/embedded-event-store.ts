@@ -1,0 +1,232 @@
+import type { SqliteError } from '@attestry/sqlite';
+import { SqliteThread, moduleBeside } from '@attestry/sqlite';
+import type {
+  AllPage,
+  AppendResult,
+  NewEvent,
+  Position,
+  ReadAllOptions,
+  ReadStreamOptions,
+  RecordedEvent,
+  Revision,
+  StreamName,
+  SubscribeOptions,
+  Subscription,
+  SubscriptionHandler,
+} from '../event-store.js';
+import {
+  AppendTooLarge,
+  EventStore,
+  EventStoreUnavailable,
+  MAX_APPEND_BYTES,
+  WrongExpectedRevision,
+} from '../event-store.js';
+import { EmbeddedCheckpoints } from './embedded-checkpoints.js';
+import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, Rows } from './embedded.jobs.js';
+import { EmbeddedLeases } from './embedded-leases.js';
+import { EmbeddedSubscription } from './embedded-subscription.js';
+
+export interface EmbeddedEventStoreOptions {
+  /** Path of the database file; created when absent. */
+  file: string;
+  /** Events older than this are discarded at the start and every hour. Default: kept for ever. */
+  retentionDays?: number;
+  /**
+   * The caller holds the data folder's lock and opens this file once: leases granted to an earlier process are void,
+   * so that a restart after a crash does not wait for them to run out. Default false.
+   */
+  exclusive?: boolean;
+  /** The file's thread died or the retention failed. */
+  onFailure?: (error: Error) => void;
+}
+
+const HOUR = 3_600_000;
+/** Another thread of this process may append to the same file; its events are found so much later. */
+const POLL_MS = 500;
+const DISCARD_PORTION = 500;
+
+/** The event store in one SQLite file, owned by a worker thread (decision 30). Positions are decimal. */
+export class EmbeddedEventStore extends EventStore {
+  /** Leases and checkpoints kept in the same file. */
+  readonly leases: EmbeddedLeases;
+  readonly checkpoints: EmbeddedCheckpoints;
+  private readonly subscriptions = new Set<EmbeddedSubscription>();
+  private newest = 0;
+  private poll: NodeJS.Timeout | undefined;
+  private retention: NodeJS.Timeout | undefined;
+  private closing: Promise<void> | undefined;
+
+  private constructor(
+    private readonly thread: SqliteThread,
+    private readonly onFailure: ((error: Error) => void) | undefined,
+  ) {
+    super();
+    this.leases = new EmbeddedLeases(thread);
+    this.checkpoints = new EmbeddedCheckpoints(thread);
+  }
+
+  /** @throws Error when the file cannot be opened or was written by a newer release */
+  static async open(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
+    const thread = await SqliteThread.open({
+      file: options.file,
+      jobs: moduleBeside(import.meta.url, './embedded.jobs'),
+      options: { exclusive: options.exclusive ?? false } satisfies EmbeddedOptions,
+      pragmas: ['cache_size = -16000'],
+      onFailure: options.onFailure,
+    });
+    const store = new EmbeddedEventStore(thread, options.onFailure);
+    if (options.retentionDays !== undefined) await store.keepOnly(options.retentionDays);
+    return store;
+  }
+
+  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    const dash = stream.indexOf('-');
+    if (dash < 1) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
+    const category = stream.slice(0, dash);
+    const args: AppendArgs = [stream, category, expected];
+    let characters = 0;
+    for (const { id, type, schemaVersion, data, metadata } of events) {
+      const dataText = JSON.stringify(data);
+      const metadataText = JSON.stringify(metadata);
+      characters += dataText.length + metadataText.length;
+      args.push(id, type, schemaVersion, dataText, metadataText);
+    }
+    // A UTF-16 unit is at most three bytes, so counting bytes is for the few large appends only.
+    if (characters * 3 > MAX_APPEND_BYTES) {
+      const bytes = args.reduce<number>(
+        (sum, value, index) => (index > 2 && (index - 3) % 5 > 2 ? sum + Buffer.byteLength(value as string) : sum),
+        0,
+      );
+      if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+    }
+    let answer: AppendAnswer;
+    try {
+      answer = await this.thread.call<AppendAnswer>('append', args);
+    } catch (error) {
+      const { code, details } = error as SqliteError;
+      if (code === 'WrongExpectedRevision') throw new WrongExpectedRevision(stream, expected, details as number);
+      throw unavailable(error);
+    }
+    const [revision, last, first] = answer;
+    if (first > 0) {
+      if (last > this.newest) this.newest = last;
+      for (const subscription of this.subscriptions) subscription.appended(category, first, last);
+    }
+    return { revision, position: String(last) };
+  }
+
+  async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
+    const descending = options.direction === 'backwards';
+    const from = options.from ?? (descending ? Number.MAX_SAFE_INTEGER : 0);
+    return fromRows(await this.ask<Rows>('readStream', [stream, from, options.limit ?? -1, descending]));
+  }
+
+  async readAll(options: ReadAllOptions): Promise<AllPage> {
+    if (!(options.limit >= 1)) throw new RangeError(`limit is ${options.limit}, expected 1 or more`);
+    const after = options.after === undefined ? 0 : toNumber(options.after);
+    const categories = options.categories && [...new Set(options.categories)];
+    const [rows, next, atEnd] = await this.ask<PageAnswer>('readAll', [after, options.limit, categories]);
+    return { events: fromRows(rows), next: next > 0 ? String(next) : undefined, atEnd };
+  }
+
+  subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
+    if (this.closing) throw new EventStoreUnavailable('the event store is closed');
+    const after = options.after === undefined ? 0 : toNumber(options.after);
+    const subscription = new EmbeddedSubscription(this, { ...options, after }, handler, () =>
+      this.subscriptions.delete(subscription),
+    );
+    this.subscriptions.add(subscription);
+    subscription.wake();
+    this.poll ??= setInterval(() => void this.look(), POLL_MS).unref();
+    return subscription;
+  }
+
+  async head(): Promise<Position | undefined> {
+    const position = await this.ask<number>('head');
+    return position > 0 ? String(position) : undefined;
+  }
+
+  comparePositions(a: Position, b: Position): number {
+    return toNumber(a) - toNumber(b);
+  }
+
+  /**
+   * Discards events that occurred before a moment, oldest first, up to the first younger one. Revisions and positions
+   * go on as if they were there. Answers how many went.
+   *
+   * @param time RFC 3339, UTC, milliseconds
+   */
+  async discardBefore(time: string): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const [gone, more] = await this.ask<[number, boolean]>('discardBefore', [time, DISCARD_PORTION]);
+      total += gone;
+      if (!more) return total;
+    }
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      clearInterval(this.poll);
+      clearInterval(this.retention);
+      await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
+      await this.thread.close();
+    })();
+    return this.closing;
+  }
+
+  private async keepOnly(days: number): Promise<void> {
+    const discard = () => this.discardBefore(new Date(Date.now() - days * 24 * HOUR).toISOString());
+    await discard();
+    this.retention = setInterval(() => {
+      discard().catch((error: unknown) => {
+        if (!this.closing) this.onFailure?.(error as Error);
+      });
+    }, HOUR).unref();
+  }
+
+  private async look(): Promise<void> {
+    if (this.subscriptions.size === 0) return;
+    try {
+      const position = await this.ask<number>('head');
+      if (position <= this.newest) return;
+      this.newest = position;
+      for (const subscription of this.subscriptions) subscription.wake();
+    } catch (error) {
+      for (const subscription of [...this.subscriptions]) subscription.drop(error as Error);
+    }
+  }
+
+  private async ask<T>(job: string, args?: unknown): Promise<T> {
+    try {
+      return await this.thread.call<T>(job, args);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}
+
+const unavailable = (error: unknown) =>
+  new EventStoreUnavailable(`event store: ${(error as Error).message}`, { cause: error });
+
+const toNumber = (position: Position): number => {
+  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is no position of this store`);
+  return Number(position);
+};
+
+const fromRows = (rows: Rows): RecordedEvent[] => {
+  const events: RecordedEvent[] = [];
+  for (let at = 0; at < rows.length; at += 8)
+    events.push({
+      position: String(rows[at]),
+      stream: rows[at + 1] as string,
+      revision: rows[at + 2] as number,
+      id: rows[at + 3] as string,
+      type: rows[at + 4] as string,
+      schemaVersion: rows[at + 5] as number,
+      data: JSON.parse(rows[at + 6] as string) as unknown,
+      metadata: JSON.parse(rows[at + 7] as string) as RecordedEvent['metadata'],
+    });
+  return events;
+};

@@ -1,0 +1,92 @@
+import type { EventStore, SubscribeOptions, Subscription, SubscriptionHandler } from '../event-store.js';
+
+/**
+ * One subscriber of an embedded store. It reads page after page while there is something to read, one batch at a time,
+ * and sleeps until an append wakes it.
+ */
+export class EmbeddedSubscription implements Subscription {
+  /** Everything up to here is read. */
+  private cursor: number;
+  /** Everything up to here was handed over, or told to be passed. */
+  private told: number;
+  private dirty = false;
+  private ended = false;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: Pick<EventStore, 'readAll'>,
+    private readonly options: Omit<SubscribeOptions, 'after'> & { after: number },
+    private readonly handler: SubscriptionHandler,
+    private readonly onEnd: () => void,
+  ) {
+    this.cursor = this.told = options.after;
+  }
+
+  /** Events `first` to `last` of one category are stored. */
+  appended(category: string, first: number, last: number): void {
+    // Directly behind what was read and of no interest: passing them needs no reading.
+    if (!this.dirty && this.cursor === first - 1 && this.options.categories?.includes(category) === false) {
+      this.cursor = last;
+      this.run();
+    } else this.wake();
+  }
+
+  wake(): void {
+    this.dirty = true;
+    this.run();
+  }
+
+  /** Ends by a fault. */
+  drop(error: Error): void {
+    if (this.ended) return;
+    this.end();
+    this.handler.onDropped(error);
+  }
+
+  async close(): Promise<void> {
+    this.end();
+    await this.running;
+  }
+
+  private end(): void {
+    this.ended = true;
+    this.onEnd();
+  }
+
+  private run(): void {
+    if (this.running || this.ended) return;
+    this.running = this.deliver().finally(() => {
+      this.running = undefined;
+      if (this.dirty || this.cursor !== this.told) this.run();
+    });
+  }
+
+  private async deliver(): Promise<void> {
+    const { categories, batchSize = 256 } = this.options;
+    try {
+      // Appends of one group commit are told one after the other: let them all arrive first.
+      await Promise.resolve();
+      while (!this.ended && (this.dirty || this.cursor !== this.told)) {
+        if (!this.dirty) {
+          this.told = this.cursor;
+          await this.handler.onEvents([], String(this.told));
+          continue;
+        }
+        this.dirty = false;
+        const page = await this.store.readAll({
+          after: this.cursor > 0 ? String(this.cursor) : undefined,
+          categories,
+          limit: batchSize,
+        });
+        if (this.ended) return;
+        if (!page.atEnd) this.dirty = true;
+        const next = page.next === undefined ? this.cursor : Number(page.next);
+        if (next === this.told) continue;
+        this.cursor = this.told = next;
+        await this.handler.onEvents(page.events, String(next));
+      }
+    } catch (error) {
+      this.drop(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeEventStore } from '../event-store.contract.js';
+import { EmbeddedEventStore } from './embedded-event-store.js';
+
+describeEventStore('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-events-'));
+  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  let store = await open();
+  return {
+    store,
+    leases: store.leases,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return { store, leases: store.leases };
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});

@@ -1,0 +1,520 @@
+import type { AllPage, EventStore, Leases, NewEvent, Position, RecordedEvent, Subscription } from './event-store.js';
+import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
+
+/** What an adapter gives the suite: a store of its own for every test, which nobody else writes to. */
+export interface EventStoreUnderTest {
+  store: EventStore;
+  leases: Leases;
+  /** Closes both and opens them again on the same data. Absent when the engine outlives its clients. */
+  reopen?(): Promise<{ store: EventStore; leases: Leases }>;
+  /** Closes what is open now and removes the data. */
+  close(): Promise<void>;
+}
+
+let serial = 0;
+const unique = () => `${process.pid.toString(36)}${Date.now().toString(36)}${(serial++).toString(36)}`;
+const eventId = () => `00000000-0000-4000-8000-${(serial++).toString(16).padStart(12, '0')}`;
+
+const anEvent = (type = 'ThingHappened', data: unknown = { n: serial }): NewEvent => ({
+  id: eventId(),
+  type,
+  schemaVersion: 1,
+  data,
+  metadata: {
+    tenantId: 't1',
+    requestId: 'r1',
+    actor: 'service:contract',
+    operation: 'contract.test',
+    correlationId: 'r1',
+    causationId: 'r1',
+    occurredAt: '2026-01-02T03:04:05.678Z',
+    partitionKey: 't1',
+    chain: 'c',
+  },
+});
+const events = (count: number, type?: string): NewEvent[] => Array.from({ length: count }, () => anEvent(type));
+const idsOf = (list: readonly { id: string }[]) => list.map((event) => event.id);
+
+async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+async function readEverything(store: EventStore, categories: string[], limit: number) {
+  const found: RecordedEvent[] = [];
+  let page: AllPage;
+  let after: Position | undefined;
+  do {
+    page = await store.readAll({ after, categories, limit });
+    expect(page.events.length).toBeLessThanOrEqual(limit);
+    found.push(...page.events);
+    after = page.next;
+  } while (!page.atEnd);
+  return found;
+}
+
+/** A subscriber that keeps what it gets. */
+class Collector {
+  readonly events: RecordedEvent[] = [];
+  readonly batches: number[] = [];
+  next: Position | undefined;
+  dropped: Error | undefined;
+  subscription: Subscription;
+  private handling = 0;
+
+  constructor(
+    store: EventStore,
+    options: Parameters<EventStore['subscribe']>[0],
+    each?: (batch: RecordedEvent[]) => Promise<void> | void,
+  ) {
+    this.subscription = store.subscribe(options, {
+      onEvents: async (batch, next) => {
+        expect(++this.handling).toBe(1);
+        this.batches.push(batch.length);
+        await each?.(batch);
+        this.events.push(...batch);
+        this.next = next;
+        this.handling--;
+      },
+      onDropped: (error) => (this.dropped = error),
+    });
+  }
+
+  got(count: number): Promise<void> {
+    return until(() => this.events.length >= count, `${count} events`);
+  }
+}
+
+/**
+ * The contract of {@link EventStore} and {@link Leases}, which every adapter runs. Uses Jest's globals.
+ *
+ * @param makeStore an empty store, called once for every test
+ */
+export function describeEventStore(name: string, makeStore: () => Promise<EventStoreUnderTest>): void {
+  describe(`event store: ${name}`, () => {
+    let under: EventStoreUnderTest;
+    let store: EventStore;
+    let leases: Leases;
+    let category: string;
+    let stream: string;
+
+    beforeEach(async () => {
+      under = await makeStore();
+      ({ store, leases } = under);
+      category = `c${unique()}`;
+      stream = `${category}-t1+${unique()}`;
+    });
+    afterEach(() => under.close());
+
+    const wrongRevision = async (promise: Promise<unknown>) => {
+      const error = await promise.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(WrongExpectedRevision);
+      return error as WrongExpectedRevision;
+    };
+
+    describe('append', () => {
+      it('stores several events in order, complete, from revision 0', async () => {
+        const written = [
+          anEvent('First', { a: 1, nested: { list: [1, null, true, 'x'] } }),
+          anEvent('Second'),
+          anEvent('Third', {}),
+        ];
+        written[1]!.schemaVersion = 7;
+        written[1]!.metadata.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+        written[2]!.metadata.sourceSequence = '42';
+        const result = await store.append(stream, written, NO_STREAM);
+        expect(result.revision).toBe(2);
+        const read = await store.readStream(stream);
+        expect(read.map(({ position: _, ...rest }) => rest)).toEqual(
+          written.map((event, revision) => ({ ...event, stream, revision })),
+        );
+        expect(read[2]!.position).toBe(result.position);
+      });
+
+      it('goes on at the expected revision', async () => {
+        const first = await store.append(stream, events(2), NO_STREAM);
+        const second = await store.append(stream, events(3), first.revision);
+        expect(second.revision).toBe(4);
+        expect(store.comparePositions(first.position, second.position)).toBeLessThan(0);
+        expect(store.comparePositions(second.position, first.position)).toBeGreaterThan(0);
+        expect(store.comparePositions(second.position, second.position)).toBe(0);
+      });
+
+      it.each([
+        ['before the end', 0],
+        ['behind the end', 5],
+        ['no stream', NO_STREAM],
+      ])('refuses a wrong expected revision (%s) and stores nothing', async (_, expected) => {
+        await store.append(stream, events(2), NO_STREAM);
+        const error = await wrongRevision(store.append(stream, events(1), expected));
+        expect(error).toMatchObject({ stream, expected, actual: 1 });
+        expect(await store.readStream(stream)).toHaveLength(2);
+      });
+
+      it('refuses an expected revision of a stream that does not exist', async () => {
+        expect(await wrongRevision(store.append(stream, events(1), 0))).toMatchObject({ actual: NO_STREAM });
+        expect(await store.readStream(stream)).toEqual([]);
+      });
+
+      it('answers a repeated append with the first result, also after later events', async () => {
+        const first = await store.append(stream, events(1), NO_STREAM);
+        const batch = events(2);
+        const result = await store.append(stream, batch, first.revision);
+        expect(await store.append(stream, batch, first.revision)).toEqual(result);
+        await store.append(stream, events(2), result.revision);
+        expect(await store.append(stream, batch, first.revision)).toEqual(result);
+        expect(await store.readStream(stream)).toHaveLength(5);
+      });
+
+      it('refuses an append that shares only some ids with what is stored', async () => {
+        const [a, b, c] = events(3) as [NewEvent, NewEvent, NewEvent];
+        await store.append(stream, [a, b], NO_STREAM);
+        await wrongRevision(store.append(stream, [a, c], NO_STREAM));
+        await wrongRevision(store.append(stream, [a, b, c], NO_STREAM));
+        await wrongRevision(store.append(stream, [b, a], NO_STREAM));
+        expect(idsOf(await store.readStream(stream))).toEqual([a.id, b.id]);
+      });
+
+      it('keeps streams apart', async () => {
+        const other = `${stream}0`;
+        const [here, there] = [events(2), events(3)];
+        await store.append(stream, here, NO_STREAM);
+        await store.append(other, there, NO_STREAM);
+        expect(idsOf(await store.readStream(stream))).toEqual(idsOf(here));
+        expect(idsOf(await store.readStream(other))).toEqual(idsOf(there));
+        expect(await store.readStream(stream.slice(0, -1))).toEqual([]);
+      });
+
+      it('lets exactly one of many concurrent appends win', async () => {
+        await store.append(stream, events(1), NO_STREAM);
+        const tries = Array.from({ length: 20 }, () => events(2));
+        const results = await Promise.allSettled(tries.map((batch) => store.append(stream, batch, 0)));
+        const winners = results.flatMap((result, index) => (result.status === 'fulfilled' ? [index] : []));
+        expect(winners).toHaveLength(1);
+        for (const result of results)
+          if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(WrongExpectedRevision);
+        expect(idsOf(await store.readStream(stream, { from: 1 }))).toEqual(idsOf(tries[winners[0]!]!));
+      });
+
+      it('keeps text as it is', async () => {
+        const data = {
+          text: 'ä ß 漢字 😀 \u0000 \u2028 "\\/ \u200d',
+          'kéy😀': ['\t\n'],
+          number: 0.1,
+          big: 1e21,
+          empty: '',
+        };
+        await store.append(`${category}-ümläut 😀`, [anEvent('Wörte', data)], NO_STREAM);
+        const [read] = await store.readStream(`${category}-ümläut 😀`);
+        expect(read).toMatchObject({ type: 'Wörte', data, stream: `${category}-ümläut 😀` });
+      });
+
+      it('takes an append close to 1 MiB and refuses a larger one clearly', async () => {
+        const large = anEvent('Large', { text: 'x'.repeat(MAX_APPEND_BYTES - 4096) });
+        await store.append(stream, [large], NO_STREAM);
+        expect((await store.readStream(stream))[0]!.data).toEqual(large.data);
+        const half = () => anEvent('Half', { text: 'é'.repeat(MAX_APPEND_BYTES / 4) });
+        await expect(store.append(stream, [half(), half()], 0)).rejects.toThrow(AppendTooLarge);
+        expect(await store.readStream(stream)).toHaveLength(1);
+        await store.append(stream, events(1), 0);
+      });
+    });
+
+    describe('readStream', () => {
+      it('reads forwards and backwards, from a revision, up to a limit', async () => {
+        const written = events(10);
+        await store.append(stream, written, NO_STREAM);
+        const revisions = async (options: Parameters<EventStore['readStream']>[1]) =>
+          (await store.readStream(stream, options)).map((event) => event.revision);
+        expect(await revisions({})).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        expect(await revisions({ from: 7 })).toEqual([7, 8, 9]);
+        expect(await revisions({ from: 2, limit: 3 })).toEqual([2, 3, 4]);
+        expect(await revisions({ from: 10 })).toEqual([]);
+        expect(await revisions({ direction: 'backwards', limit: 2 })).toEqual([9, 8]);
+        expect(await revisions({ direction: 'backwards', from: 3 })).toEqual([3, 2, 1, 0]);
+        expect(await revisions({ direction: 'backwards', from: 3, limit: 1 })).toEqual([3]);
+      });
+
+      it('answers nothing for a stream that does not exist', async () => {
+        expect(await store.readStream(stream)).toEqual([]);
+        expect(await store.readStream(stream, { direction: 'backwards' })).toEqual([]);
+      });
+
+      it('holds several thousand events', async () => {
+        const written: NewEvent[] = [];
+        for (let at = 0; at < 5000; at += 500) {
+          const batch = events(500);
+          await store.append(stream, batch, at - 1);
+          written.push(...batch);
+        }
+        expect(idsOf(await store.readStream(stream))).toEqual(idsOf(written));
+        expect(idsOf(await readEverything(store, [category], 300))).toEqual(idsOf(written));
+      });
+    });
+
+    describe('readAll', () => {
+      it('pages over the categories asked for in the order of their positions', async () => {
+        const categories = [category, `${category}B`, `${category}C`];
+        const written: NewEvent[] = [];
+        const ofTwo: string[] = [];
+        for (let n = 0; n < 30; n++) {
+          const batch = events(1 + (n % 3));
+          await store.append(`${categories[n % 3]!}-${n}`, batch, NO_STREAM);
+          written.push(...batch);
+          if (n % 3 !== 1) ofTwo.push(...idsOf(batch));
+        }
+        for (const limit of [1, 7, 1000]) {
+          const all = await readEverything(store, categories, limit);
+          expect(idsOf(all)).toEqual(idsOf(written));
+          for (let n = 1; n < all.length; n++)
+            expect(store.comparePositions(all[n - 1]!.position, all[n]!.position)).toBeLessThan(0);
+          expect(idsOf(await readEverything(store, [categories[0]!, categories[2]!], limit))).toEqual(ofTwo);
+        }
+        const everything = await store.readAll({ limit: 10_000 });
+        expect(idsOf(everything.events.filter((event) => event.stream.startsWith(category)))).toEqual(idsOf(written));
+      });
+
+      it('starts exclusively behind a position', async () => {
+        const written = events(5);
+        await store.append(stream, written, NO_STREAM);
+        const read = await readEverything(store, [category], 100);
+        const page = await store.readAll({ after: read[1]!.position, categories: [category], limit: 2 });
+        expect(idsOf(page.events)).toEqual(idsOf(written.slice(2, 4)));
+        const rest = await store.readAll({ after: page.next, categories: [category], limit: 100 });
+        expect(idsOf(rest.events)).toEqual([written[4]!.id]);
+        const none = await store.readAll({ after: rest.next, categories: [category], limit: 100 });
+        expect(none).toMatchObject({ events: [], atEnd: true });
+        expect(store.comparePositions(none.next!, rest.next!)).toBeGreaterThanOrEqual(0);
+      });
+
+      it('moves `next` past events that the filter hides', async () => {
+        await store.append(stream, events(1), NO_STREAM);
+        await store.append(`other${category}-1`, events(50), NO_STREAM);
+        const head = (await store.head())!;
+        let after: Position | undefined;
+        const found: RecordedEvent[] = [];
+        await until(async () => {
+          const page = await store.readAll({ after, categories: [category], limit: 10 });
+          found.push(...page.events);
+          after = page.next;
+          return page.atEnd && after !== undefined && store.comparePositions(after, head) >= 0;
+        }, '`next` to pass the hidden events');
+        expect(found).toHaveLength(1);
+      });
+
+      it('knows its head', async () => {
+        const { position } = await store.append(stream, events(3), NO_STREAM);
+        expect(await store.head()).toBe(position);
+      });
+
+      it('never shows a later position before an earlier one', async () => {
+        const seen: string[] = [];
+        let after: Position | undefined;
+        let writing = true;
+        const reader = (async () => {
+          for (;;) {
+            const last = !writing;
+            const page = await store.readAll({ after, categories: [category], limit: 50 });
+            seen.push(...idsOf(page.events));
+            after = page.next;
+            if (last && page.atEnd) return;
+          }
+        })();
+        await Promise.all(
+          Array.from({ length: 40 }, async (_, writer) => {
+            for (let n = 0; n < 10; n++) await store.append(`${category}-${writer}`, events(1), n - 1);
+          }),
+        );
+        writing = false;
+        await reader;
+        expect(seen).toHaveLength(400);
+        expect(seen).toEqual(idsOf(await readEverything(store, [category], 1000)));
+      });
+    });
+
+    describe('subscribe', () => {
+      it('brings what is stored, then what comes, in order and in bounded batches', async () => {
+        await store.append(stream, events(600), NO_STREAM);
+        const collector = new Collector(store, { categories: [category] });
+        await collector.got(600);
+        await store.append(stream, events(2), 599);
+        await store.append(`${category}-other`, events(1), NO_STREAM);
+        await collector.got(603);
+        expect(idsOf(collector.events)).toEqual(idsOf(await readEverything(store, [category], 1000)));
+        expect(Math.max(...collector.batches)).toBeLessThanOrEqual(256);
+        expect(collector.next).toBe(collector.events.at(-1)!.position);
+        await collector.subscription.close();
+      });
+
+      it('starts exclusively behind a position, and respects the batch size', async () => {
+        await store.append(stream, events(10), NO_STREAM);
+        const read = await readEverything(store, [category], 100);
+        const collector = new Collector(store, { after: read[3]!.position, categories: [category], batchSize: 2 });
+        await collector.got(6);
+        expect(idsOf(collector.events)).toEqual(idsOf(read.slice(4)));
+        expect(Math.max(...collector.batches)).toBeLessThanOrEqual(2);
+        await collector.subscription.close();
+      });
+
+      it('brings only the categories asked for, and tells what it passed', async () => {
+        const collector = new Collector(store, { categories: [category] });
+        await store.append(`other${category}-1`, events(300), NO_STREAM);
+        await store.append(stream, events(1), NO_STREAM);
+        const { position } = await store.append(`other${category}-1`, events(300), 299);
+        await collector.got(1);
+        await store.append(stream, events(1), 0);
+        await collector.got(2);
+        expect(collector.events.every((event) => event.stream === stream)).toBe(true);
+        expect(store.comparePositions(collector.next!, position)).toBeGreaterThan(0);
+        await collector.subscription.close();
+      });
+
+      it('misses nothing while many writers append', async () => {
+        const before = new Collector(store, { categories: [category] });
+        const late: Collector[] = [];
+        await Promise.all(
+          Array.from({ length: 32 }, async (_, writer) => {
+            for (let n = 0; n < 15; n++) {
+              await store.append(`${category}-${writer}`, events(1), n - 1);
+              if (n === 5 && writer % 8 === 0)
+                late.push(new Collector(store, { categories: [category], batchSize: 7 }));
+            }
+          }),
+        );
+        const all = idsOf(await readEverything(store, [category], 1000));
+        expect(all).toHaveLength(480);
+        expect(late).toHaveLength(4);
+        for (const collector of [before, ...late]) {
+          await collector.got(480);
+          expect(idsOf(collector.events)).toEqual(all);
+          await collector.subscription.close();
+        }
+      });
+
+      it('drops only the subscription whose handler fails, and takes it up again from its last position', async () => {
+        await store.append(stream, events(4), NO_STREAM);
+        const healthy = new Collector(store, { categories: [category] });
+        let faulty = true;
+        const failing = new Collector(store, { categories: [category], batchSize: 2 }, (batch) => {
+          if (faulty && batch.some((event) => event.revision === 2)) throw new Error('broken');
+        });
+        await until(() => failing.dropped !== undefined, 'the drop');
+        expect(failing.dropped!.message).toBe('broken');
+        expect(failing.events.map((event) => event.revision)).toEqual([0, 1]);
+        await store.append(stream, events(1), 3);
+        await healthy.got(5);
+        expect(healthy.dropped).toBeUndefined();
+        expect(failing.events).toHaveLength(2);
+        faulty = false;
+        const again = new Collector(store, { after: failing.next, categories: [category] });
+        await again.got(3);
+        expect(again.events.map((event) => event.revision)).toEqual([2, 3, 4]);
+        await Promise.all([healthy, failing, again].map((collector) => collector.subscription.close()));
+      });
+
+      it('waits for the batch in hand when it closes, and brings nothing after', async () => {
+        await store.append(stream, events(4), NO_STREAM);
+        let proceed!: () => void;
+        const gate = new Promise<void>((resolve) => (proceed = resolve));
+        let [entered, closed] = [false, false];
+        const collector = new Collector(store, { categories: [category], batchSize: 1 }, () => {
+          entered = true;
+          return gate;
+        });
+        await until(() => entered, 'the first batch');
+        const closing = collector.subscription.close().then(() => (closed = true));
+        await store.append(stream, events(1), 3);
+        expect(closed).toBe(false);
+        proceed();
+        await closing;
+        expect(collector.events).toHaveLength(1);
+        const other = new Collector(store, { categories: [category] });
+        await other.got(5);
+        expect(collector.events).toHaveLength(1);
+        expect(collector.dropped).toBeUndefined();
+        await other.subscription.close();
+      });
+    });
+
+    describe('leases', () => {
+      const long = 60_000;
+      let lease: string;
+      beforeEach(() => (lease = `lease-${unique()}`));
+
+      it('grants a free lease to one holder', async () => {
+        const granted = (await leases.acquire(lease, 'a', long))!;
+        expect(granted).toMatchObject({ name: lease, holder: 'a' });
+        expect(granted.epoch).toBeGreaterThan(0);
+        expect(granted.expiresAt - Date.now()).toBeGreaterThan(long / 2);
+        expect(await leases.acquire(lease, 'b', long)).toBeUndefined();
+        expect(await leases.acquire(lease, 'a', long)).toMatchObject({ epoch: granted.epoch });
+        expect(await leases.isHeld(granted)).toBe(true);
+        expect(await leases.acquire(`${lease}2`, 'b', long)).toBeDefined();
+      });
+
+      it('grants a contended lease exactly once', async () => {
+        const granted = await Promise.all(Array.from({ length: 10 }, (_, n) => leases.acquire(lease, `h${n}`, long)));
+        expect(granted.filter(Boolean)).toHaveLength(1);
+      });
+
+      it('renews what is held', async () => {
+        const granted = (await leases.acquire(lease, 'a', long))!;
+        const renewed = (await leases.renew(granted, 2 * long))!;
+        expect(renewed.epoch).toBe(granted.epoch);
+        expect(renewed.expiresAt).toBeGreaterThan(granted.expiresAt);
+        expect(await leases.acquire(lease, 'b', long)).toBeUndefined();
+      });
+
+      it('gives a lease back, and the next holder has a higher epoch', async () => {
+        const granted = (await leases.acquire(lease, 'a', long))!;
+        await leases.release(granted);
+        expect(await leases.isHeld(granted)).toBe(false);
+        const next = (await leases.acquire(lease, 'b', long))!;
+        expect(next.epoch).toBeGreaterThan(granted.epoch);
+      });
+
+      it('lets an expired lease be taken over, and fences the old holder off', async () => {
+        const old = (await leases.acquire(lease, 'a', 20))!;
+        let next: Awaited<ReturnType<Leases['acquire']>>;
+        await until(async () => (next = await leases.acquire(lease, 'b', long)) !== undefined, 'the takeover');
+        expect(next!.epoch).toBeGreaterThan(old.epoch);
+        expect(await leases.isHeld(old)).toBe(false);
+        expect(await leases.isHeld(next!)).toBe(true);
+        expect(await leases.renew(old, long)).toBeUndefined();
+        await leases.release(old);
+        expect(await leases.isHeld(next!)).toBe(true);
+        expect(await leases.acquire(lease, 'a', long)).toBeUndefined();
+      });
+
+      it('does not hold what ran out, even when nobody took it', async () => {
+        const old = (await leases.acquire(lease, 'a', 20))!;
+        await until(async () => !(await leases.isHeld(old)), 'the lease to run out');
+        expect(await leases.renew(old, long)).toBeUndefined();
+      });
+    });
+
+    it('keeps events, positions and leases over a restart', async () => {
+      if (!under.reopen) return;
+      const written = events(3);
+      const first = await store.append(stream, written, NO_STREAM);
+      const held = (await leases.acquire(`lease-${stream}`, 'a', 60_000))!;
+      ({ store, leases } = await under.reopen());
+      expect(idsOf(await store.readStream(stream))).toEqual(idsOf(written));
+      expect(await store.append(stream, written, NO_STREAM)).toEqual(first);
+      expect(await store.head()).toBe(first.position);
+      expect(await leases.isHeld(held)).toBe(true);
+      const second = await store.append(stream, events(1), 2);
+      expect(store.comparePositions(second.position, first.position)).toBeGreaterThan(0);
+      const collector = new Collector(store, { after: first.position, categories: [category] });
+      await collector.got(1);
+      expect(collector.events[0]!.revision).toBe(3);
+      await collector.subscription.close();
+    });
+  });
+}

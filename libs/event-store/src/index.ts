@@ -1,0 +1,25 @@
+export * from './event-store.js';
+export * from './aggregate.js';
+export { CHAIN_START, chainValue, verifyChain, type ChainCheck, type UnchainedEvent } from './chain.js';
+export { randomIds, systemClock, type Clock, type Ids } from './facts.js';
+export {
+  Streams,
+  readEvent,
+  type Decide,
+  type Decision,
+  type LoadOptions,
+  type RunOptions,
+  type StreamsOptions,
+} from './run-decision.js';
+export {
+  CheckpointedSubscription,
+  StaleEpoch,
+  type CheckpointedOptions,
+  type Checkpoints,
+  type SubscriptionHealth,
+} from './subscriptions.js';
+export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
+export { EmbeddedLeases } from './embedded/embedded-leases.js';
+export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';
+export { given, stateAfter, type Outcome } from './testing.js';
+export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';

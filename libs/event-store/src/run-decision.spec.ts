@@ -1,0 +1,298 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Aggregate } from './aggregate.js';
+import { UnknownEventType } from './aggregate.js';
+import { verifyChain } from './chain.js';
+import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
+import { WrongExpectedRevision } from './event-store.js';
+import { Streams } from './run-decision.js';
+
+type AccountEvent =
+  | { type: 'Opened'; data: { owner: { name: string } } }
+  | { type: 'Deposited'; data: { amount: number } }
+  | { type: 'Closed'; data: Record<string, never> };
+type Account = { status: 'none' } | { status: 'open'; owner: string; balance: number } | { status: 'closed' };
+
+const account: Aggregate<Account, AccountEvent> = {
+  category: 'account',
+  initial: { status: 'none' },
+  types: { Opened: 2, Deposited: 1, Closed: 1 },
+  // Version 1 kept the owner's name as plain text.
+  upcasters: [{ type: 'Opened', from: 1, upcast: (data: { owner: string }) => ({ owner: { name: data.owner } }) }],
+  evolve(state, event) {
+    switch (event.type) {
+      case 'Opened':
+        return { status: 'open', owner: event.data.owner.name, balance: 0 };
+      case 'Deposited':
+        return state.status === 'open' ? { ...state, balance: state.balance + event.data.amount } : state;
+      case 'Closed':
+        return { status: 'closed' };
+    }
+  },
+};
+const open = (name: string) => (): AccountEvent[] => [{ type: 'Opened', data: { owner: { name } } }];
+const deposit = (amount: number) => (): AccountEvent[] => [{ type: 'Deposited', data: { amount } }];
+const close = (): AccountEvent[] => [{ type: 'Closed', data: {} }];
+const refused = (state: Account) => Object.assign(new Error(`account is ${state.status}`), { code: 'Conflict' });
+const context = { tenantId: 't1', requestId: 'r1', actor: 'client:c1', operation: 'accounts.deposit' };
+const stream = 'account-t1+a';
+
+describe('Streams', () => {
+  let folder: string;
+  let store: EmbeddedEventStore;
+  let streams: Streams;
+  /** Another process: shares the store, but no cache. */
+  let elsewhere: Streams;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attestry-streams-'));
+    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    const clock = { now: () => new Date('2026-01-02T03:04:05.678Z') };
+    let n = 0;
+    const ids = { uuid: () => `id-${++n}` };
+    streams = new Streams(store, clock, ids);
+    elsewhere = new Streams(store, clock, ids, { cacheSize: 0 });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('appends what was decided with its metadata and an intact chain', async () => {
+    await streams.runDecision(account, stream, open('Ada'), context);
+    const decided = await streams.runDecision(
+      account,
+      stream,
+      () => [{ type: 'Deposited', data: { amount: 2 }, id: 'fixed' }, ...deposit(3)()],
+      { ...context, causationId: 'cause', traceparent: '00-a-b-01', sourceSequence: '7' },
+    );
+    expect(decided).toMatchObject({ revision: 2, state: { status: 'open', owner: 'Ada', balance: 5 } });
+    const stored = await store.readStream(stream);
+    expect(stored.map((event) => [event.id, event.type, event.schemaVersion])).toEqual([
+      ['id-1', 'Opened', 2],
+      ['fixed', 'Deposited', 1],
+      ['id-2', 'Deposited', 1],
+    ]);
+    expect(decided.position).toBe(stored[2]!.position);
+    expect(stored[0]!.metadata).toMatchObject({
+      ...context,
+      correlationId: 'r1',
+      causationId: 'r1',
+      occurredAt: '2026-01-02T03:04:05.678Z',
+      partitionKey: 't1',
+    });
+    expect(stored[2]!.metadata).toMatchObject({ causationId: 'cause', traceparent: '00-a-b-01', sourceSequence: '7' });
+    expect(verifyChain(stored)).toEqual({ intact: true, chain: decided.chain });
+    expect(await elsewhere.load(account, stream)).toEqual(await streams.load(account, stream));
+  });
+
+  it('appends nothing for an empty decision', async () => {
+    const decided = await streams.runDecision(account, stream, () => [], context);
+    expect(decided).toMatchObject({ events: [], recorded: [], revision: -1 });
+    expect(decided.position).toBeUndefined();
+    expect(await store.head()).toBeUndefined();
+  });
+
+  it('decides again on what somebody else appended in between', async () => {
+    await streams.runDecision(account, stream, open('Ada'), context);
+    const seen: Account[] = [];
+    const decided = await streams.runDecision(
+      account,
+      stream,
+      async (state) => {
+        seen.push(state);
+        if (seen.length === 1) await elsewhere.runDecision(account, stream, deposit(10), context);
+        return deposit(1)();
+      },
+      context,
+    );
+    expect(seen.map((state) => state.status === 'open' && state.balance)).toEqual([0, 10]);
+    expect(decided.state).toMatchObject({ balance: 11 });
+  });
+
+  it('gives up after maxAttempts conflicts', async () => {
+    let attempts = 0;
+    const contended = streams.runDecision(
+      account,
+      stream,
+      async () => {
+        attempts++;
+        await elsewhere.runDecision(account, stream, deposit(1), context);
+        return deposit(1)();
+      },
+      context,
+      { maxAttempts: 3 },
+    );
+    await expect(contended).rejects.toBeInstanceOf(WrongExpectedRevision);
+    expect(attempts).toBe(3);
+  });
+
+  it('lets concurrent decisions all through, each on the state before it', async () => {
+    await Promise.all(
+      [1, 2, 3, 4].map((amount) =>
+        elsewhere.runDecision(account, stream, deposit(amount), context, { maxAttempts: 20 }),
+      ),
+    );
+    const stored = await store.readStream(stream);
+    expect(stored).toHaveLength(4);
+    expect(verifyChain(stored)).toMatchObject({ intact: true });
+  });
+
+  it('takes a loaded state, and reloads it only on conflict', async () => {
+    const loaded = await streams.load(account, stream);
+    await elsewhere.runDecision(account, stream, open('Ada'), context);
+    const seen: string[] = [];
+    const decided = await streams.decideOn(
+      account,
+      stream,
+      loaded,
+      (state) => {
+        seen.push(state.status);
+        return deposit(1)();
+      },
+      context,
+    );
+    expect(seen).toEqual(['none', 'open']);
+    expect(decided.state).toMatchObject({ balance: 1 });
+  });
+
+  it('keeps a domain refusal', async () => {
+    let calls = 0;
+    const refusing = streams.runDecision(
+      account,
+      stream,
+      (state) => {
+        calls++;
+        throw refused(state);
+      },
+      context,
+    );
+    await expect(refusing).rejects.toMatchObject({ code: 'Conflict' });
+    expect(calls).toBe(1);
+  });
+
+  describe('with a cached state', () => {
+    const reopen = (seen: string[]) => (state: Account) => {
+      seen.push(state.status);
+      if (state.status !== 'closed') throw refused(state);
+      return open('Eve')();
+    };
+
+    beforeEach(async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      await elsewhere.runDecision(account, stream, close, context);
+    });
+
+    it('answers from the cache when asked to, from the store otherwise', async () => {
+      expect(await streams.load(account, stream, { cached: true })).toMatchObject({
+        cached: true,
+        revision: 0,
+        state: { status: 'open' },
+      });
+      expect(await streams.load(account, stream)).toMatchObject({ revision: 1, state: { status: 'closed' } });
+      expect(await elsewhere.load(account, stream, { cached: true })).not.toHaveProperty('cached');
+    });
+
+    it('refuses nothing that a fresh state allows', async () => {
+      const seen: string[] = [];
+      const decided = await streams.runDecision(account, stream, reopen(seen), context, { cached: true });
+      expect(seen).toEqual(['open', 'closed']);
+      expect(decided.state).toMatchObject({ status: 'open', owner: 'Eve' });
+    });
+
+    it('does the same for a cached state handed in', async () => {
+      const seen: string[] = [];
+      const loaded = await streams.load(account, stream, { cached: true });
+      await streams.decideOn(account, stream, loaded, reopen(seen), context);
+      expect(seen).toEqual(['open', 'closed']);
+    });
+
+    it('does not take an empty decision for the answer', async () => {
+      const decided = await streams.runDecision(
+        account,
+        stream,
+        (state) => (state.status === 'open' ? [] : open('Eve')()),
+        context,
+        { cached: true },
+      );
+      expect(decided.events).toHaveLength(1);
+    });
+
+    it('decides again when its append conflicts, even with one attempt', async () => {
+      const seen: string[] = [];
+      const stale = streams.runDecision(
+        account,
+        stream,
+        (state) => {
+          seen.push(state.status);
+          if (state.status === 'closed') throw refused(state);
+          return deposit(1)();
+        },
+        context,
+        { cached: true, maxAttempts: 1 },
+      );
+      await expect(stale).rejects.toMatchObject({ code: 'Conflict' });
+      expect(seen).toEqual(['open', 'closed']);
+    });
+  });
+
+  describe('reading events of other releases', () => {
+    const write = (type: string, schemaVersion: number, data: object) =>
+      store.append(
+        stream,
+        [
+          {
+            id: 'old',
+            type,
+            schemaVersion,
+            data,
+            metadata: {
+              ...context,
+              correlationId: 'r',
+              causationId: 'r',
+              occurredAt: '2025-01-01T00:00:00.000Z',
+              partitionKey: 't1',
+              chain: 'c',
+            },
+          },
+        ],
+        -1,
+      );
+
+    it('upcasts an old event to the current schema version', async () => {
+      await write('Opened', 1, { owner: 'Grace' });
+      expect((await streams.load(account, stream)).state).toEqual({ status: 'open', owner: 'Grace', balance: 0 });
+    });
+
+    it.each([
+      ['type', 'Frozen', 1],
+      ['schema version', 'Deposited', 2],
+      ['type that is a member of every object', 'constructor', 1],
+    ])('refuses to decide over an unknown %s', async (_, type, version) => {
+      await write(type, version, {});
+      await expect(streams.load(account, stream)).rejects.toBeInstanceOf(UnknownEventType);
+      await expect(streams.runDecision(account, stream, deposit(1), context)).rejects.toMatchObject({
+        event: { stream, type, schemaVersion: version },
+      });
+      expect(await store.readStream(stream)).toHaveLength(1);
+    });
+
+    it('refuses an aggregate that lacks an upcaster', async () => {
+      await write('Opened', 1, { owner: 'Grace' });
+      await expect(streams.load({ ...account, upcasters: [] }, stream)).rejects.toThrow('no upcaster for Opened v1');
+    });
+  });
+
+  it('reads streams of several pages', async () => {
+    await streams.runDecision(account, stream, open('Ada'), context);
+    await streams.runDecision(account, stream, () => Array.from({ length: 1100 }, () => deposit(1)()[0]!), context);
+    expect(await elsewhere.load(account, stream)).toMatchObject({ revision: 1100, state: { balance: 1100 } });
+  });
+
+  it('refuses a stream of another category', async () => {
+    await expect(streams.runDecision(account, 'did-t1+a', open('Ada'), context)).rejects.toThrow(
+      'no stream of category',
+    );
+  });
+});

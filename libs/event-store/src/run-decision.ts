@@ -1,0 +1,279 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Aggregate, Decided, DomainEvent, EventContext, Loaded } from './aggregate.js';
+import { UnknownEventType } from './aggregate.js';
+import { CHAIN_START, chainValue } from './chain.js';
+import type { AppendResult, EventMetadata, EventStore, NewEvent, RecordedEvent, StreamName } from './event-store.js';
+import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
+import type { Clock, Ids } from './facts.js';
+
+/** An event as a decision returns it. `id` fixes the event's id; without it `Ids` gives one. */
+export type Decision<Event extends DomainEvent> = Event & { readonly id?: string };
+
+/**
+ * A decision: from the state to the events that follow, or throws to refuse. It may run several times for one call,
+ * so it has no effect of its own.
+ */
+export type Decide<State, Event extends DomainEvent> = (
+  state: State,
+  loaded: Loaded<State>,
+) => readonly Decision<Event>[] | Promise<readonly Decision<Event>[]>;
+
+export interface LoadOptions {
+  /** Take the state from the cache when it is there; `Loaded.cached` tells. It may be behind the stream. */
+  cached?: boolean;
+}
+
+export interface RunOptions extends LoadOptions {
+  /** Default 5. After so many conflicts WrongExpectedRevision is thrown. */
+  maxAttempts?: number;
+}
+
+export interface StreamsOptions {
+  /** Most folded states kept. 0 turns the cache off. Default 2,000. */
+  cacheSize?: number;
+}
+
+interface Reader {
+  version: number;
+  /** `steps[n]` turns version n + 1 into n + 2. */
+  steps: ((data: never) => object)[];
+}
+
+interface CachedState extends Loaded<unknown> {
+  aggregate: unknown;
+}
+
+const PAGE = 512;
+const readers = new WeakMap<object, Map<string, Reader>>();
+
+const readersOf = (aggregate: Aggregate<never, never>): Map<string, Reader> => {
+  let known = readers.get(aggregate);
+  if (known) return known;
+  known = new Map();
+  for (const [type, version] of Object.entries<number>(aggregate.types)) {
+    const steps = Array.from({ length: version - 1 }, (_, index) => {
+      const step = aggregate.upcasters?.find((upcaster) => upcaster.type === type && upcaster.from === index + 1);
+      if (!step) throw new Error(`${aggregate.category}: no upcaster for ${type} v${index + 1}`);
+      return (data: never) => step.upcast(data);
+    });
+    known.set(type, { version, steps });
+  }
+  readers.set(aggregate, known);
+  return known;
+};
+
+/**
+ * The domain's view of a stored event: its type and its data in the current schema version.
+ * @throws UnknownEventType when the aggregate lists neither the type nor so new a version
+ */
+export function readEvent<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  stored: Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion' | 'data'>,
+): Event {
+  const reader = readersOf(aggregate as never).get(stored.type);
+  if (!reader || stored.schemaVersion > reader.version || !(stored.schemaVersion >= 1))
+    throw new UnknownEventType(stored);
+  let data = stored.data as object;
+  for (let from = stored.schemaVersion; from < reader.version; from++) data = reader.steps[from - 1]!(data as never);
+  return { type: stored.type, data } as Event;
+}
+
+/**
+ * Runs decisions against streams: load, fold, decide, append at the expected revision, and again when somebody else
+ * was first.
+ *
+ * Folded states are kept in a bounded cache. A cached state may be behind, so nothing is concluded from it but what an
+ * append at its revision confirms: a refusal, or a decision that has nothing to append, is repeated on a fresh state.
+ */
+export class Streams {
+  private readonly cache: LRUCache<StreamName, CachedState> | undefined;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+    options: StreamsOptions = {},
+  ) {
+    const max = options.cacheSize ?? 2000;
+    if (max > 0) this.cache = new LRUCache({ max });
+  }
+
+  /**
+   * The current state of a stream, `aggregate.initial` at revision -1 when it does not exist.
+   * @throws UnknownEventType, EventStoreUnavailable
+   */
+  async load<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    options: LoadOptions = {},
+  ): Promise<Loaded<State>> {
+    const known = this.remembered(aggregate, stream);
+    if (options.cached && known) return { ...known, cached: true };
+    // Streams only grow: what was folded stays folded, and only what came since is read.
+    let { state, revision, chain } = known ?? { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
+    for (;;) {
+      const page = await this.store.readStream(stream, { from: revision + 1, limit: PAGE });
+      for (const stored of page) {
+        if (stored.revision !== revision + 1)
+          throw new Error(`${stream}: revision ${revision + 1} is missing, found ${stored.revision}`);
+        state = aggregate.evolve(state, readEvent(aggregate, stored));
+        revision = stored.revision;
+        chain = stored.metadata.chain;
+      }
+      if (page.length < PAGE) break;
+    }
+    const loaded = { state, revision, chain };
+    this.remember(aggregate, stream, loaded);
+    return loaded;
+  }
+
+  /**
+   * Loads a stream, decides and appends what was decided. An empty decision appends nothing.
+   * @throws what `decide` throws, WrongExpectedRevision after `maxAttempts` conflicts, UnknownEventType, EventStoreUnavailable
+   */
+  async runDecision<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    decide: Decide<State, Event>,
+    context: EventContext,
+    options: RunOptions = {},
+  ): Promise<Decided<State, Event>> {
+    const loaded = await this.load(aggregate, stream, options);
+    return this.decideOn(aggregate, stream, loaded, decide, context, options);
+  }
+
+  /** {@link runDecision} on a state the caller has just loaded: it pays no second read unless the append conflicts. */
+  async decideOn<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+    decide: Decide<State, Event>,
+    context: EventContext,
+    options: Omit<RunOptions, 'cached'> = {},
+  ): Promise<Decided<State, Event>> {
+    if (!stream.startsWith(`${aggregate.category}-`))
+      throw new Error(`${stream} is no stream of category ${aggregate.category}`);
+    if (loaded.cached) {
+      const decided = await this.tryCached(aggregate, stream, loaded, decide, context);
+      if (decided) return decided;
+      loaded = await this.load(aggregate, stream);
+    }
+    const maxAttempts = options.maxAttempts ?? 5;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.decideAndAppend(aggregate, stream, loaded, decide, context);
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision) || attempt >= maxAttempts) throw error;
+      }
+      // Jitter parts those that collided; at most 40 ms in all with five attempts.
+      if (attempt > 1) await pause(2 ** attempt * (0.5 + Math.random() / 2));
+      loaded = await this.load(aggregate, stream);
+    }
+  }
+
+  /** One attempt on a cached state; `undefined` when only a fresh state can tell. */
+  private async tryCached<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+    decide: Decide<State, Event>,
+    context: EventContext,
+  ): Promise<Decided<State, Event> | undefined> {
+    try {
+      const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context);
+      return decided.events.length > 0 ? decided : undefined;
+    } catch (error) {
+      // After a failed store the append may have happened. Any other failure is decided again on a fresh state.
+      if (error instanceof EventStoreUnavailable) throw error;
+      return undefined;
+    }
+  }
+
+  private async decideAndAppend<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+    decide: Decide<State, Event>,
+    context: EventContext,
+  ): Promise<Decided<State, Event>> {
+    const events = await decide(loaded.state, loaded);
+    if (events.length > 0) return this.appendDecided(aggregate, stream, loaded, events, context);
+    const { state, revision, chain } = loaded;
+    return { state, revision, chain, events: [], recorded: [] };
+  }
+
+  private async appendDecided<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+    events: readonly Decision<Event>[],
+    context: EventContext,
+  ): Promise<Decided<State, Event>> {
+    const recorded = this.record(aggregate, loaded.chain, events, context);
+    // Folded before the append: an event that `evolve` cannot take must not get into the stream.
+    let state = loaded.state;
+    for (const event of events) state = aggregate.evolve(state, event);
+    const { revision, position }: AppendResult = await this.store.append(stream, recorded, loaded.revision);
+    const after = { state, revision, chain: recorded[recorded.length - 1]!.metadata.chain };
+    this.remember(aggregate, stream, after);
+    return { ...after, events: [...events], recorded, position };
+  }
+
+  private record<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    previous: string,
+    events: readonly Decision<Event>[],
+    context: EventContext,
+  ): NewEvent[] {
+    const occurredAt = this.clock.now().toISOString();
+    let chain = previous;
+    return events.map((event) => {
+      const type = event.type as Event['type'];
+      if (!Object.hasOwn(aggregate.types, type)) throw new Error(`${aggregate.category}: ${type} is not in types`);
+      const metadata: EventMetadata = {
+        tenantId: context.tenantId,
+        requestId: context.requestId,
+        actor: context.actor,
+        operation: context.operation,
+        correlationId: context.correlationId ?? context.requestId,
+        causationId: context.causationId ?? context.requestId,
+        occurredAt,
+        partitionKey: context.partitionKey ?? context.tenantId,
+        chain: '',
+      };
+      if (context.traceparent !== undefined) metadata.traceparent = context.traceparent;
+      if (context.sourceSequence !== undefined) metadata.sourceSequence = context.sourceSequence;
+      const recorded: NewEvent = {
+        id: event.id ?? this.ids.uuid(),
+        type,
+        schemaVersion: aggregate.types[type],
+        data: event.data,
+        metadata,
+      };
+      metadata.chain = chain = chainValue(chain, recorded);
+      return recorded;
+    });
+  }
+
+  private remembered<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+  ): Loaded<State> | undefined {
+    const entry = this.cache?.get(stream);
+    if (entry?.aggregate !== aggregate) return undefined;
+    return { state: entry.state as State, revision: entry.revision, chain: entry.chain };
+  }
+
+  private remember<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+  ): void {
+    if (!this.cache || loaded.revision === NO_STREAM) return;
+    const entry = this.cache.peek(stream);
+    // A slow read must not put an older state over a newer one.
+    if (entry?.aggregate === aggregate && entry.revision > loaded.revision) return;
+    this.cache.set(stream, { aggregate, state: loaded.state, revision: loaded.revision, chain: loaded.chain });
+  }
+}

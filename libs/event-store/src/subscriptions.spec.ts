@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UnknownEventType } from './aggregate.js';
+import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
+import type { NewEvent } from './event-store.js';
+import { CheckpointedSubscription, StaleEpoch, type CheckpointedOptions } from './subscriptions.js';
+
+const until = async (condition: () => boolean) => {
+  const end = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error('the condition did not come true');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+};
+
+describe('CheckpointedSubscription', () => {
+  let folder: string;
+  let store: EmbeddedEventStore;
+  let n = 0;
+  const running: CheckpointedSubscription[] = [];
+  const thing = (): NewEvent => ({
+    id: `id-${++n}`,
+    type: 'Happened',
+    schemaVersion: 1,
+    data: { n },
+    metadata: {
+      tenantId: 't1',
+      requestId: 'r1',
+      actor: 'service:test',
+      operation: 'test',
+      correlationId: 'r1',
+      causationId: 'r1',
+      occurredAt: '2026-01-02T03:04:05.678Z',
+      partitionKey: 't1',
+      chain: 'c',
+    },
+  });
+  const append = (count: number, category = 'thing') =>
+    store.append(`${category}-${++n}`, Array.from({ length: count }, thing), -1);
+  const start = (name: string, handle: CheckpointedOptions['handle'], more: Partial<CheckpointedOptions> = {}) => {
+    const subscription = new CheckpointedSubscription({
+      name,
+      store,
+      leases: store.leases,
+      checkpoints: store.checkpoints,
+      categories: ['thing'],
+      backOff: { initialMs: 2, maxMs: 20 },
+      handle,
+      ...more,
+    }).start();
+    running.push(subscription);
+    return subscription;
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attestry-subscriptions-'));
+    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((subscription) => subscription.close()));
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('goes on from its checkpoint, without repeating what was handled', async () => {
+    const seen: string[] = [];
+    const handle = async (events: { id: string }[]) => void seen.push(...events.map((event) => event.id));
+    await append(3);
+    const first = start('a', handle);
+    expect(await first.waitForHead(5000)).toBe(true);
+    await first.close();
+    const { position } = await append(2);
+    const second = start('a', handle);
+    expect(await second.waitForHead(5000)).toBe(true);
+    expect(new Set(seen).size).toBe(5);
+    expect(seen).toHaveLength(5);
+    expect(second.health).toEqual({ name: 'a', healthy: true, position, caughtUp: true });
+    expect(await store.checkpoints.read('a')).toBe(position);
+  });
+
+  it('passes what its filter hides', async () => {
+    const quiet = start('quiet', async () => undefined);
+    const { position } = await append(10, 'other');
+    expect(await quiet.waitFor(position, 5000)).toBe(true);
+    await quiet.close();
+    expect(await store.checkpoints.read('quiet')).toBe(position);
+  });
+
+  it('is unhealthy while its handler fails, skips nothing, stops nobody else, and recovers', async () => {
+    let broken = true;
+    let failures = 0;
+    const seen: number[] = [];
+    const faulty = start(
+      'faulty',
+      async (events) => {
+        if (broken) throw new Error('no disk');
+        seen.push(...events.map((event) => event.revision));
+      },
+      { onError: () => failures++ },
+    );
+    const fine = start('fine', async () => undefined);
+    await append(3);
+    await until(() => failures >= 3);
+    expect(faulty.health).toMatchObject({ healthy: false, error: 'no disk' });
+    expect(await store.checkpoints.read('faulty')).toBeUndefined();
+    expect(await fine.waitForHead(5000)).toBe(true);
+    expect(fine.health.healthy).toBe(true);
+    expect(await faulty.waitForHead(10)).toBe(false);
+    broken = false;
+    expect(await faulty.waitForHead(5000)).toBe(true);
+    expect(seen).toEqual([0, 1, 2]);
+    expect(faulty.health).toMatchObject({ healthy: true });
+    expect(faulty.health.error).toBeUndefined();
+  });
+
+  it('gives its lease back before an unknown event type, which is not a fault', async () => {
+    const older = start('p', async ([event]) => {
+      throw new UnknownEventType(event!);
+    });
+    await append(1);
+    await until(() => older.health.error !== undefined);
+    expect(older.health.healthy).toBe(true);
+    const newer = start('p', async () => undefined, { leaseMs: 30 });
+    expect(await newer.waitForHead(5000)).toBe(true);
+  });
+
+  it('runs under one lease at a time, and hands over', async () => {
+    const seen: string[] = [];
+    const first = start('one', async () => void seen.push('first'), { leaseMs: 60 });
+    await append(1);
+    expect(await first.waitForHead(5000)).toBe(true);
+    const second = start('one', async () => void seen.push('second'), { leaseMs: 60 });
+    await append(1);
+    expect(await first.waitForHead(5000)).toBe(true);
+    await first.close();
+    await append(1);
+    expect(await second.waitForHead(5000)).toBe(true);
+    expect(seen).toEqual(['first', 'first', 'second']);
+  });
+
+  it('refuses the checkpoint of a stale holder', async () => {
+    const old = (await store.leases.acquire('c', 'a', 60_000))!;
+    await store.checkpoints.write('c', '5', old.epoch);
+    await store.leases.release(old);
+    const next = (await store.leases.acquire('c', 'b', 60_000))!;
+    await expect(store.checkpoints.write('c', '6', old.epoch)).rejects.toBeInstanceOf(StaleEpoch);
+    expect(await store.checkpoints.read('c')).toBe('5');
+    await store.checkpoints.write('c', '7', next.epoch);
+    expect(await store.checkpoints.read('c')).toBe('7');
+  });
+});

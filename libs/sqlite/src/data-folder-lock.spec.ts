@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataFolderLocked, lockDataFolder } from './data-folder-lock.js';
+
+describe('lockDataFolder', () => {
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'attestry-lock-'))));
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('refuses a second owner until the first lets go', async () => {
+    const first = await lockDataFolder(folder);
+    await expect(lockDataFolder(folder)).rejects.toBeInstanceOf(DataFolderLocked);
+    first.release();
+    (await lockDataFolder(folder)).release();
+  });
+
+  it('refuses another process, and is free once that is killed', async () => {
+    const source = new URL('./data-folder-lock.ts', import.meta.url).href;
+    const script = `import { lockDataFolder } from ${JSON.stringify(source)};
+      await lockDataFolder(${JSON.stringify(folder)}); console.log('locked'); setInterval(() => {}, 1000);`;
+    const owner = spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(owner.stdout, 'data');
+    await expect(lockDataFolder(folder)).rejects.toBeInstanceOf(DataFolderLocked);
+    owner.kill('SIGKILL');
+    await once(owner, 'exit');
+    (await lockDataFolder(folder)).release();
+  });
+});

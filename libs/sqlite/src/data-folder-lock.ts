@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Another process, or another owner in this one, holds the data folder. */
+export class DataFolderLocked extends Error {
+  override readonly name = 'DataFolderLocked';
+  readonly code = 'DataFolderLocked';
+}
+
+export interface DataFolderLock {
+  release(): void;
+}
+
+/**
+ * Takes a data folder for this process until it is released or the process ends, however it ends: the lock is the
+ * operating system's, held through an open exclusive transaction on `lock.db`, so that none is left behind by a kill.
+ * Creates the folder when absent.
+ * @throws DataFolderLocked
+ */
+export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const db = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    // 5 is SQLITE_BUSY
+    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    throw new DataFolderLocked(`${folder} is in use by another process`, { cause: error });
+  }
+  return {
+    release() {
+      if (db.isOpen) db.close();
+    },
+  };
+}

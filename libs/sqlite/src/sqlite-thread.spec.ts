@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { SqliteThread } from './sqlite-thread.js';
+
+const JOBS = `
+export function open(db) {
+  db.exec('CREATE TABLE t (v TEXT UNIQUE)');
+  const insert = db.prepare('INSERT INTO t VALUES (?)');
+  return {
+    put: { kind: 'write', run: (v) => { insert.run(v); if (v === 'bad') throw Object.assign(new Error('bad'), { code: 'Bad', details: [1] }); } },
+    all: { kind: 'read', run: () => db.prepare('SELECT v FROM t ORDER BY v').all().map((row) => row.v) },
+    alone: { kind: 'exclusive', run: () => db.isTransaction },
+    inTransaction: { kind: 'write', run: () => db.prepare('SELECT count(*) AS n FROM t').get().n },
+  };
+}`;
+
+describe('SqliteThread', () => {
+  let folder: string;
+  let thread: SqliteThread;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attestry-sqlite-'));
+    await writeFile(join(folder, 'jobs.mjs'), JOBS);
+    thread = await SqliteThread.open({ file: join(folder, 'a.db'), jobs: pathToFileURL(join(folder, 'jobs.mjs')) });
+  });
+  afterEach(async () => {
+    await thread.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('rolls a failing job back alone and tells its caller', async () => {
+    const results = await Promise.allSettled(['a', 'bad', 'b'].map((v) => thread.call('put', v)));
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { message: 'bad', code: 'Bad', details: [1] } });
+    expect(await thread.call('all')).toEqual(['a', 'b']);
+  });
+
+  it('groups writes that reads stand between, and lets the reads see them', async () => {
+    const put = [thread.call('put', 'a'), thread.call('all'), thread.call('put', 'b'), thread.call('all')];
+    expect((await Promise.all(put)).filter(Array.isArray)).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+
+  it('runs an exclusive job outside any transaction, between what came before and after', async () => {
+    const answers = await Promise.all([thread.call('put', 'a'), thread.call('alone'), thread.call('put', 'b')]);
+    expect(answers[1]).toBe(false);
+    expect(await thread.call('all')).toEqual(['a', 'b']);
+  });
+
+  it('tells only the caller whose arguments cannot be copied', async () => {
+    const results = await Promise.allSettled([thread.call('put', () => 1), thread.call('put', 'a')]);
+    expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  it('finishes what was called before it closes, and refuses what comes later', async () => {
+    const put = thread.call('put', 'a');
+    const closed = thread.close();
+    await expect(thread.call('all')).rejects.toThrow('closed');
+    await put;
+    await closed;
+  });
+});
