@@ -33,7 +33,7 @@ export interface Endpoint {
 }
 
 /** One line of `<service>.endpoints.ts`: this operation is done by the handler of that command. */
-export const command = <O extends Operation<never, never, never, never>>(
+export const command = <O extends Operation>(
   operation: O,
   message: MessageClass<O>,
 ): Endpoint => ({
@@ -42,7 +42,7 @@ export const command = <O extends Operation<never, never, never, never>>(
   via: 'command',
 });
 /** As {@link command}, for operations that change nothing. */
-export const query = <O extends Operation<never, never, never, never>>(
+export const query = <O extends Operation>(
   operation: O,
   message: MessageClass<O>,
 ): Endpoint => ({

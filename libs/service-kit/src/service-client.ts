@@ -8,7 +8,7 @@ export class ServiceClient {
   constructor(private readonly bus: MessageBus) {}
 
   /** @throws AppError as the other service threw it, or 503 when nobody answered in time. Never re-sent. */
-  async call<O extends Operation<never, never, never, never>>(
+  async call<O extends Operation>(
     operation: O,
     request: Partial<RequestOf<O>>,
     context: OperationContext,

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { forbidden, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
+import { PlatformConfig } from '@attestry/service-kit';
+import type { ResolvedHost } from '../edge/hosts.js';
+import { Directory } from '../directory/directory.js';
+import { TokenVerifier } from './token-verifier.js';
+
+const CHALLENGE = { 'www-authenticate': 'Bearer' };
+const INVALID_TOKEN = { 'www-authenticate': 'Bearer error="invalid_token"' };
+
+/** Who calls, by the declared access of the operation: 401 or 403, never a hint which part was wrong. */
+@Injectable()
+export class Authenticate {
+  private readonly managementUrl: string;
+
+  constructor(
+    private readonly tokens: TokenVerifier,
+    private readonly directory: Directory,
+    config: PlatformConfig,
+  ) {
+    this.managementUrl = `${config.publicScheme}://${config.managementDomain}`;
+  }
+
+  /** @throws AppError 401 */
+  async caller(operation: Operation, host: ResolvedHost, authorization: string | undefined): Promise<Caller> {
+    switch (operation.access.kind) {
+      case 'public':
+        return { kind: 'public' };
+      case 'holder':
+        return { kind: 'holder' };
+      case 'management':
+        return this.managementClient(authorization);
+      case 'roles':
+        return this.tenantClient(host, authorization);
+      case 'internal':
+        throw unauthenticated(CHALLENGE);
+    }
+  }
+
+  /** @throws AppError 403 when the caller has none of the declared roles */
+  authorize(operation: Operation, caller: Caller): void {
+    if (operation.access.kind !== 'roles') return;
+    const { roles } = operation.access;
+    if (caller.kind !== 'client' || !caller.roles.some((role) => roles.includes(role))) throw forbidden();
+  }
+
+  private async managementClient(authorization: string | undefined): Promise<Caller> {
+    const token = await this.verified(authorization);
+    if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(token.clientId)))
+      throw unauthenticated(INVALID_TOKEN);
+    return { kind: 'management', clientId: token.clientId };
+  }
+
+  private async tenantClient(host: ResolvedHost, authorization: string | undefined): Promise<Caller> {
+    const token = await this.verified(authorization);
+    const tenant = host.tenant;
+    if (!tenant || token.audience !== tenant.baseUrl) throw unauthenticated(INVALID_TOKEN);
+    // The directory's roles, not the token's: a change counts at once.
+    const roles = await this.directory.rolesOf(tenant.host, token.clientId);
+    if (!roles) throw unauthenticated(INVALID_TOKEN);
+    return { kind: 'client', clientId: token.clientId, roles: roles as Role[] };
+  }
+
+  private async verified(authorization: string | undefined) {
+    if (!authorization) throw unauthenticated(CHALLENGE);
+    const bearer = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization);
+    const token = bearer && (await this.tokens.verify(bearer[1]!));
+    if (!token) throw unauthenticated(INVALID_TOKEN);
+    return token;
+  }
+}

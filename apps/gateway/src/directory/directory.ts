@@ -1,0 +1,137 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import {
+  clientCreated,
+  clientDeleted,
+  lookUpManagementClient,
+  lookUpTenant,
+  tenantCreated,
+  tenantDeleted,
+  type DirectoryTenant,
+  type OperationContext,
+  type Role,
+  type TenantContext,
+} from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import type { Consumer } from '@attestry/messaging';
+import { CLOCK, PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
+
+/** A living tenant as the gateway needs it. */
+export interface DirectoryEntry {
+  context: TenantContext;
+  roles: ReadonlyMap<string, readonly Role[]>;
+}
+
+const MAX_ENTRIES = 50_000;
+/** A host that was nobody's is asked for again after this long. */
+const UNKNOWN_MS = 1000;
+const MANAGEMENT_CLIENT_MS = 1000;
+
+/**
+ * Hosts, tenants and clients, kept in memory (decision 4). A miss asks management; an ending comes over the feed and
+ * takes effect at once; while the feed is stale nothing cached is believed.
+ */
+@Injectable()
+export class Directory implements OnApplicationBootstrap {
+  private readonly byHost = new LRUCache<string, DirectoryEntry>({ max: MAX_ENTRIES });
+  private readonly unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
+  private readonly hostOf = new Map<string, string>();
+  private readonly managementClients = new LRUCache<string, true>({ max: 10_000, ttl: MANAGEMENT_CLIENT_MS });
+  private readonly asking = new Map<string, Promise<DirectoryEntry | undefined>>();
+  /** Grows with every change heard of; an answer asked for before a change is not kept. */
+  private generation = 0;
+  private feed: Consumer | undefined;
+
+  constructor(
+    private readonly services: ServiceClient,
+    private readonly reactions: Reactions,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.feed = this.reactions.consume(
+      {
+        name: 'gateway.directory',
+        subjects: [tenantCreated, tenantDeleted, clientCreated, clientDeleted].map(({ subject }) => subject),
+        start: 'new',
+      },
+      async (messages) => {
+        this.generation++;
+        for (const { data } of messages) this.forget(data as { tenantId: string; host?: string });
+      },
+    );
+  }
+
+  async tenantByHost(host: string): Promise<DirectoryEntry | undefined> {
+    if (this.feed?.health.healthy) {
+      const known = this.byHost.get(host);
+      if (known) return known;
+      if (this.unknown.has(host)) return undefined;
+    }
+    let asked = this.asking.get(host);
+    if (!asked) {
+      asked = this.ask(host).finally(() => this.asking.delete(host));
+      this.asking.set(host, asked);
+    }
+    return asked;
+  }
+
+  /**
+   * Roles of a tenant's client, `undefined` when it does not exist. A client that is not in the entry may be younger
+   * than it, so management is asked once more.
+   */
+  async rolesOf(host: string, clientId: string): Promise<readonly Role[] | undefined> {
+    const entry = await this.tenantByHost(host);
+    return entry?.roles.get(clientId) ?? (await this.ask(host))?.roles.get(clientId);
+  }
+
+  async hasManagementClient(clientId: string): Promise<boolean> {
+    if (this.managementClients.has(clientId)) return true;
+    const { exists } = await this.services.call(lookUpManagementClient, { body: { clientId } }, this.context());
+    if (exists) this.managementClients.set(clientId, true);
+    return exists;
+  }
+
+  private async ask(host: string): Promise<DirectoryEntry | undefined> {
+    const generation = this.generation;
+    const { tenant } = await this.services.call(lookUpTenant, { body: { host } }, this.context());
+    const entry = tenant && this.entry(tenant);
+    if (generation !== this.generation) return entry;
+    if (entry) {
+      this.byHost.set(host, entry);
+      this.hostOf.set(entry.context.id, host);
+    } else this.unknown.set(host, true);
+    return entry;
+  }
+
+  private entry(tenant: DirectoryTenant): DirectoryEntry {
+    return {
+      context: {
+        id: tenant.tenantId,
+        environmentId: tenant.environmentId,
+        host: tenant.host,
+        baseUrl: `${this.config.publicScheme}://${tenant.host}`,
+      },
+      roles: new Map(tenant.clients.map(({ clientId, roles }) => [clientId, roles])),
+    };
+  }
+
+  private forget(change: { tenantId: string; host?: string }): void {
+    const host = change.host ?? this.hostOf.get(change.tenantId);
+    this.hostOf.delete(change.tenantId);
+    if (host === undefined) return;
+    this.byHost.delete(host);
+    this.unknown.delete(host);
+  }
+
+  private context(): OperationContext {
+    return {
+      caller: { kind: 'service', service: 'gateway' },
+      requestId: '',
+      operation: 'gateway.directory',
+      deadline: this.clock.now().getTime() + this.config.operationTimeoutMs,
+      publicUrl: '',
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import { BlockList, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Addresses of TRUSTED_PROXIES; only what they forward counts (decision 2). */
+export class TrustedProxies {
+  private readonly list = new BlockList();
+
+  constructor(ranges: readonly string[]) {
+    for (const range of ranges) {
+      const [address, bits] = range.split('/') as [string, string?];
+      const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+      if (bits === undefined) this.list.addAddress(address, family);
+      else this.list.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  trusts(address: string): boolean {
+    return this.list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+}
+
+/** IPv4 inside IPv6 is written as IPv4, so that one client has one address. */
+const plain = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : '');
+
+/** Rate limits count a whole /64 of IPv6 as one client: that is what one subscriber has. */
+export const rateKeyOf = (address: string): string =>
+  isIPv6(address) ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address;
+
+export interface Forwarded {
+  address: string;
+  host: string | undefined;
+}
+
+/**
+ * The client's address and the host it asked for. `X-Forwarded-For` is read from the right, past trusted proxies only;
+ * from anybody else both headers are ignored.
+ */
+export const forwarded = (
+  socketAddress: string,
+  headers: Record<string, string | string[] | undefined>,
+  proxies: TrustedProxies,
+): Forwarded => {
+  let address = plain(socketAddress) || socketAddress;
+  const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
+  if (!proxies.trusts(address)) return { address, host };
+  const hops = String(headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((hop) => plain(hop.trim()))
+    .filter(Boolean);
+  for (const hop of hops.reverse()) {
+    address = hop;
+    if (!proxies.trusts(hop)) break;
+  }
+  const forwardedHost = headers['x-forwarded-host'];
+  return { address, host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host };
+};

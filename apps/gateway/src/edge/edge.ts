@@ -1,0 +1,345 @@
+import { parse as parseQuery } from 'node:querystring';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  AppError,
+  notFound,
+  type Api,
+  type Caller,
+  type HttpAnswer,
+  type Operation,
+  type OperationContext,
+  type OperationRequest,
+} from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { Authenticate } from '../auth/authenticate.js';
+import { parseBody } from '../operation/parse-body.js';
+import { renderError } from '../operation/render-error.js';
+import { RunOperation } from '../operation/run-operation.js';
+import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { Hosts, type ResolvedHost } from './hosts.js';
+import { RateLimits, type RateState } from './rate-limits.js';
+import { newRequestId } from './request-id.js';
+import { Router } from './router.js';
+
+/** 1 MiB (facts 3.3). */
+const BODY_LIMIT = 1_048_576;
+
+interface Admitted {
+  host: ResolvedHost;
+  operation: Operation;
+  params: Record<string, string>;
+  context: OperationContext;
+}
+
+interface EdgeState {
+  requestId: string;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  errors: Operation['errors'];
+  rate: RateState | undefined;
+  address: string;
+  admitted: Admitted | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    edge: EdgeState;
+  }
+}
+
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * The HTTP edge (architecture 4.1 and 4.2): request id, tenant from Host, route, rate limit, caller; then the body, the
+ * operation and its answer. Everything before the body is decided before the body is read.
+ */
+@Injectable()
+export class Edge {
+  private readonly routers: Record<Api, Router> = {
+    management: new Router('management'),
+    auth: new Router('auth'),
+    tenant: new Router('tenant'),
+    contexts: new Router('contexts'),
+  };
+  private readonly proxies: TrustedProxies;
+
+  constructor(
+    private readonly config: PlatformConfig,
+    private readonly hosts: Hosts,
+    private readonly rates: RateLimits,
+    private readonly authenticate: Authenticate,
+    private readonly operations: RunOperation,
+    private readonly health: Health,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.proxies = new TrustedProxies(config.trustedProxies);
+  }
+
+  /** Mounts the edge on the HTTP server, in a scope of its own. */
+  mount(server: FastifyInstance): void {
+    server.register(async (scope) => {
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
+        done(null, body),
+      );
+      scope.decorateRequest('edge', null as never);
+      scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
+      scope.setErrorHandler((error, request, reply) => this.refuse(error, request, reply));
+      scope.route({
+        method: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
+        url: '/*',
+        exposeHeadRoute: false,
+        handler: async (request, reply) => this.answer(request, reply),
+      });
+    });
+  }
+
+  private async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const startedAt = this.clock.now().getTime();
+    const requestId = newRequestId();
+    const { address, host: hostHeader } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
+    const edge: EdgeState = {
+      requestId,
+      startedAt,
+      errors: 'tenant',
+      rate: undefined,
+      address: rateKeyOf(address),
+      admitted: undefined,
+    };
+    request.edge = edge;
+    const path = pathOf(request.url);
+    if (path === '/health/live' || path === '/health/ready') {
+      edge.rate = this.rates.untouched();
+      return this.answerHealth(path, reply);
+    }
+
+    const host = await this.hosts.resolve(hostHeader);
+    if (!host) return this.refusePublic(edge, notFound());
+    if (host.api === 'management') edge.errors = 'management';
+    const router = this.routers[host.api];
+    const route = router.find(request.method, path);
+    if (!route) {
+      const allowed = router.allowed(path);
+      if (allowed.length && request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+      return this.refusePublic(
+        edge,
+        allowed.length
+          ? new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } })
+          : notFound(),
+      );
+    }
+    const { operation, params } = route;
+    edge.errors = operation.errors;
+    const caller = await this.admitCaller(edge, host, operation, request);
+    edge.admitted = { host, operation, params, context: this.contextOf(edge, host, operation, caller, request) };
+  }
+
+  /** Rate limit and authentication; both before the body is read. */
+  private async admitCaller(
+    edge: EdgeState,
+    host: ResolvedHost,
+    operation: Operation,
+    request: FastifyRequest,
+  ): Promise<Caller> {
+    const { address } = edge;
+    const tenantId = host.tenant?.id;
+    if (operation.rate === 'client-token') {
+      edge.rate = await this.rates.tokenFailures(address);
+      this.checkRate(edge.rate);
+      return { kind: 'public' };
+    }
+    if (operation.rate !== 'api') {
+      edge.rate = await this.rates.count(operation.rate, { address, ...(tenantId && { tenantId }) });
+      this.checkRate(edge.rate);
+      return this.authenticate.caller(operation, host, request.headers.authorization);
+    }
+    let caller: Caller;
+    try {
+      caller = await this.authenticate.caller(operation, host, request.headers.authorization);
+    } catch (error) {
+      // A caller nobody knows is counted by address, so that guessing tokens is limited too.
+      edge.rate = await this.rates.count('public', { address });
+      this.checkRate(edge.rate);
+      throw error;
+    }
+    const clientId = caller.kind === 'client' || caller.kind === 'management' ? caller.clientId : undefined;
+    edge.rate = await this.rates.count('api', {
+      address,
+      ...(tenantId && { tenantId }),
+      ...(clientId && { clientId }),
+    });
+    this.checkRate(edge.rate);
+    this.authenticate.authorize(operation, caller);
+    return caller;
+  }
+
+  private contextOf(
+    edge: EdgeState,
+    host: ResolvedHost,
+    operation: Operation,
+    caller: Caller,
+    request: FastifyRequest,
+  ): OperationContext {
+    const { traceparent } = request.headers;
+    return {
+      ...(host.tenant && { tenant: host.tenant }),
+      caller,
+      requestId: edge.requestId,
+      operation: operation.name,
+      deadline: edge.startedAt + (operation.timeoutMs ?? this.config.operationTimeoutMs),
+      ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
+      publicUrl: host.publicUrl,
+    };
+  }
+
+  private async answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { operation, context, params } = request.edge.admitted!;
+    const body = request.body as Buffer | undefined;
+    if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
+    const result = await this.operations.run(operation, context, () =>
+      this.requestOf(operation, params, request, body),
+    );
+    const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
+    const status = answer.status ?? operation.http!.success;
+    reply.code(status);
+    this.commonHeaders(request.edge, reply);
+    reply.header('cache-control', operation.http!.cacheControl ?? 'no-store');
+    if (operation.access.kind === 'public' || operation.access.kind === 'holder')
+      reply.header('access-control-allow-origin', '*');
+    if (answer.headers) reply.headers(answer.headers);
+    if (status === 204 || answer.body === undefined || answer.body === null) return reply.send();
+    if (typeof answer.body === 'string') return reply.send(answer.body);
+    if (!answer.headers?.['content-type']) reply.header('content-type', 'application/json; charset=utf-8');
+    return reply.send(JSON.stringify(answer.body));
+  }
+
+  private requestOf(
+    operation: Operation,
+    params: Record<string, string>,
+    request: FastifyRequest,
+    body: Buffer | undefined,
+  ): OperationRequest {
+    const mark = request.url.indexOf('?');
+    const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
+    const parsed = parseBody(operation, request.headers['content-type'], body);
+    if (operation.http!.body !== 'raw') return { params, query, body: parsed };
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(request.headers))
+      if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+    return {
+      params,
+      query,
+      body: {},
+      raw: { method: request.method, url: request.url, headers, text: body?.toString('utf8') ?? '' },
+    };
+  }
+
+  /** The client id is in the body, so this limit is counted after it was read (decision 32). */
+  private async countTokenCall(
+    edge: EdgeState,
+    operation: Operation,
+    headers: FastifyRequest['headers'],
+    raw: Buffer | undefined,
+  ): Promise<void> {
+    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown };
+    const clientId = typeof body?.client_id === 'string' ? body.client_id.slice(0, 128) : undefined;
+    edge.rate = await this.rates.count('client-token', { address: edge.address, ...(clientId && { clientId }) });
+    this.checkRate(edge.rate);
+  }
+
+  private checkRate(rate: RateState): void {
+    if (!rate.exceeded) return;
+    const seconds = Math.max(1, rate.reset - Math.floor(Date.now() / 1000));
+    throw new AppError('tooManyRequests', 'Too Many Requests', { headers: { 'retry-after': String(seconds) } });
+  }
+
+  /** Strangers' requests count against their address. */
+  private async refusePublic(edge: EdgeState, error: AppError): Promise<never> {
+    edge.rate = await this.rates.count('public', { address: edge.address });
+    this.checkRate(edge.rate);
+    throw error;
+  }
+
+  private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const edge = request.edge;
+    const failure = this.asAppError(error, edge);
+    if (edge.admitted && !(error instanceof AppError)) {
+      // The body could not be read: a call of this operation all the same (decision 12).
+      const { operation, context } = edge.admitted;
+      const recorded = this.operations.run(operation, context, () => {
+        throw failure;
+      });
+      await recorded.catch((told: unknown) => {
+        if (told !== failure) this.logger.error({ requestId: edge.requestId, error: String(told) }, 'not recorded');
+      });
+    }
+    if (edge.admitted?.operation.rate === 'client-token' && failure.kind === 'unauthenticated')
+      await this.rates.countTokenFailure(edge.address);
+    edge.rate ??= this.rates.untouched();
+    const { status, headers, body } = renderError(failure, edge.errors);
+    reply.code(status);
+    this.commonHeaders(edge, reply);
+    reply.header('cache-control', 'no-store').headers(headers);
+    const access = edge.admitted?.operation.access.kind;
+    if (access === 'public' || access === 'holder') reply.header('access-control-allow-origin', '*');
+    return reply.send(body);
+  }
+
+  private asAppError(error: unknown, edge: EdgeState): AppError {
+    if (error instanceof AppError) return error;
+    const code = (error as { code?: string }).code ?? '';
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
+    if (/^FST_ERR_CTP_(?:INVALID_MEDIA_TYPE|EMPTY_TYPE)$/.test(code))
+      return new AppError('unsupportedMediaType', 'Unsupported Media Type');
+    if (/^FST_ERR_CTP_/.test(code) || (error as { statusCode?: number }).statusCode === 400)
+      return new AppError('invalid', 'Malformed request');
+    this.logger.error(
+      { requestId: edge.requestId, error: error instanceof Error ? error.stack : String(error) },
+      'request failed',
+    );
+    return new AppError('internal', 'Internal error');
+  }
+
+  private commonHeaders({ requestId, rate }: EdgeState, reply: FastifyReply): void {
+    reply.header('x-request-id', requestId);
+    if (!rate) return;
+    reply.header('x-ratelimit-limit', rate.limit);
+    reply.header('x-ratelimit-remaining', rate.remaining);
+    reply.header('x-ratelimit-reset', rate.reset);
+  }
+
+  private answerHealth(path: string, reply: FastifyReply): void {
+    const { ready, checks } = this.health.report();
+    const live = path === '/health/live';
+    this.commonHeaders(reply.request.edge, reply);
+    reply
+      .code(live || ready ? 200 : 503)
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(JSON.stringify(live ? { status: 'live' } : { status: ready ? 'ready' : 'not ready', checks }));
+  }
+
+  /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */
+  private async answerPreflight(edge: EdgeState, reply: FastifyReply, allowed: string[]): Promise<void> {
+    edge.rate = await this.rates.count('public', { address: edge.address });
+    this.checkRate(edge.rate);
+    this.commonHeaders(edge, reply);
+    reply
+      .code(204)
+      .headers({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': allowed.join(', '),
+        'access-control-allow-headers': 'authorization, content-type, dpop',
+        'access-control-max-age': '600',
+      })
+      .send();
+  }
+}
+
+const pathOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
+};

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { Api, TenantContext } from '@attestry/contracts';
+import { PlatformConfig } from '@attestry/service-kit';
+import { Directory } from '../directory/directory.js';
+
+export interface ResolvedHost {
+  api: Api;
+  /** Scheme and canonical host. */
+  publicUrl: string;
+  tenant?: TenantContext;
+}
+
+/** Which API a Host header asks for (decision 2). */
+@Injectable()
+export class Hosts {
+  private readonly fixed = new Map<string, ResolvedHost>();
+  private readonly defaultPort: string;
+
+  constructor(
+    private readonly config: PlatformConfig,
+    private readonly directory: Directory,
+  ) {
+    this.defaultPort = config.publicScheme === 'https' ? ':443' : ':80';
+    const fix = (host: string, api: Api) => {
+      const canonical = this.canonical(host);
+      if (!this.fixed.has(canonical))
+        this.fixed.set(canonical, { api, publicUrl: `${config.publicScheme}://${canonical}` });
+    };
+    fix(config.managementDomain, 'management');
+    for (const environment of config.environments) fix(environment.authorizationServerDomain, 'auth');
+    fix(new URL(config.contextUrl).host, 'contexts');
+  }
+
+  /** `undefined` for a host that is nobody's. @throws AppError 503 when the directory cannot tell */
+  async resolve(header: string | undefined): Promise<ResolvedHost | undefined> {
+    if (!header || header.length > 300) return undefined;
+    const host = this.canonical(header);
+    const fixed = this.fixed.get(host);
+    if (fixed) return fixed;
+    const tenant = await this.directory.tenantByHost(host);
+    return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
+  }
+
+  /** Lower case, no trailing dot, no default port. */
+  private canonical(header: string): string {
+    let host = header.toLowerCase();
+    if (host.endsWith(this.defaultPort)) host = host.slice(0, -this.defaultPort.length);
+    return host.replace(/\.(?=:\d+$|$)/, '');
+  }
+}

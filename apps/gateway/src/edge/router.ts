@@ -1,0 +1,41 @@
+import createRouter from 'find-my-way';
+import { OPERATIONS, type Api, type Operation } from '@attestry/contracts';
+
+export interface Route {
+  operation: Operation;
+  params: Record<string, string>;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
+const MAX_PARAM_LENGTH = 2048;
+
+/** The routes of one kind of host: a table made from the registry, nothing else. */
+export class Router {
+  private readonly routes = createRouter({ maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true });
+  /** Paths declared with a leading `*`: matched by their ending, after all others. */
+  private readonly endings: { method: string; ending: string; operation: Operation }[] = [];
+
+  constructor(api: Api) {
+    for (const operation of OPERATIONS) {
+      const http = operation.http;
+      if (!http || !(http.hosts ?? ['tenant']).includes(api)) continue;
+      for (const path of [http.path, ...(http.alsoAt ?? [])]) {
+        if (path.startsWith('*')) this.endings.push({ method: http.method, ending: path.slice(1), operation });
+        else this.routes.on(http.method, path, () => undefined, operation);
+      }
+    }
+  }
+
+  find(method: string, path: string): Route | undefined {
+    const found = this.routes.find(method as Method, path);
+    if (found) return { operation: found.store as Operation, params: found.params as Record<string, string> };
+    const ending = this.endings.find((route) => route.method === method && path.endsWith(route.ending));
+    return ending && { operation: ending.operation, params: {} };
+  }
+
+  /** Methods a known path has; empty for an unknown path. */
+  allowed(path: string): string[] {
+    return METHODS.filter((method) => this.find(method, path));
+  }
+}

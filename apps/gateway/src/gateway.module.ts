@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { Authenticate } from './auth/authenticate.js';
+import { TokenVerifier } from './auth/token-verifier.js';
+import { Directory } from './directory/directory.js';
+import { Edge } from './edge/edge.js';
+import { Hosts } from './edge/hosts.js';
+import { RateLimits } from './edge/rate-limits.js';
+import { RunOperation } from './operation/run-operation.js';
+
+@Module({
+  providers: [Directory, Hosts, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],
+  exports: [Edge],
+})
+export class GatewayModule {}

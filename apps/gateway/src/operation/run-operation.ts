@@ -1,0 +1,122 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  AppError,
+  HTTP_STATUS,
+  unavailable,
+  type Operation,
+  type OperationContext,
+  type OperationRequest,
+  type WireAppError,
+} from '@attestry/contracts';
+import { MessageBus, RequestFailed } from '@attestry/messaging';
+import { checkRequest, contextToHeaders, LOGGER, OperationRecorder, type Logger } from '@attestry/service-kit';
+
+/** What a list's START says. */
+const startMetadata = ({ query }: { query: unknown }): Record<string, unknown> => {
+  const limit = Number((query as { limit?: unknown }).limit);
+  return Number.isInteger(limit) ? { limit } : {};
+};
+
+/** What a list's SUCCESS says. */
+const successMetadata = (answer: unknown): Record<string, unknown> => {
+  const page = answer as { data?: unknown; nextCursor?: string } | null | undefined;
+  return Array.isArray(page?.data)
+    ? { entriesCount: page.data.length, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) }
+    : {};
+};
+
+/** Reads the request; thrown faults count as the operation's own (START and FAIL are recorded). */
+export type ReadRequest = () => OperationRequest;
+
+/**
+ * Architecture 4.3 to 4.6: START, shape, forward, outcome. A command's START is acknowledged before it is forwarded and
+ * the outcome before the answer (decision 12); a command is never sent twice.
+ */
+@Injectable()
+export class RunOperation {
+  constructor(
+    private readonly bus: MessageBus,
+    private readonly recorder: OperationRecorder,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws AppError */
+  async run(operation: Operation, context: OperationContext, read: ReadRequest): Promise<unknown> {
+    if (!operation.analytics || operation.analytics.recordedBy === 'service')
+      return this.forward(operation, context, checkRequest(operation, read()));
+
+    let request: OperationRequest | undefined;
+    let fault: unknown;
+    try {
+      request = read();
+    } catch (error) {
+      fault = error;
+    }
+    const started = this.recorder.start(operation, context, request ? startMetadata(request) : {});
+    if (operation.kind === 'command') await this.acknowledged(started);
+    else started.catch((error: unknown) => this.lost(context, error));
+
+    let answer: unknown;
+    try {
+      if (!request) throw fault;
+      answer = await this.forward(operation, context, checkRequest(operation, request));
+    } catch (error) {
+      const failure = this.asAppError(error, context);
+      await this.outcome(
+        context,
+        this.recorder.fail(operation, context, {
+          status: HTTP_STATUS[failure.kind],
+          code: failure.code,
+          message: failure.message,
+        }),
+      );
+      throw failure;
+    }
+    await this.outcome(context, this.recorder.success(operation, context, successMetadata(answer)));
+    return answer;
+  }
+
+  private async forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {
+    try {
+      const reply = await this.bus.request(operation.subject, request, {
+        headers: contextToHeaders(context),
+        timeoutMs: Math.max(1, context.deadline - Date.now()),
+      });
+      if (reply.ok) return reply.data;
+      throw AppError.fromWire(reply.error as WireAppError);
+    } catch (error) {
+      if (error instanceof RequestFailed) throw unavailable('Service temporarily unavailable', error);
+      throw error;
+    }
+  }
+
+  private async acknowledged(started: Promise<void>): Promise<void> {
+    try {
+      await started;
+    } catch (error) {
+      throw unavailable('Service temporarily unavailable', error);
+    }
+  }
+
+  /** An outcome that cannot be written does not undo what was done: analytics closes the START from the events. */
+  private async outcome(context: OperationContext, written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.lost(context, error);
+    }
+  }
+
+  private lost(context: OperationContext, error: unknown): void {
+    this.logger.error({ requestId: context.requestId, error: String(error) }, 'operation event not recorded');
+  }
+
+  private asAppError(error: unknown, context: OperationContext): AppError {
+    if (error instanceof AppError) return error;
+    this.logger.error(
+      { requestId: context.requestId, error: error instanceof Error ? error.stack : String(error) },
+      'gateway failed',
+    );
+    return new AppError('internal', 'Internal error');
+  }
+}
