@@ -1,0 +1,21 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedEventStore } from '@attestry/event-store';
+import { describeReadModels } from '../read-model.contract.js';
+import { EmbeddedReadModels } from './embedded-read-models.js';
+
+describeReadModels('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-read-model-'));
+  const eventStore = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const { leases } = eventStore;
+  return {
+    eventStore,
+    leases,
+    open: (options) => EmbeddedReadModels.open({ file: join(folder, 'read.db'), eventStore, leases, ...options }),
+    async close() {
+      await eventStore.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});

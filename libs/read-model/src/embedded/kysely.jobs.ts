@@ -1,0 +1,53 @@
+import type { Database, Jobs, Statement } from '@attestry/sqlite';
+
+/** What SQLite can bind; booleans are sent as 0 and 1. */
+export type SqlValue = string | number | bigint | null | Uint8Array;
+
+export interface QueryArgs {
+  sql: string;
+  parameters: SqlValue[];
+}
+
+export interface QueryAnswer {
+  rows: unknown[];
+  changes?: bigint;
+  insertId?: bigint;
+}
+
+const STATEMENTS_KEPT = 256;
+
+/** Runs what Kysely compiled. Statements stay prepared, the least recently used go first. */
+export const open = (db: Database, _options: unknown): Jobs => {
+  const prepared = new Map<string, { statement: Statement; reads: boolean }>();
+
+  const prepare = (sql: string) => {
+    let entry = prepared.get(sql);
+    if (entry) prepared.delete(sql);
+    else {
+      const statement = db.prepare(sql);
+      entry = { statement, reads: statement.columns().length > 0 };
+    }
+    prepared.set(sql, entry);
+    if (prepared.size > STATEMENTS_KEPT) prepared.delete(prepared.keys().next().value!);
+    return entry;
+  };
+
+  return {
+    query: {
+      kind: 'exclusive',
+      run({ sql, parameters }: QueryArgs): QueryAnswer {
+        const { statement, reads } = prepare(sql);
+        if (reads) return { rows: statement.all(...parameters) };
+        const { changes, lastInsertRowid } = statement.run(...parameters);
+        return { rows: [], changes: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+      },
+    },
+    /** Ends a transaction that SQLite may already have ended by itself (disk full, for one). */
+    rollback: {
+      kind: 'exclusive',
+      run() {
+        if (db.isTransaction) db.exec('ROLLBACK');
+      },
+    },
+  };
+};

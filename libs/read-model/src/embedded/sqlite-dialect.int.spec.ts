@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import { migrate } from '../migrate.js';
+import { openSqliteDatabase } from './sqlite-dialect.js';
+
+interface Tables {
+  item: { id: number; done: number | boolean };
+}
+
+describe.each([1, 0])('SQLite dialect with %i reader(s)', (readers) => {
+  let folder: string;
+  let db: Kysely<Tables>;
+  const ids = async () => (await db.selectFrom('item').select('id').orderBy('id').execute()).map((row) => row.id);
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attestry-dialect-'));
+    db = await openSqliteDatabase<Tables>({ file: join(folder, 'a.db'), readers });
+    await migrate(db, 'spec', [
+      {
+        name: '0001-item',
+        async up(trx) {
+          await trx.schema
+            .createTable('item')
+            .addColumn('id', 'integer', (c) => c.primaryKey())
+            .addColumn('done', 'integer', (c) => c.notNull())
+            .execute();
+        },
+      },
+    ]);
+  });
+  afterEach(async () => {
+    await db.destroy();
+    await rm(folder, { recursive: true });
+  });
+
+  it('writes, returns and counts', async () => {
+    const inserted = await db.insertInto('item').values({ id: 1, done: true }).returningAll().execute();
+    expect(inserted).toEqual([{ id: 1, done: 1 }]);
+    expect((await db.deleteFrom('item').executeTakeFirst()).numDeletedRows).toBe(1n);
+  });
+
+  it('rolls a failed transaction back and goes on', async () => {
+    const failing = db.transaction().execute(async (trx) => {
+      await trx.insertInto('item').values({ id: 1, done: 0 }).execute();
+      await trx.insertInto('item').values({ id: 1, done: 0 }).execute();
+    });
+    await expect(failing).rejects.toThrow('UNIQUE');
+    await db.insertInto('item').values({ id: 2, done: 0 }).execute();
+    expect(await ids()).toEqual([2]);
+  });
+
+  it('keeps writes outside a transaction out of it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const failing = db.transaction().execute(async (trx) => {
+      await trx.insertInto('item').values({ id: 1, done: 0 }).execute();
+      await gate.promise;
+      throw new Error('no');
+    });
+    const outside = db.insertInto('item').values({ id: 2, done: 0 }).execute();
+    gate.resolve();
+    await expect(failing).rejects.toThrow('no');
+    await outside;
+    expect(await ids()).toEqual([2]);
+  });
+
+  it('knows savepoints', async () => {
+    const trx = await db.startTransaction().execute();
+    await trx.insertInto('item').values({ id: 1, done: 0 }).execute();
+    const nested = await trx.savepoint('one').execute();
+    await nested.insertInto('item').values({ id: 2, done: 0 }).execute();
+    await nested.rollbackToSavepoint('one').execute();
+    await trx.commit().execute();
+    expect(await ids()).toEqual([1]);
+  });
+
+  it('runs each migration once', async () => {
+    const runs: string[] = [];
+    const steps = ['a', 'b'].map((name) => ({ name, up: async () => void runs.push(name) }));
+    await migrate(db, 'other', steps.slice(0, 1));
+    await migrate(db, 'other', steps);
+    expect(runs).toEqual(['a', 'b']);
+  });
+
+  if (readers > 0) {
+    it('reads what was last committed while a transaction is open', async () => {
+      await db.insertInto('item').values({ id: 1, done: 0 }).execute();
+      await db.transaction().execute(async (trx) => {
+        await trx.insertInto('item').values({ id: 2, done: 0 }).execute();
+        expect(await ids()).toEqual([1]);
+      });
+      expect(await ids()).toEqual([1, 2]);
+    });
+  }
+});

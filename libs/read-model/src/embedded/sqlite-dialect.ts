@@ -1,0 +1,188 @@
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, CompiledQuery } from 'kysely';
+import type { DatabaseConnection, Dialect, Driver, KyselyPlugin, QueryResult } from 'kysely';
+import { SqliteThread, moduleBeside } from '@attestry/sqlite';
+import type { QueryAnswer, QueryArgs, SqlValue } from './kysely.jobs.js';
+
+export interface SqliteDatabaseOptions {
+  /** Path of the database file. */
+  file: string;
+  /** Threads with a connection of their own for reads outside transactions. 0: reads share the writer. Default 1. */
+  readers?: number;
+  /** Further PRAGMA lines for every connection. */
+  pragmas?: string[];
+  plugins?: KyselyPlugin[];
+  /** Called when a thread dies; every later query fails. */
+  onFailure?: (error: Error) => void;
+}
+
+/**
+ * Opens a SQLite file for Kysely. Writes and transactions have one connection and take turns; reads outside a
+ * transaction go to connections of their own and see what was last committed (WAL), however long a transaction takes.
+ * Inside a transaction use only the transaction's own object: a write through the outer one waits for its end.
+ */
+export const openSqliteDatabase = async <Tables>(options: SqliteDatabaseOptions): Promise<Kysely<Tables>> => {
+  const jobs = moduleBeside(import.meta.url, './kysely.jobs');
+  const pragmas = options.pragmas ?? [];
+  const { file, onFailure } = options;
+  // The writer goes first: it creates the file and its WAL.
+  const writer = await SqliteThread.open({ file, jobs, pragmas, onFailure });
+  const readers = await Promise.all(
+    Array.from({ length: options.readers ?? 1 }, () =>
+      SqliteThread.open({ file, jobs, pragmas: [...pragmas, 'query_only = ON'], onFailure }),
+    ),
+  );
+  return new Kysely<Tables>({ dialect: new SqliteThreadDialect(writer, readers), plugins: options.plugins });
+};
+
+class SqliteThreadDialect implements Dialect {
+  constructor(
+    private readonly writer: SqliteThread,
+    private readonly readers: SqliteThread[],
+  ) {}
+  createAdapter = () => new ThreadedSqliteAdapter();
+  createQueryCompiler = () => new SqliteQueryCompiler();
+  createIntrospector = (db: Kysely<unknown>) => new SqliteIntrospector(db);
+  createDriver = (): Driver => new SqliteThreadDriver(this.writer, this.readers);
+}
+
+/** Kysely's own adapter is written for one connection without threads; ours takes turns itself, and SQLite rolls DDL back. */
+class ThreadedSqliteAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** First come, first served. */
+class Turnstile {
+  private last: Promise<void> = Promise.resolve();
+
+  async enter(): Promise<() => void> {
+    const before = this.last;
+    const mine = Promise.withResolvers<void>();
+    this.last = mine.promise;
+    await before;
+    return mine.resolve;
+  }
+}
+
+class SqliteThreadDriver implements Driver {
+  private readonly turnstile = new Turnstile();
+  private nextReader = 0;
+
+  constructor(
+    private readonly writer: SqliteThread,
+    private readonly readers: SqliteThread[],
+  ) {}
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    return new SqliteConnection(this.writer, this.turnstile, () => {
+      this.nextReader = (this.nextReader + 1) % this.readers.length;
+      return this.readers[this.nextReader];
+    });
+  }
+
+  beginTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.begin();
+  }
+
+  commitTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.commit();
+  }
+
+  rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.rollback();
+  }
+
+  async savepoint(connection: SqliteConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`savepoint ${quoted(name)}`));
+  }
+
+  async rollbackToSavepoint(connection: SqliteConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`rollback to ${quoted(name)}`));
+  }
+
+  async releaseSavepoint(connection: SqliteConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`release ${quoted(name)}`));
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    await Promise.all(this.readers.map((reader) => reader.close()));
+    await this.writer.close();
+  }
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const bindable = (value: unknown): SqlValue => (typeof value === 'boolean' ? Number(value) : (value as SqlValue));
+
+/** One use of the database: a query, or a transaction that holds the writer from BEGIN to its end. */
+class SqliteConnection implements DatabaseConnection {
+  private leave: (() => void) | undefined;
+
+  constructor(
+    private readonly writer: SqliteThread,
+    private readonly turnstile: Turnstile,
+    private readonly reader: () => SqliteThread | undefined,
+  ) {}
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.leave) return this.send<R>(this.writer, query);
+    const reader = query.query.kind === 'SelectQueryNode' ? this.reader() : undefined;
+    if (reader) return this.send<R>(reader, query);
+    const leave = await this.turnstile.enter();
+    try {
+      return await this.send<R>(this.writer, query);
+    } finally {
+      leave();
+    }
+  }
+
+  // eslint-disable-next-line require-yield -- the port of Kysely asks for a generator
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('the SQLite dialect does not stream: read in pages');
+  }
+
+  /** IMMEDIATE: a transaction that reads first and writes later would fail on another process's write in between. */
+  async begin(): Promise<void> {
+    const leave = await this.turnstile.enter();
+    try {
+      await this.writer.call('query', { sql: 'BEGIN IMMEDIATE', parameters: [] } satisfies QueryArgs);
+      this.leave = leave;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** After a COMMIT that failed Kysely calls {@link rollback}, which ends the turn. */
+  async commit(): Promise<void> {
+    await this.writer.call('query', { sql: 'COMMIT', parameters: [] } satisfies QueryArgs);
+    this.end();
+  }
+
+  async rollback(): Promise<void> {
+    try {
+      await this.writer.call('rollback');
+    } finally {
+      this.end();
+    }
+  }
+
+  private end(): void {
+    this.leave?.();
+    this.leave = undefined;
+  }
+
+  private async send<R>(thread: SqliteThread, query: CompiledQuery): Promise<QueryResult<R>> {
+    const args: QueryArgs = { sql: query.sql, parameters: query.parameters.map(bindable) };
+    const answer = await thread.call<QueryAnswer>('query', args);
+    return { rows: answer.rows as R[], numAffectedRows: answer.changes, insertId: answer.insertId };
+  }
+}

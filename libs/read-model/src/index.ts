@@ -1,0 +1,10 @@
+export { ReadModels } from './read-model.js';
+export type { Page, Projection, ProjectionHealth, RunningProjection } from './read-model.js';
+export { CursorCodec, InvalidCursor, page } from './cursor.js';
+export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
+export { migrate } from './migrate.js';
+export type { Migration } from './migrate.js';
+export { EmbeddedReadModels } from './embedded/embedded-read-models.js';
+export type { EmbeddedReadModelsOptions } from './embedded/embedded-read-models.js';
+export { openSqliteDatabase } from './embedded/sqlite-dialect.js';
+export type { SqliteDatabaseOptions } from './embedded/sqlite-dialect.js';

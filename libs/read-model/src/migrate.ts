@@ -1,0 +1,38 @@
+import type { Kysely, Transaction } from 'kysely';
+
+/** A step that only adds (decision 9: the release before still runs beside this one). Never edited once released. */
+export interface Migration<Tables> {
+  readonly name: string;
+  up(trx: Transaction<Tables>): Promise<void>;
+}
+
+interface MigrationTables {
+  migration: { scope: string; name: string };
+}
+
+/** Brings the tables that are no projection up to date: every migration once, in order, each in a transaction of its own. */
+export const migrate = async <Tables>(
+  db: Kysely<Tables>,
+  scope: string,
+  migrations: readonly Migration<Tables>[],
+): Promise<void> => {
+  const registry = db as unknown as Kysely<MigrationTables>;
+  await registry.schema
+    .createTable('migration')
+    .ifNotExists()
+    .addColumn('scope', 'text', (c) => c.notNull())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('migration_pk', ['scope', 'name'])
+    .execute();
+  for (const { name, up } of migrations) {
+    await registry.transaction().execute(async (trx) => {
+      // The row first: whoever migrates at the same time waits here and then finds the step done.
+      const done = await trx
+        .insertInto('migration')
+        .values({ scope, name })
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirstOrThrow();
+      if (done.numInsertedOrUpdatedRows === 1n) await up(trx as unknown as Transaction<Tables>);
+    });
+  }
+};

@@ -1,0 +1,295 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Position } from '@attestry/event-store';
+import { migrate } from './migrate.js';
+import type { Migration } from './migrate.js';
+import type { Projection } from './read-model.js';
+import { TableNames, tableSuffix } from './table-names.js';
+
+export interface RegistryTables {
+  /** One row per projection: what is read. */
+  projection: { name: string; active_version: number | null; active_generation: number | null };
+  /** One row per set of tables. `retired_at` (milliseconds): no longer fed, dropped after a grace for readers. */
+  projection_checkpoint: {
+    name: string;
+    version: number;
+    generation: number;
+    epoch: number;
+    position: string | null;
+    /** JSON array of logical names, so that a release that knows them no more can still drop them. */
+    tables: string;
+    retired_at: number | null;
+  };
+}
+
+export interface Generation {
+  name: string;
+  version: number;
+  generation: number;
+  position?: Position;
+}
+
+/** A newer holder of the lease has written: nothing of ours may be written any more. */
+export class Fenced extends Error {
+  override readonly name = 'Fenced';
+}
+
+type Db = Kysely<RegistryTables>;
+type Trx = Transaction<RegistryTables>;
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry handles projections of every kind of table
+type AnyProjection = Projection<any>;
+
+const migrations: Migration<RegistryTables>[] = [
+  {
+    name: '0001-projections',
+    async up(trx) {
+      await trx.schema
+        .createTable('projection')
+        .addColumn('name', 'text', (c) => c.primaryKey())
+        .addColumn('active_version', 'integer')
+        .addColumn('active_generation', 'integer')
+        .execute();
+      await trx.schema
+        .createTable('projection_checkpoint')
+        .addColumn('name', 'text', (c) => c.notNull())
+        .addColumn('version', 'integer', (c) => c.notNull())
+        .addColumn('generation', 'integer', (c) => c.notNull())
+        .addColumn('epoch', 'bigint', (c) => c.notNull())
+        .addColumn('position', 'text')
+        .addColumn('tables', 'text', (c) => c.notNull())
+        .addColumn('retired_at', 'bigint')
+        .addPrimaryKeyConstraint('projection_checkpoint_pk', ['name', 'version', 'generation'])
+        .execute();
+    },
+  },
+];
+
+const toGeneration = (row: {
+  name: string;
+  version: number;
+  generation: number;
+  position: string | null;
+}): Generation => ({
+  name: row.name,
+  version: row.version,
+  generation: row.generation,
+  position: row.position ?? undefined,
+});
+
+const keyOf = (g: Generation) => ({ name: g.name, version: g.version, generation: g.generation });
+
+/** The bookkeeping of projections: which tables exist, how far they are, which are read. */
+export class ProjectionRegistry {
+  constructor(private readonly db: Db) {}
+
+  migrate(): Promise<void> {
+    return migrate(this.db, 'read-model', migrations);
+  }
+
+  /** Creates the first tables when there are none. Returns what is read. */
+  open(projection: AnyProjection): Promise<Generation> {
+    return this.db.transaction().execute(async (trx) => {
+      await this.lock(trx, projection.name);
+      const active = await this.active(trx, projection.name);
+      if (active) return active;
+      const first = await this.create(trx, projection);
+      await this.activate(trx, first);
+      return first;
+    });
+  }
+
+  async active(db: Db, name: string): Promise<Generation | undefined> {
+    const row = await db
+      .selectFrom('projection as p')
+      .innerJoin('projection_checkpoint as c', (join) =>
+        join
+          .onRef('c.name', '=', 'p.name')
+          .onRef('c.version', '=', 'p.active_version')
+          .onRef('c.generation', '=', 'p.active_generation'),
+      )
+      .select(['c.name', 'c.version', 'c.generation', 'c.position'])
+      .where('p.name', '=', name)
+      .executeTakeFirst();
+    return row && toGeneration(row);
+  }
+
+  current(name: string): Promise<Generation | undefined> {
+    return this.active(this.db, name);
+  }
+
+  /**
+   * Raises the epoch of every checkpoint, which fences former holders, and sees to tables of this version.
+   * @throws Fenced when a newer epoch is there already
+   */
+  takeOver(projection: AnyProjection, epoch: number): Promise<void> {
+    return this.db.transaction().execute(async (trx) => {
+      await this.lock(trx, projection.name);
+      const newer = await trx
+        .selectFrom('projection_checkpoint')
+        .select((e) => e.fn.max('epoch').as('epoch'))
+        .where('name', '=', projection.name)
+        .executeTakeFirst();
+      if (Number(newer?.epoch ?? 0) > epoch) {
+        throw new Fenced(`checkpoint of ${projection.name} has epoch ${newer!.epoch}, the lease only ${epoch}`);
+      }
+      await trx.updateTable('projection_checkpoint').set({ epoch }).where('name', '=', projection.name).execute();
+      const live = await this.live(trx, projection.name, projection.version);
+      if (!live.length) await this.create(trx, projection);
+    });
+  }
+
+  /** Tables of this version that are fed: those that are read, and those being filled beside them. */
+  async live(db: Db, name: string, version: number): Promise<Generation[]> {
+    const rows = await db
+      .selectFrom('projection_checkpoint')
+      .select(['name', 'version', 'generation', 'position'])
+      .where('name', '=', name)
+      .where('version', '=', version)
+      .where('retired_at', 'is', null)
+      .orderBy('generation')
+      .execute();
+    return rows.map(toGeneration);
+  }
+
+  fed(projection: AnyProjection): Promise<Generation[]> {
+    return this.live(this.db, projection.name, projection.version);
+  }
+
+  /** Asks for a fresh copy; one that is being filled already is taken. The holder of the lease fills it. */
+  requestRebuild(projection: AnyProjection): Promise<Generation> {
+    return this.db.transaction().execute(async (trx) => {
+      await this.lock(trx, projection.name);
+      const active = await this.active(trx, projection.name);
+      const live = await this.live(trx, projection.name, projection.version);
+      const filling = live.find((g) => g.version !== active?.version || g.generation !== active.generation);
+      return filling ?? (await this.create(trx, projection));
+    });
+  }
+
+  /** The checkpoint as stored; `undefined` when the tables are retired or gone. */
+  async checkpoint(g: Generation): Promise<Generation | undefined> {
+    const row = await this.db
+      .selectFrom('projection_checkpoint')
+      .select(['name', 'version', 'generation', 'position'])
+      .where((e) => e.and(keyOf(g)))
+      .where('retired_at', 'is', null)
+      .executeTakeFirst();
+    return row && toGeneration(row);
+  }
+
+  /** Moves the checkpoint inside the transaction of its rows. @throws Fenced when epoch or position are not ours any more */
+  async advance(trx: Trx, g: Generation, epoch: number, from: Position | undefined, to: Position): Promise<void> {
+    const result = await trx
+      .updateTable('projection_checkpoint')
+      .set({ position: to })
+      .where((e) => e.and(keyOf(g)))
+      .where('epoch', '=', epoch)
+      .where('position', from === undefined ? 'is' : '=', from ?? null)
+      .where('retired_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (result.numUpdatedRows !== 1n) {
+      throw new Fenced(`checkpoint of ${g.name} version ${g.version} was moved by somebody else`);
+    }
+  }
+
+  /**
+   * Makes `g` the tables that are read and retires all others, unless tables of the same version are ahead of it.
+   * `covers` tells whether the new tables hold all up to a position. Returns whether it switched. @throws Fenced
+   */
+  async switchTo(
+    g: Generation,
+    epoch: number,
+    now: number,
+    covers: (position: Position | undefined) => Promise<boolean>,
+  ): Promise<boolean> {
+    return this.db.transaction().execute(async (trx) => {
+      await this.lock(trx, g.name);
+      const active = await this.active(trx, g.name);
+      if (active?.version === g.version && active.generation === g.generation) return true;
+      if (active?.version === g.version && !(await covers(active.position))) return false;
+      const held = await trx
+        .selectFrom('projection_checkpoint')
+        .select('epoch')
+        .where((e) => e.and(keyOf(g)))
+        .where('retired_at', 'is', null)
+        .executeTakeFirst();
+      if (Number(held?.epoch) !== epoch) throw new Fenced(`${g.name} is held by somebody else`);
+      await trx
+        .updateTable('projection_checkpoint')
+        .set({ retired_at: now })
+        .where('name', '=', g.name)
+        .where('retired_at', 'is', null)
+        .where((e) => e.or([e('version', '!=', g.version), e('generation', '!=', g.generation)]))
+        .execute();
+      await this.activate(trx, g);
+      return true;
+    });
+  }
+
+  /** Drops tables retired before `before` (milliseconds). */
+  async dropRetired(name: string, before: number): Promise<void> {
+    const retired = await this.db
+      .selectFrom('projection_checkpoint')
+      .selectAll()
+      .where('name', '=', name)
+      .where('retired_at', '<=', before)
+      .execute();
+    for (const row of retired) {
+      await this.db.transaction().execute(async (trx) => {
+        const tables = JSON.parse(row.tables) as string[];
+        const old = trx.withPlugin(new TableNames(tables, tableSuffix(row.version, row.generation)));
+        for (const table of tables.toReversed()) await old.schema.dropTable(table).ifExists().execute();
+        await trx
+          .deleteFrom('projection_checkpoint')
+          .where((e) => e.and(keyOf(toGeneration(row))))
+          .execute();
+      });
+    }
+  }
+
+  private async create(trx: Trx, projection: AnyProjection): Promise<Generation> {
+    const { name, version } = projection;
+    const last = await trx
+      .selectFrom('projection_checkpoint')
+      .select((e) => [e.fn.max('generation').as('generation'), e.fn.max('epoch').as('epoch')])
+      .where('name', '=', name)
+      .where('version', '=', version)
+      .executeTakeFirst();
+    const epoch = await trx
+      .selectFrom('projection_checkpoint')
+      .select((e) => e.fn.max('epoch').as('epoch'))
+      .where('name', '=', name)
+      .executeTakeFirst();
+    const generation = Number(last?.generation ?? 0) + 1;
+    await trx
+      .insertInto('projection_checkpoint')
+      .values({
+        name,
+        version,
+        generation,
+        epoch: Number(epoch?.epoch ?? 0),
+        position: null,
+        tables: JSON.stringify(projection.tables),
+        retired_at: null,
+      })
+      .execute();
+    await projection.create(trx.withPlugin(new TableNames(projection.tables, tableSuffix(version, generation))));
+    return { name, version, generation };
+  }
+
+  private async activate(trx: Trx, g: Generation): Promise<void> {
+    await trx
+      .updateTable('projection')
+      .set({ active_version: g.version, active_generation: g.generation })
+      .where('name', '=', g.name)
+      .execute();
+  }
+
+  /** Whoever creates, takes over or switches the same projection waits here (SQLite: at BEGIN IMMEDIATE already). */
+  private async lock(trx: Trx, name: string): Promise<void> {
+    await trx
+      .insertInto('projection')
+      .values({ name, active_version: null, active_generation: null })
+      .onConflict((c) => c.column('name').doUpdateSet({ name }))
+      .execute();
+  }
+}
