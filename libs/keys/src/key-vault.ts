@@ -34,7 +34,7 @@ export interface Signer {
   sign(data: Uint8Array): Uint8Array;
 }
 
-/** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`, all base64url. */
+/** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */
 export type Sealed = string;
 
 /** What opening yields when the key was destroyed (decision 10). */
@@ -50,6 +50,12 @@ export interface SecretMac {
   pepper: string;
   /** base64url HMAC-SHA256 */
   mac: string;
+}
+
+/** Keys that are gone for good; without `keyIds` it is everything the tenant had. */
+export interface KeysDestroyed {
+  tenantId: string;
+  keyIds?: readonly string[];
 }
 
 /**
@@ -68,20 +74,31 @@ export abstract class KeyVault {
   abstract listSigningKeys(tenantId: string, purpose: SigningPurpose): Promise<SigningKey[]>;
   /** The newest key of that purpose and algorithm, made when there is none; concurrent callers get the same one. */
   abstract ensureSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
-  /** Cached. @throws KeyNotFound */
+  /** Cached. @throws KeyNotFound; TypeError for an X25519 key, which cannot sign */
   abstract signer(tenantId: string, keyId: string): Promise<Signer>;
 
-  /** Makes a data key under an id of the caller's choosing (a user, session or delivery id). Making it twice is no fault. */
+  /**
+   * Makes a data key under an id of the caller's choosing (a user, session or delivery id). Making it twice is no
+   * fault; a destroyed id never lives again. @throws KeyNotFound when the id, or the whole tenant, was destroyed
+   */
   abstract createDataKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<void>;
   /** Encrypts UTF-8 text. The key may still be on its way to the disk. @throws KeyNotFound */
   abstract seal(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed>;
-  /** Makes the key and seals in one step; resolves when the key is durable. */
+  /**
+   * Makes the key and seals in one step. `sealed` is there at once, so that the caller can append its event while
+   * `durable` is under way; an event whose key did not become durable is lost, so await both before answering.
+   * `durable` rejects with KeyAlreadyExists (the text must then be thrown away) or KeyNotFound (id was destroyed).
+   */
   abstract sealWithNewKey(
     tenantId: string,
     purpose: DataPurpose,
     keyId: string,
     plaintext: string,
   ): { sealed: Sealed; durable: Promise<void> };
+  /**
+   * ERASED when the key was destroyed. @throws KeyNotFound for a key that never was: a fault, not an erasure
+   * @throws SealBroken when the text was changed or belongs elsewhere
+   */
   abstract open(tenantId: string, purpose: DataPurpose, sealed: Sealed): Promise<string | Erased>;
 
   /**
@@ -89,6 +106,19 @@ export abstract class KeyVault {
    * event) elsewhere drop them. Destroying an absent key is no fault.
    */
   abstract destroy(tenantId: string, keyIds: readonly string[]): Promise<void>;
+  /** Destroys the tenant's own key and every key under it; no key of this tenant can be made again. */
+  abstract destroyTenant(tenantId: string): Promise<void>;
+  /** Called after keys were destroyed through this vault, so that the eviction can be published. Returns "stop". */
+  abstract onDestroyed(listener: (destroyed: KeysDestroyed) => void): () => void;
+  /** Drops keys from the caches: the receiving end of `onDestroyed`. Without `keyIds`, all of the tenant's. */
+  abstract evict(tenantId: string, keyIds?: readonly string[]): void;
+
+  /**
+   * How far the event store's erasures have been applied to this store. It travels with the keys, so that after a
+   * restore of an older copy the erasures since then are replayed before readiness (decision 27).
+   */
+  abstract checkpoint(name: string): Promise<string | undefined>;
+  abstract setCheckpoint(name: string, position: string): Promise<void>;
 
   /** HMAC-SHA256 under the current pepper. `context` binds the MAC to its place (for example the offer id). */
   abstract mac(secret: string, context?: string): SecretMac;
@@ -105,8 +135,30 @@ export class KeyNotFound extends Error {
   }
 }
 
+/** `sealWithNewKey` met an id that has a key already. */
+export class KeyAlreadyExists extends Error {
+  override readonly name = 'KeyAlreadyExists';
+  constructor(readonly keyId: string) {
+    super(`key ${keyId} exists already`);
+  }
+}
+
+/** The sealed text was changed, cut, or belongs to another tenant, purpose or key. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken';
+  constructor(readonly what: string) {
+    super(`the seal of ${what} is broken`);
+  }
+}
+
+/** MASTER_KEY, or a previous version of it, does not fit the key store. */
+export class MasterKeyMismatch extends Error {
+  override readonly name = 'MasterKeyMismatch';
+}
+
 /** Single-use values: c_nonce, proof ids. Durable; fails closed (decision 17). */
 export abstract class ReplayGuard {
-  /** True exactly once for a value within its life; rejects when the store cannot tell. */
+  /** True exactly once for a value within its life, never after it; rejects when the store cannot tell. */
   abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;
+  abstract close(): Promise<void>;
 }

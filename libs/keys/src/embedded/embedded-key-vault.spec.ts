@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ERASED, KeyNotFound, MasterKeyMismatch } from '../key-vault.js';
+import { EmbeddedKeyVault, type MasterKey } from './embedded-key-vault.js';
+
+const T = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const master = (version: number, fill = version): MasterKey => ({ version, key: new Uint8Array(32).fill(fill) });
+
+describe('EmbeddedKeyVault', () => {
+  let folder: string;
+  let file: string;
+  let vault: EmbeddedKeyVault | undefined;
+  const open = async (current: MasterKey, previous: MasterKey[] = []) =>
+    (vault = await EmbeddedKeyVault.open({ file, masterKeys: { current, previous } }));
+  const close = async () => {
+    await vault?.close();
+    vault = undefined;
+  };
+  /** All bytes of the store: file, log and shared memory. */
+  const bytes = () =>
+    Buffer.concat(['', '-wal', '-shm'].filter((end) => existsSync(file + end)).map((end) => readFileSync(file + end)));
+  const column = (sql: string): Uint8Array[] => {
+    const db = new DatabaseSync(file, { readOnly: true });
+    try {
+      return db
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row)[0] as Uint8Array);
+    } finally {
+      db.close();
+    }
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'keys-'));
+    file = join(folder, 'keys.db');
+  });
+  afterEach(async () => {
+    await close();
+    await rm(folder, { recursive: true });
+  });
+
+  describe('destruction', () => {
+    it('leaves no byte of the sealed keys in the file or its log', async () => {
+      const v = await open(master(1));
+      // In an order of its own, and in many pages, so that pages split and merge.
+      const ids = Array.from({ length: 1500 }, (_, i) =>
+        createHash('sha256').update(`${i}`).digest('hex').slice(0, 36),
+      );
+      await Promise.all(ids.map((id) => v.createDataKey(T, 'session', id)));
+      const signing = await v.createSigningKeys(
+        T,
+        'did',
+        Array.from({ length: 60 }, () => 'P-256' as const),
+      );
+      await v.createDataKey(T, 'user', 'kept');
+      const doomed = [
+        ...column("SELECT sealed FROM data_keys WHERE purpose = 'session'"),
+        ...column('SELECT sealed FROM signing_keys'),
+      ];
+      const [kept] = column("SELECT sealed FROM data_keys WHERE id = 'kept'");
+      expect(doomed).toHaveLength(1560);
+      const before = bytes();
+      expect(doomed.filter((sealed) => !before.includes(sealed.subarray(12, 44)))).toEqual([]);
+
+      const all = [...ids.sort(), ...signing.map((key) => key.keyId)];
+      for (let i = 0; i < all.length; i += 156) await v.destroy(T, all.slice(i, i + 156));
+
+      for (const restart of [false, true]) {
+        if (restart) await close();
+        const after = bytes();
+        // Any 16 bytes in a row would tell.
+        expect(
+          doomed.filter((sealed) => [0, 16, 28, 44].some((at) => after.includes(sealed.subarray(at, at + 16)))),
+        ).toEqual([]);
+        expect(after.includes(kept!)).toBe(true);
+      }
+    });
+
+    it('leaves no byte of a purged tenant, its own key included', async () => {
+      const v = await open(master(1));
+      await v.createDataKey(T, 'user', 'u1');
+      await v.createSigningKey(T, 'did', 'Ed25519');
+      const doomed = [
+        ...column('SELECT wrapped FROM tenant_keys'),
+        ...column('SELECT sealed FROM data_keys'),
+        ...column('SELECT sealed FROM signing_keys'),
+      ];
+      expect(doomed.map((key) => bytes().includes(key))).toEqual([true, true, true]);
+      await v.destroyTenant(T);
+      expect(doomed.map((key) => bytes().includes(key.subarray(16, 48)))).toEqual([false, false, false]);
+    });
+
+    it('serves destructions that come together and rejects none', async () => {
+      const v = await open(master(1));
+      const ids = Array.from({ length: 100 }, (_, i) => `u${i}`);
+      const sealed = ids.map((id) => v.sealWithNewKey(T, 'user', id, 'text'));
+      await Promise.all(sealed.map((s) => s.durable));
+      await Promise.all(ids.map((id) => v.destroy(T, [id])));
+      expect(existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`).length : 0).toBe(0);
+      for (const s of sealed) expect(await v.open(T, 'user', s.sealed)).toBe(ERASED);
+    });
+
+    it('finishes at the next start what a crash left undone', async () => {
+      const v = await open(master(1));
+      await v.createDataKey(T, 'user', 'u1');
+      const [doomed] = column('SELECT sealed FROM data_keys');
+      // The row is overwritten by another connection, as by a process that died before its scrub; a third keeps the log.
+      const dying = new DatabaseSync(file);
+      const reader = new DatabaseSync(file);
+      dying.exec("PRAGMA secure_delete = ON; UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE id = 'u1'");
+      reader.prepare('SELECT count(*) FROM data_keys').get();
+      await close();
+      expect(bytes().includes(doomed!)).toBe(true);
+      await open(master(1));
+      expect(bytes().includes(doomed!)).toBe(false);
+      dying.close();
+      reader.close();
+    });
+
+    it('is undone by an older copy of the file, whose checkpoint says from where to replay', async () => {
+      let v = await open(master(1));
+      const { sealed, durable } = v.sealWithNewKey(T, 'user', 'u1', 'text');
+      await durable;
+      await v.setCheckpoint('erasures', '10');
+      await close();
+      await copyFile(file, `${file}.copy`);
+      v = await open(master(1));
+      await v.destroy(T, ['u1']);
+      await v.setCheckpoint('erasures', '20');
+      await close();
+      await copyFile(`${file}.copy`, file);
+      v = await open(master(1));
+      expect(await v.checkpoint('erasures')).toBe('10');
+      expect(await v.open(T, 'user', sealed)).toBe('text');
+      await v.destroy(T, ['u1']);
+      expect(await v.open(T, 'user', sealed)).toBe(ERASED);
+    });
+  });
+
+  describe('MASTER_KEY', () => {
+    const fill = async () => {
+      const v = await open(master(1));
+      const key = await v.createSigningKey(T, 'did', 'P-256');
+      const { sealed, durable } = v.sealWithNewKey(T, 'user', 'u1', 'text');
+      await durable;
+      const mac = v.mac('secret');
+      await v.destroyTenant('ended');
+      await close();
+      return async (again: EmbeddedKeyVault) => {
+        expect(await again.open(T, 'user', sealed)).toBe('text');
+        expect((await again.signer(T, key.keyId)).publicJwk).toEqual(key.publicJwk);
+        expect(again.verifyMac('secret', mac)).toBe(true);
+        await expect(again.createDataKey('ended', 'user', 'u1')).rejects.toThrow(KeyNotFound);
+      };
+    };
+
+    it('a new version rewraps tenant keys and peppers at start; the old one is then not needed, nor its wraps there', async () => {
+      const check = await fill();
+      const wraps = [...column('SELECT wrapped FROM tenant_keys WHERE live'), ...column('SELECT wrapped FROM peppers')];
+      expect(wraps).toHaveLength(2);
+      await check(await open(master(2), [master(1)]));
+      expect(wraps.map((wrap) => bytes().includes(wrap.subarray(16, 48)))).toEqual([false, false]);
+      await close();
+      await check(await open(master(2)));
+      await close();
+      await expect(open(master(1))).rejects.toThrow(/needs MASTER_KEY version 2/);
+    });
+
+    it.each([
+      ['another key of the same version', master(1, 9), []],
+      ['a new version without the old', master(2), []],
+      ['a new version with a wrong old one', master(2), [master(1, 9)]],
+    ])('fails at open for %s, and changes nothing', async (_, current, previous) => {
+      const check = await fill();
+      await expect(open(current, previous)).rejects.toThrow(MasterKeyMismatch);
+      await check(await open(master(1)));
+    });
+
+    it.each([
+      ['a short key', { version: 1, key: new Uint8Array(31) }, []],
+      ['version 0', master(0), []],
+      ['a version twice', master(1), [master(1, 5)]],
+    ])('refuses %s', async (_, current, previous) => {
+      await expect(open(current, previous)).rejects.toThrow(MasterKeyMismatch);
+      expect(existsSync(file)).toBe(false);
+    });
+  });
+
+  it('a new pepper makes new MACs, older MACs still verify, also after a restart', async () => {
+    let v = await open(master(1));
+    const old = v.mac('secret');
+    expect(await v.rotatePepper()).toBe('p2');
+    const young = v.mac('secret');
+    await close();
+    v = await open(master(1));
+    expect([old.pepper, young.pepper, v.mac('x').pepper]).toEqual(['p1', 'p2', 'p2']);
+    expect(young.mac).not.toBe(old.mac);
+    expect(v.verifyMac('secret', old)).toBe(true);
+    expect(v.verifyMac('secret', young)).toBe(true);
+  });
+
+  it('holds no private key, data key or pepper in clear', async () => {
+    const v = await open(master(1));
+    await v.createSigningKeys(T, 'did', ['P-256', 'Ed25519']);
+    const { durable } = v.sealWithNewKey(T, 'user', 'u1', 'the plain text');
+    await durable;
+    const store = bytes();
+    expect(store.includes('the plain text')).toBe(false);
+    expect(store.includes(Buffer.from(master(1).key))).toBe(false);
+    expect(store.includes('"d":')).toBe(false);
+    expect(store.includes('u1')).toBe(true);
+  });
+
+  it('stamps keys by its clock', async () => {
+    vault = await EmbeddedKeyVault.open({
+      file,
+      masterKeys: { current: master(1) },
+      clock: () => new Date('2030-01-02T03:04:05.678Z'),
+    });
+    expect((await vault.createSigningKey(T, 'did', 'P-256')).createdAt).toBe('2030-01-02T03:04:05.678Z');
+  });
+
+  it('refuses key ids that are empty or hold blanks, and takes dots', async () => {
+    const v = await open(master(1));
+    await expect(v.createDataKey(T, 'user', '')).rejects.toThrow(TypeError);
+    expect(() => v.sealWithNewKey(T, 'user', 'a b', 'text')).toThrow(TypeError);
+    const { sealed, durable } = v.sealWithNewKey(T, 'user', 'a.b.c', 'text');
+    await durable;
+    expect(await v.open(T, 'user', sealed)).toBe('text');
+  });
+});

@@ -1,0 +1,260 @@
+import type { Database, Jobs } from '@attestry/sqlite';
+
+/** What the thread is told and tells; it only ever sees sealed keys. Sealed keys are 60 bytes: iv 12, key 32, tag 16. */
+export interface WrappedKey {
+  id: string;
+  /** 64 bytes: version of the master key (4, big endian), then the sealed key. */
+  wrapped: Uint8Array;
+}
+export interface Rewrap extends WrappedKey {
+  before: Uint8Array;
+}
+export interface SigningKeyRow {
+  keyId: string;
+  tenant: string;
+  purpose: string;
+  algorithm: string;
+  publicJwk: string;
+  createdAt: string;
+  sealed: Uint8Array;
+}
+export interface DataKeyRow {
+  tenant: string;
+  purpose: string;
+  id: string;
+  sealed: Uint8Array;
+}
+/** `destroyed`: the id, or the whole tenant, has a tombstone. */
+export type Found<T> = { state: 'live'; row: T; created?: boolean } | { state: 'destroyed' } | { state: 'absent' };
+
+// Key material stands only in tables with an ascending integer key, in rows of constant length, and is overwritten
+// in place with zeros, never deleted: SQLite then has no occasion to move a row between pages and leave a copy behind
+// in a page's unused part, which `secure_delete` would not reach. The zeroed row is the tombstone.
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS tenant_keys (
+  seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL UNIQUE, live INTEGER NOT NULL, wrapped BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS signing_keys (
+  seq INTEGER PRIMARY KEY, key_id TEXT NOT NULL, tenant TEXT NOT NULL, purpose TEXT NOT NULL, algorithm TEXT NOT NULL,
+  public_jwk TEXT NOT NULL, created_at TEXT NOT NULL, live INTEGER NOT NULL, sealed BLOB NOT NULL,
+  UNIQUE (tenant, key_id));
+CREATE INDEX IF NOT EXISTS signing_keys_by_purpose ON signing_keys (tenant, purpose);
+CREATE TABLE IF NOT EXISTS data_keys (
+  seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL, purpose TEXT NOT NULL, id TEXT NOT NULL,
+  live INTEGER NOT NULL, sealed BLOB NOT NULL,
+  UNIQUE (tenant, id, purpose));
+CREATE TABLE IF NOT EXISTS peppers (
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, wrapped BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+type Row = Record<string, unknown>;
+
+const signingKey = (row: Row): SigningKeyRow => ({
+  keyId: row['key_id'] as string,
+  tenant: row['tenant'] as string,
+  purpose: row['purpose'] as string,
+  algorithm: row['algorithm'] as string,
+  publicJwk: row['public_jwk'] as string,
+  createdAt: row['created_at'] as string,
+  sealed: row['sealed'] as Uint8Array,
+});
+
+export const open = (db: Database): Jobs => {
+  db.exec(SCHEMA);
+  const secure = (db.prepare('PRAGMA secure_delete').get() as { secure_delete: number }).secure_delete;
+  if (secure !== 1) throw new Error(`PRAGMA secure_delete is ${secure}, expected 1 (ON)`);
+
+  const tenantKey = db.prepare('SELECT tenant, live, wrapped FROM tenant_keys WHERE tenant = ?');
+  const insertTenantKey = db.prepare('INSERT INTO tenant_keys (tenant, live, wrapped) VALUES (?, 1, ?)');
+  const insertTenantTombstone = db.prepare(
+    'INSERT OR IGNORE INTO tenant_keys (tenant, live, wrapped) VALUES (?, 0, zeroblob(64))',
+  );
+  const tenantEnded = db.prepare('SELECT 1 FROM tenant_keys WHERE tenant = ? AND live = 0');
+  const wrappedTenantKeys = db.prepare('SELECT tenant, wrapped FROM tenant_keys WHERE live = 1');
+  const peppers = db.prepare('SELECT id, wrapped FROM peppers ORDER BY seq');
+  const insertPepper = db.prepare('INSERT OR IGNORE INTO peppers (id, wrapped) VALUES (?, ?)');
+  const rewrapTenantKey = db.prepare('UPDATE tenant_keys SET wrapped = ? WHERE tenant = ? AND wrapped = ?');
+  const rewrapPepper = db.prepare('UPDATE peppers SET wrapped = ? WHERE id = ? AND wrapped = ?');
+
+  const insertSigningKey = db.prepare(
+    `INSERT INTO signing_keys (key_id, tenant, purpose, algorithm, public_jwk, created_at, live, sealed)
+     VALUES (?, ?, ?, ?, ?, ?, 1, ?)`,
+  );
+  const signingKeyById = db.prepare('SELECT * FROM signing_keys WHERE tenant = ? AND key_id = ? AND live = 1');
+  const signingKeysByPurpose = db.prepare(
+    'SELECT * FROM signing_keys WHERE tenant = ? AND purpose = ? AND live = 1 ORDER BY seq',
+  );
+  const newestSigningKey = db.prepare(
+    `SELECT * FROM signing_keys WHERE tenant = ? AND purpose = ? AND algorithm = ? AND live = 1 ORDER BY seq DESC LIMIT 1`,
+  );
+
+  const dataKey = db.prepare('SELECT live, sealed FROM data_keys WHERE tenant = ? AND id = ? AND purpose = ?');
+  const dataKeyEnded = db.prepare('SELECT 1 FROM data_keys WHERE tenant = ? AND id = ? AND live = 0 LIMIT 1');
+  const insertDataKey = db.prepare('INSERT INTO data_keys (tenant, purpose, id, live, sealed) VALUES (?, ?, ?, 1, ?)');
+  // An absent key gets its tombstone too: its maker may still be on the way.
+  const insertDataTombstone = db.prepare(
+    `INSERT INTO data_keys (tenant, purpose, id, live, sealed) VALUES (?, '', ?, 0, zeroblob(60))`,
+  );
+  const destroySigningKey = db.prepare(
+    'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND key_id = ?',
+  );
+  const destroyDataKey = db.prepare('UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND id = ?');
+  const destroyTenantSigningKeys = db.prepare(
+    'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND live = 1',
+  );
+  const destroyTenantDataKeys = db.prepare(
+    'UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND live = 1',
+  );
+  const destroyTenantKey = db.prepare('UPDATE tenant_keys SET live = 0, wrapped = zeroblob(64) WHERE tenant = ?');
+
+  const checkpoint = db.prepare('SELECT position FROM checkpoints WHERE name = ?');
+  const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
+  const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+
+  const findTenantKey = (tenant: string): Found<WrappedKey> => {
+    const row = tenantKey.get(tenant) as Row | undefined;
+    if (!row) return { state: 'absent' };
+    if (!row['live']) return { state: 'destroyed' };
+    return { state: 'live', row: { id: tenant, wrapped: row['wrapped'] as Uint8Array } };
+  };
+  const wrapped = (row: Row, id: string): WrappedKey => ({
+    id: row[id] as string,
+    wrapped: row['wrapped'] as Uint8Array,
+  });
+  const putSigningKeys = (rows: SigningKeyRow[]): void => {
+    for (const r of rows)
+      insertSigningKey.run(r.keyId, r.tenant, r.purpose, r.algorithm, r.publicJwk, r.createdAt, r.sealed);
+  };
+
+  return {
+    tenantKey: { kind: 'read', run: (tenant: string) => findTenantKey(tenant) },
+    /** Keeps the first of two: concurrent makers get the same key back. */
+    putTenantKey: {
+      kind: 'write',
+      run: (key: WrappedKey): Found<WrappedKey> => {
+        const found = findTenantKey(key.id);
+        if (found.state !== 'absent') return found;
+        insertTenantKey.run(key.id, key.wrapped);
+        return { state: 'live', row: key };
+      },
+    },
+    wrappedKeys: {
+      kind: 'read',
+      run: (): { tenantKeys: WrappedKey[]; peppers: WrappedKey[] } => ({
+        tenantKeys: (wrappedTenantKeys.all() as Row[]).map((row) => wrapped(row, 'tenant')),
+        peppers: (peppers.all() as Row[]).map((row) => wrapped(row, 'id')),
+      }),
+    },
+    putPepper: {
+      kind: 'write',
+      run: (pepper: WrappedKey): WrappedKey[] => {
+        insertPepper.run(pepper.id, pepper.wrapped);
+        return (peppers.all() as Row[]).map((row) => wrapped(row, 'id'));
+      },
+    },
+    /** All or nothing; a row that another process rewrapped meanwhile is left alone. */
+    rewrap: {
+      kind: 'write',
+      run: (args: { tenantKeys: Rewrap[]; peppers: Rewrap[] }): void => {
+        for (const k of args.tenantKeys) rewrapTenantKey.run(k.wrapped, k.id, k.before);
+        for (const k of args.peppers) rewrapPepper.run(k.wrapped, k.id, k.before);
+      },
+    },
+
+    putSigningKeys: {
+      kind: 'write',
+      run: (args: { tenant: string; rows: SigningKeyRow[] }): 'made' | 'destroyed' => {
+        if (tenantEnded.get(args.tenant)) return 'destroyed';
+        putSigningKeys(args.rows);
+        return 'made';
+      },
+    },
+    ensureSigningKey: {
+      kind: 'write',
+      run: (row: SigningKeyRow): Found<SigningKeyRow> => {
+        if (tenantEnded.get(row.tenant)) return { state: 'destroyed' };
+        const newest = newestSigningKey.get(row.tenant, row.purpose, row.algorithm) as Row | undefined;
+        if (newest) return { state: 'live', row: signingKey(newest) };
+        putSigningKeys([row]);
+        return { state: 'live', row };
+      },
+    },
+    signingKey: {
+      kind: 'read',
+      run: (args: { tenant: string; keyId: string }): SigningKeyRow | undefined => {
+        const row = signingKeyById.get(args.tenant, args.keyId) as Row | undefined;
+        return row && signingKey(row);
+      },
+    },
+    newestSigningKey: {
+      kind: 'read',
+      run: (args: { tenant: string; purpose: string; algorithm: string }): SigningKeyRow | undefined => {
+        const row = newestSigningKey.get(args.tenant, args.purpose, args.algorithm) as Row | undefined;
+        return row && signingKey(row);
+      },
+    },
+    signingKeys: {
+      kind: 'read',
+      run: (args: { tenant: string; purpose: string }): SigningKeyRow[] =>
+        (signingKeysByPurpose.all(args.tenant, args.purpose) as Row[]).map(signingKey),
+    },
+
+    putDataKey: {
+      kind: 'write',
+      run: (key: DataKeyRow): Found<DataKeyRow> => {
+        if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
+        const row = dataKey.get(key.tenant, key.id, key.purpose) as Row | undefined;
+        if (row) return { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array }, created: false };
+        insertDataKey.run(key.tenant, key.purpose, key.id, key.sealed);
+        return { state: 'live', row: key, created: true };
+      },
+    },
+    dataKey: {
+      kind: 'read',
+      run: (key: { tenant: string; purpose: string; id: string }): Found<DataKeyRow> => {
+        if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
+        const row = dataKey.get(key.tenant, key.id, key.purpose) as Row | undefined;
+        return row ? { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array } } : { state: 'absent' };
+      },
+    },
+
+    destroy: {
+      kind: 'write',
+      run: (args: { tenant: string; keyIds: string[] }): void => {
+        for (const keyId of args.keyIds) {
+          const signing = destroySigningKey.run(args.tenant, keyId).changes;
+          const data = destroyDataKey.run(args.tenant, keyId).changes;
+          if (!signing && !data) insertDataTombstone.run(args.tenant, keyId);
+        }
+      },
+    },
+    destroyTenant: {
+      kind: 'write',
+      run: (tenant: string): void => {
+        insertTenantTombstone.run(tenant);
+        destroyTenantKey.run(tenant);
+        destroyTenantSigningKeys.run(tenant);
+        destroyTenantDataKeys.run(tenant);
+      },
+    },
+    /** The overwritten pages go into the file and the log, which still holds the old ones, is cut to nothing. */
+    scrub: {
+      kind: 'exclusive',
+      run: (): void => {
+        const { busy } = truncate.get() as { busy: number };
+        if (busy) throw new Error('the key file is in use: its log could not be truncated');
+      },
+    },
+
+    checkpoint: {
+      kind: 'read',
+      run: (name: string): string | undefined => (checkpoint.get(name) as { position: string } | undefined)?.position,
+    },
+    setCheckpoint: {
+      kind: 'write',
+      run: (args: { name: string; position: string }): void => {
+        setCheckpoint.run(args.name, args.position);
+      },
+    },
+  };
+};

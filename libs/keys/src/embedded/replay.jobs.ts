@@ -1,0 +1,59 @@
+import type { Database, Jobs } from '@attestry/sqlite';
+
+export interface Spend {
+  /** First 16 bytes of a SHA-256: what was spent does not stand in the file. */
+  digest: Uint8Array;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+  now: number;
+}
+
+/** Expired rows go with every so many spends, more at a time than came: no timer, and the backlog only shrinks. */
+const PRUNE_EVERY = 512;
+const PRUNE_AT_MOST = 2048;
+
+export const open = (db: Database): Jobs => {
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS spent (digest BLOB PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS spent_by_expiry ON spent (expires_at);
+    CREATE TABLE IF NOT EXISTS horizon (one INTEGER PRIMARY KEY CHECK (one = 1), expires_at INTEGER NOT NULL);
+  `);
+  const spend = db.prepare(
+    `INSERT INTO spent (digest, expires_at) VALUES (?, ?)
+     ON CONFLICT (digest) DO UPDATE SET expires_at = excluded.expires_at WHERE spent.expires_at <= ?`,
+  );
+  const lastToPrune = db.prepare(
+    `SELECT max(expires_at) AS expiresAt, count(*) AS count
+     FROM (SELECT expires_at FROM spent WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+  );
+  const prune = db.prepare('DELETE FROM spent WHERE expires_at <= ?');
+  const setHorizon = db.prepare(
+    `INSERT INTO horizon (one, expires_at) VALUES (1, ?)
+     ON CONFLICT (one) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`,
+  );
+  const readHorizon = db.prepare('SELECT expires_at AS expiresAt FROM horizon WHERE one = 1');
+  const count = db.prepare('SELECT count(*) AS count FROM spent');
+
+  let untilPrune = 0;
+
+  return {
+    spend: {
+      kind: 'write',
+      run: ({ digest, expiresAt, now }: Spend): boolean => {
+        if (untilPrune-- <= 0) {
+          untilPrune = PRUNE_EVERY;
+          const last = lastToPrune.get(now, PRUNE_AT_MOST) as { expiresAt: number | null };
+          if (last.expiresAt !== null) {
+            prune.run(last.expiresAt);
+            setHorizon.run(last.expiresAt);
+          }
+        }
+        // Rows up to the horizon are gone: if the clock was set back, their values must not come to life again.
+        const horizon = (readHorizon.get() as { expiresAt: number } | undefined)?.expiresAt ?? 0;
+        if (expiresAt <= now || expiresAt <= horizon) return false;
+        return spend.run(digest, expiresAt, now).changes === 1;
+      },
+    },
+    count: { kind: 'read', run: (): number => (count.get() as { count: number }).count },
+  };
+};

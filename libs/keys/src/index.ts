@@ -1,0 +1,40 @@
+export {
+  ERASED,
+  KeyAlreadyExists,
+  KeyNotFound,
+  KeyVault,
+  MasterKeyMismatch,
+  PLATFORM,
+  ReplayGuard,
+  SealBroken,
+  isErased,
+  type DataPurpose,
+  type Erased,
+  type KeyAlgorithm,
+  type KeysDestroyed,
+  type PublicJwk,
+  type Sealed,
+  type SecretMac,
+  type Signer,
+  type SigningKey,
+  type SigningPurpose,
+} from './key-vault.js';
+export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions, type MasterKey } from './embedded/embedded-key-vault.js';
+export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
+export { base62, newId, randomDigits, randomSecret } from './secrets.js';
+export {
+  InvalidKey,
+  decodeDidJwk,
+  decodeDidKey,
+  decodeMultikey,
+  encodeDidJwk,
+  encodeDidKey,
+  encodeMultikey,
+  importPublicJwk,
+  jwkThumbprint,
+  keyOfDidUrl,
+  x25519PrivateOf,
+  x25519PublicOf,
+  type ImportedKey,
+} from './jwk.js';
+export { describeKeyVault, describeReplayGuard, type KeyVaultStore, type ReplayGuardStore } from './keys.contract.js';

@@ -1,0 +1,203 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { PublicJwk } from './key-vault.js';
+import {
+  InvalidKey,
+  decodeDidJwk,
+  decodeDidKey,
+  decodeMultikey,
+  encodeDidJwk,
+  encodeDidKey,
+  encodeMultikey,
+  importPublicJwk,
+  jwkThumbprint,
+  keyOfDidUrl,
+  x25519PrivateOf,
+  x25519PublicOf,
+} from './jwk.js';
+
+const generated = (crv: 'P-256' | 'Ed25519' | 'X25519'): PublicJwk => {
+  const pair =
+    crv === 'P-256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : crv === 'Ed25519'
+        ? generateKeyPairSync('ed25519')
+        : generateKeyPairSync('x25519');
+  return pair.publicKey.export({ format: 'jwk' }) as PublicJwk;
+};
+const littleEndian = (n: bigint): string =>
+  Buffer.from(n.toString(16).padStart(64, '0'), 'hex').reverse().toString('base64url');
+
+describe('jwkThumbprint', () => {
+  it('gives the RSA value of RFC 7638 §3.1', () => {
+    const n =
+      '0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw';
+    expect(jwkThumbprint({ kty: 'RSA', n, e: 'AQAB' })).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs');
+  });
+
+  it('gives the Ed25519 value of RFC 8037 A.3, whatever the order of members', () => {
+    const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
+    expect(jwkThumbprint({ x, crv: 'Ed25519', kty: 'OKP' })).toBe('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
+  });
+});
+
+describe('did:key', () => {
+  // From the test vectors of the did:key specification.
+  it.each<[string, PublicJwk]>([
+    [
+      'did:key:zDnaerx9CtbPJ1q36T5Ln5wYt3MQYeGRG5ehnPAmxcf5mDZpv',
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'igrFmi0whuihKnj9R3Om1SoMph72wUGeFaBbzG2vzns',
+        y: 'efsX5b10x8yjyrj4ny3pGfLcY7Xby1KzgqOdqnsrJIM',
+      },
+    ],
+    [
+      'did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169',
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'fyNYMN0976ci7xqiSdag3buk-ZCwgXU4kz9XNkBlNUI',
+        y: 'hW2ojTNfH7Jbi8--CJUo3OCbH3y5n91g-IMA9MLMbTU',
+      },
+    ],
+    [
+      'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp',
+      { kty: 'OKP', crv: 'Ed25519', x: 'O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik' },
+    ],
+  ])('%s is read and written', (did, jwk) => {
+    expect(decodeDidKey(did)).toEqual(jwk);
+    expect(encodeDidKey(jwk)).toBe(did);
+  });
+
+  it('derives the X25519 key of the vector with the zero seed, public and private', () => {
+    const ed25519 = decodeDidKey('did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp');
+    const x25519 = x25519PublicOf(ed25519);
+    expect(encodeMultikey(x25519)).toBe('z6LShs9GGnqk85isEBzzshkuVWrVKsRp24GnDuHk8QWkARMW');
+    const d = Buffer.from(x25519PrivateOf(new Uint8Array(32))).toString('base64url');
+    const privateKey = createPrivateKey({ key: { ...x25519, d } as never, format: 'jwk' });
+    expect(createPublicKey(privateKey).export({ format: 'jwk' })).toEqual(x25519);
+  });
+
+  it('derives X25519 halves that belong together for any seed', () => {
+    for (let i = 0; i < 50; i++) {
+      const ed = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+      const d = Buffer.from(x25519PrivateOf(Buffer.from(ed.d!, 'base64url'))).toString('base64url');
+      const expected = x25519PublicOf({ kty: 'OKP', crv: 'Ed25519', x: ed.x! });
+      // From PKCS#8 (RFC 8410) OpenSSL computes the public half itself.
+      const pkcs8 = Buffer.concat([
+        Buffer.from('302e020100300506032b656e04220420', 'hex'),
+        Buffer.from(d, 'base64url'),
+      ]);
+      const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+      expect(createPublicKey(privateKey).export({ format: 'jwk' })).toEqual(expected);
+    }
+  });
+
+  it.each(['P-256', 'Ed25519', 'X25519'] as const)('%s keys come back as they went', (crv) => {
+    for (let i = 0; i < 50; i++) {
+      const jwk = generated(crv);
+      expect(decodeMultikey(encodeMultikey(jwk))).toEqual(jwk);
+    }
+  });
+
+  it.each([
+    ['another base', 'did:key:u6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp'],
+    ['a cut key', 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooW'],
+    ['a character outside base58', 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooW0'],
+    ['secp256k1', 'did:key:zQ3shokFTS3brHcDQrn82RUDfCZESWL1ZdCEJwekUDPQiYBme'],
+    ['a fragment', 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp#x'],
+    ['another method', 'did:web:example.com'],
+  ])('refuses %s', (_, did) => expect(() => decodeDidKey(did)).toThrow(InvalidKey));
+});
+
+describe('did:jwk', () => {
+  // The example of the did:jwk specification.
+  const did =
+    'did:jwk:eyJjcnYiOiJQLTI1NiIsImt0eSI6IkVDIiwieCI6ImFjYklRaXVNczNpOF91c3pFakoydHBUdFJNNEVVM3l6OTFQSDZDZEgyVjAiLCJ5IjoiX0tjeUxqOXZXTXB0bm1LdG00NkdxRHo4d2Y3NEk1TEtncmwyR3pIM25TRSJ9';
+  const jwk: PublicJwk = {
+    kty: 'EC',
+    crv: 'P-256',
+    x: 'acbIQiuMs3i8_uszEjJ2tpTtRM4EU3yz91PH6CdH2V0',
+    y: '_KcyLj9vWMptnmKtm46GqDz8wf74I5LKgrl2GzH3nSE',
+  };
+
+  it('is read and written', () => {
+    expect(decodeDidJwk(did)).toEqual(jwk);
+    expect(encodeDidJwk(jwk)).toBe(did);
+  });
+
+  it('reads members in any order and drops those that are not the key', () => {
+    const other = Buffer.from(JSON.stringify({ alg: 'ES256', ...jwk, use: 'sig' })).toString('base64url');
+    expect(decodeDidJwk(`did:jwk:${other}`)).toEqual(jwk);
+  });
+
+  it.each([
+    ['no JSON', `did:jwk:${Buffer.from('{').toString('base64url')}`],
+    ['a private key', `did:jwk:${Buffer.from(JSON.stringify({ ...jwk, d: jwk.x })).toString('base64url')}`],
+    ['nothing', 'did:jwk:'],
+  ])('refuses %s', (_, bad) => expect(() => decodeDidJwk(bad)).toThrow(InvalidKey));
+});
+
+describe('keyOfDidUrl', () => {
+  const jwk = generated('Ed25519');
+  const key = encodeDidKey(jwk);
+
+  it.each([
+    ['did:key', key, key],
+    ['did:key with its fragment', `${key}#${key.slice(8)}`, key],
+    ['did:jwk', encodeDidJwk(jwk), encodeDidJwk(jwk)],
+    ['did:jwk#0', `${encodeDidJwk(jwk)}#0`, encodeDidJwk(jwk)],
+  ])('reads %s', (_, url, did) => expect(keyOfDidUrl(url)).toEqual({ did, publicJwk: jwk }));
+
+  it.each([
+    ['another fragment of a did:key', `${key}#${encodeMultikey(generated('Ed25519'))}`],
+    ['an empty fragment', `${key}#`],
+    ['another fragment of a did:jwk', `${encodeDidJwk(jwk)}#1`],
+    ['did:web', 'did:web:example.com#key-1'],
+  ])('refuses %s', (_, url) => expect(() => keyOfDidUrl(url)).toThrow(InvalidKey));
+});
+
+describe('importPublicJwk', () => {
+  const ec = generated('P-256');
+  const okp = generated('Ed25519');
+
+  it.each([
+    ['P-256', ec],
+    ['Ed25519', okp],
+    ['X25519', generated('X25519')],
+  ])('takes %s and gives its KeyObject', (_, jwk) => {
+    const imported = importPublicJwk({ ...jwk, kid: 'k', alg: 'any' });
+    expect(imported.publicJwk).toEqual(jwk);
+    expect(imported.publicKey.export({ format: 'jwk' })).toEqual(jwk);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['a list', [ec]],
+    ['a string', 'key'],
+    ['a private member', { ...ec, d: ec.x }],
+    ['a private member without value', { ...ec, d: undefined }],
+    ['a symmetric key', { kty: 'oct', k: 'AAAA' }],
+    ['another curve', { ...ec, crv: 'P-384' }],
+    ['kty and crv that differ', { ...okp, kty: 'EC' }],
+    ['EC without y', { kty: 'EC', crv: 'P-256', x: ec.x }],
+    ['OKP with y', { ...okp, y: ec.y }],
+    ['a short x', { ...ec, x: ec.x.slice(0, 40) }],
+    ['padding', { ...okp, x: `${okp.x}=` }],
+    ['x that is no text', { ...okp, x: 5 }],
+    ['a P-256 point off the curve', { ...ec, y: ec.x }],
+    ['an Ed25519 point off the curve (y = 2)', { ...okp, x: littleEndian(2n) }],
+    ['an Ed25519 y of p or more', { ...okp, x: littleEndian(2n ** 255n - 19n + 3n) }],
+    ['the neutral Ed25519 point', { ...okp, x: littleEndian(1n) }],
+    ['an Ed25519 point of order 2', { ...okp, x: littleEndian(2n ** 255n - 20n) }],
+    ['an Ed25519 point of order 4', { ...okp, x: littleEndian(0n) }],
+    [
+      'an Ed25519 point of order 8',
+      {
+        ...okp,
+        x: Buffer.from('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'hex').toString('base64url'),
+      },
+    ],
+  ])('refuses %s', (_, jwk) => expect(() => importPublicJwk(jwk)).toThrow(InvalidKey));
+});

@@ -1,0 +1,232 @@
+import { ECDH, createHash, createPublicKey, hash, type KeyObject, type webcrypto } from 'node:crypto';
+import { base58 } from '@scure/base';
+import type { KeyAlgorithm, PublicJwk } from './key-vault.js';
+
+/** A key, multikey or DID that is malformed, of an unknown kind, or not on its curve. */
+export class InvalidKey extends Error {
+  override readonly name = 'InvalidKey';
+}
+
+// --- base64url of exactly so many bytes
+
+const fromBase64url = (value: unknown, member: string, bytes: number): Buffer => {
+  if (typeof value !== 'string') throw new InvalidKey(`${member} is missing`);
+  const decoded = Buffer.from(value, 'base64url');
+  // Node skips characters that are not base64url; encoding again shows them, padding and loose bits included.
+  if (decoded.length !== bytes || decoded.toString('base64url') !== value)
+    throw new InvalidKey(`${member} is not the base64url of ${bytes} bytes`);
+  return decoded;
+};
+
+// --- JWK
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
+
+export interface ImportedKey {
+  /** kty, crv, x and y only: what a thumbprint or a DID is made from. */
+  publicJwk: PublicJwk;
+  publicKey: KeyObject;
+}
+
+/**
+ * Reads a public JWK (RFC 7517, RFC 8037) that others sent: P-256, Ed25519 or X25519, no private member, coordinates
+ * of 32 bytes, the point on the curve and, for Ed25519, not of small order. Members such as `kid` and `alg` are left out.
+ * @throws InvalidKey
+ */
+export const importPublicJwk = (value: unknown): ImportedKey => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidKey('a JWK is an object');
+  const jwk = value as Record<string, unknown>;
+  for (const member of PRIVATE_MEMBERS)
+    if (member in jwk) throw new InvalidKey(`a public key must not carry the private member ${member}`);
+  const publicJwk = publicMembers(jwk);
+  try {
+    return { publicJwk, publicKey: createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' }) };
+  } catch (cause) {
+    throw new InvalidKey(`the ${publicJwk.crv} key is not on its curve`, { cause });
+  }
+};
+
+const publicMembers = (jwk: Record<string, unknown>): PublicJwk => {
+  const { kty, crv, x, y } = jwk;
+  if (kty === 'EC' && crv === 'P-256') {
+    fromBase64url(x, 'x', 32);
+    fromBase64url(y, 'y', 32);
+    return { kty, crv, x: x as string, y: y as string };
+  }
+  if (kty === 'OKP' && (crv === 'Ed25519' || crv === 'X25519')) {
+    if (y !== undefined) throw new InvalidKey(`an ${crv} key has no y`);
+    const bytes = fromBase64url(x, 'x', 32);
+    if (crv === 'Ed25519') assertEd25519Point(bytes);
+    return { kty, crv, x: x as string };
+  }
+  throw new InvalidKey('the key must be P-256 (kty EC), Ed25519 or X25519 (kty OKP)');
+};
+
+/** RFC 7638: SHA-256 over the required members in lexicographic order, base64url. EC, OKP (RFC 8037 §2) and RSA. */
+export const jwkThumbprint = (jwk: PublicJwk | { kty: 'RSA'; e: string; n: string }): string =>
+  hash(
+    'sha256',
+    jwk.kty === 'RSA' ? JSON.stringify({ e: jwk.e, kty: jwk.kty, n: jwk.n }) : canonicalJwk(jwk),
+    'base64url',
+  );
+
+const canonicalJwk = ({ kty, crv, x, y }: PublicJwk): string =>
+  JSON.stringify(kty === 'EC' ? { crv, kty, x, y } : { crv, kty, x });
+
+// --- multikeys and did:key
+
+/** Multicodec prefixes as unsigned varints: p256-pub 0x1200, ed25519-pub 0xed, x25519-pub 0xec. */
+const MULTICODEC: Readonly<Record<KeyAlgorithm, readonly [number, number]>> = {
+  'P-256': [0x80, 0x24],
+  Ed25519: [0xed, 0x01],
+  X25519: [0xec, 0x01],
+};
+
+/** `z` and base58btc of multicodec prefix and public key; a P-256 key stands compressed. @throws InvalidKey */
+export const encodeMultikey = (jwk: PublicJwk): string => {
+  const x = fromBase64url(jwk.x, 'x', 32);
+  const parity = jwk.crv === 'P-256' ? [2 + (fromBase64url(jwk.y, 'y', 32)[31]! & 1)] : [];
+  return `z${base58.encode(Uint8Array.from([...MULTICODEC[jwk.crv], ...parity, ...x]))}`;
+};
+
+/** @throws InvalidKey also when the key is not on its curve */
+export const decodeMultikey = (multikey: string): PublicJwk => {
+  // 48 characters are the longest of these keys; base58 takes quadratic time.
+  if (!/^z[1-9A-HJ-NP-Za-km-z]{40,60}$/.test(multikey))
+    throw new InvalidKey('a multikey is z and base58btc characters');
+  const bytes = base58.decode(multikey.slice(1));
+  const key = bytes.subarray(2);
+  const is = (algorithm: KeyAlgorithm, length: number) =>
+    bytes[0] === MULTICODEC[algorithm][0] && bytes[1] === MULTICODEC[algorithm][1] && key.length === length;
+  if (is('P-256', 33)) return decompressP256(key);
+  const crv = is('Ed25519', 32) ? 'Ed25519' : is('X25519', 32) ? 'X25519' : undefined;
+  if (!crv) throw new InvalidKey('the multikey is neither P-256, Ed25519 nor X25519');
+  if (crv === 'Ed25519') assertEd25519Point(key);
+  return { kty: 'OKP', crv, x: Buffer.from(key).toString('base64url') };
+};
+
+const decompressP256 = (compressed: Uint8Array): PublicJwk => {
+  if (compressed[0] !== 2 && compressed[0] !== 3) throw new InvalidKey('the P-256 key is not compressed');
+  let point: Buffer;
+  try {
+    point = ECDH.convertKey(compressed, 'prime256v1', undefined, undefined, 'uncompressed') as Buffer;
+  } catch (cause) {
+    throw new InvalidKey('the P-256 key is not on its curve', { cause });
+  }
+  return {
+    kty: 'EC',
+    crv: 'P-256',
+    x: point.toString('base64url', 1, 33),
+    y: point.toString('base64url', 33, 65),
+  };
+};
+
+/** did:key Method v0.7 §3.1. */
+export const encodeDidKey = (jwk: PublicJwk): string => `did:key:${encodeMultikey(jwk)}`;
+
+/** @throws InvalidKey */
+export const decodeDidKey = (did: string): PublicJwk => {
+  if (!did.startsWith('did:key:')) throw new InvalidKey('not a did:key');
+  return decodeMultikey(did.slice('did:key:'.length));
+};
+
+// --- did:jwk
+
+/** base64url of the JWK's public members in lexicographic order, so that one key has one did:jwk here. */
+export const encodeDidJwk = (jwk: PublicJwk): string =>
+  `did:jwk:${Buffer.from(canonicalJwk(jwk), 'utf8').toString('base64url')}`;
+
+/** Others may order or add members; what counts is the key in it. @throws InvalidKey */
+export const decodeDidJwk = (did: string): PublicJwk => {
+  const encoded = /^did:jwk:([A-Za-z0-9_-]{1,4096})$/.exec(did)?.[1];
+  if (!encoded) throw new InvalidKey('not a did:jwk');
+  let jwk: unknown;
+  try {
+    jwk = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'));
+  } catch (cause) {
+    throw new InvalidKey('the did:jwk does not hold JSON', { cause });
+  }
+  return importPublicJwk(jwk).publicJwk;
+};
+
+/**
+ * The key behind a `kid`: a did:key or did:jwk, with or without the fragment of its only verification method
+ * (`#<multikey>`, `#0`). @throws InvalidKey
+ */
+export const keyOfDidUrl = (didUrl: string): { did: string; publicJwk: PublicJwk } => {
+  const at = didUrl.indexOf('#');
+  const did = at < 0 ? didUrl : didUrl.slice(0, at);
+  const fragment = at < 0 ? undefined : didUrl.slice(at + 1);
+  const isKey = did.startsWith('did:key:');
+  const publicJwk = isKey ? decodeDidKey(did) : decodeDidJwk(did);
+  if (fragment !== undefined && fragment !== (isKey ? did.slice('did:key:'.length) : '0'))
+    throw new InvalidKey('the fragment names no verification method of this DID');
+  return { did, publicJwk };
+};
+
+// --- Ed25519 points and their X25519 counterparts
+
+const P = 2n ** 255n - 19n;
+const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
+const mod = (n: bigint): bigint => ((n % P) + P) % P;
+
+const littleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
+const yOf = (point: Uint8Array): bigint => littleEndian(point) & (2n ** 255n - 1n);
+
+/** Jacobi symbol (n / P): 1 for a square, -1 for none, 0 for zero. */
+const jacobi = (n: bigint): number => {
+  let [a, m, sign] = [mod(n), P, 1];
+  while (a !== 0n) {
+    while ((a & 1n) === 0n) {
+      a >>= 1n;
+      const r = m & 7n;
+      if (r === 3n || r === 5n) sign = -sign;
+    }
+    [a, m] = [m, a];
+    if ((a & 3n) === 3n && (m & 3n) === 3n) sign = -sign;
+    a %= m;
+  }
+  return m === 1n ? sign : 0;
+};
+
+const inverse = (n: bigint): bigint => {
+  let [r0, r1, t0, t1] = [P, mod(n), 0n, 1n];
+  while (r1 !== 0n) {
+    const q = r0 / r1;
+    [r0, r1, t0, t1] = [r1, r0 - q * r1, t1, t0 - q * t1];
+  }
+  return mod(t0);
+};
+
+/**
+ * RFC 8032 §5.1.3: y below p, and x² = (y² - 1) / (d y² + 1) a square. Points of order 1, 2, 4 and 8 are refused: for
+ * them a signature proves nothing. node:crypto takes any 32 bytes. @throws InvalidKey
+ */
+const assertEd25519Point = (bytes: Uint8Array): void => {
+  const y = yOf(bytes);
+  const y2 = mod(y * y);
+  const isSmall = y2 === 0n || y2 === 1n || mod(D * y2 * y2 + 2n * y2 - 1n) === 0n;
+  if (y >= P || isSmall || jacobi((y2 - 1n) * (D * y2 + 1n)) !== 1)
+    throw new InvalidKey('the Ed25519 key is not on its curve, or of small order');
+};
+
+/** The key agreement key of a did:key: u = (1 + y) / (1 - y), RFC 7748 §4.1. @throws InvalidKey */
+export const x25519PublicOf = (ed25519: PublicJwk): PublicJwk => {
+  if (ed25519.crv !== 'Ed25519') throw new InvalidKey('not an Ed25519 key');
+  const point = fromBase64url(ed25519.x, 'x', 32);
+  assertEd25519Point(point);
+  const y = yOf(point);
+  const u = mod((1n + y) * inverse(1n - y));
+  const bytes = Buffer.from(u.toString(16).padStart(64, '0'), 'hex').reverse();
+  return { kty: 'OKP', crv: 'X25519', x: bytes.toString('base64url') };
+};
+
+/** The X25519 private key (32 bytes, clamped, RFC 7748 §5) that belongs to {@link x25519PublicOf}, from the Ed25519 seed. */
+export const x25519PrivateOf = (ed25519Seed: Uint8Array): Uint8Array => {
+  if (ed25519Seed.length !== 32) throw new InvalidKey('an Ed25519 seed has 32 bytes');
+  const scalar = Uint8Array.from(createHash('sha512').update(ed25519Seed).digest().subarray(0, 32));
+  scalar[0]! &= 248;
+  scalar[31]! &= 127;
+  scalar[31]! |= 64;
+  return scalar;
+};

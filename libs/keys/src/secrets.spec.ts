@@ -1,0 +1,28 @@
+import { base62, newId, randomDigits, randomSecret } from './secrets.js';
+
+describe('secrets', () => {
+  it('randomSecret: 32 bytes by default, as many as asked, never twice the same', () => {
+    expect(Buffer.from(randomSecret(), 'base64url')).toHaveLength(32);
+    expect(Buffer.from(randomSecret(16), 'base64url')).toHaveLength(16);
+    expect(new Set(Array.from({ length: 1000 }, () => randomSecret())).size).toBe(1000);
+  });
+
+  it('randomDigits: exactly so many digits, every digit in every place, leading zeros too', () => {
+    const codes = Array.from({ length: 2000 }, () => randomDigits(6));
+    for (const code of codes) expect(code).toMatch(/^[0-9]{6}$/);
+    for (let place = 0; place < 6; place++) expect(new Set(codes.map((code) => code[place])).size).toBe(10);
+  });
+
+  it('base62: exactly so many characters, all 62 about equally often', () => {
+    expect(base62(32)).toMatch(/^[0-9A-Za-z]{32}$/);
+    const counts = new Map<string, number>();
+    for (const c of base62(62_000)) counts.set(c, (counts.get(c) ?? 0) + 1);
+    expect(counts.size).toBe(62);
+    // 1000 expected, standard deviation 31: seven of them.
+    for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(220);
+  });
+
+  it('newId: a version 4 UUID', () => {
+    expect(newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+});
