@@ -23,7 +23,10 @@ export type Reply<T = unknown> = { ok: true; data: T } | { ok: false; error: Wir
 
 export interface RequestOptions {
   headers?: Headers;
-  /** Milliseconds; the deadline travels in the header `deadline` (milliseconds since the epoch). */
+  /**
+   * Milliseconds; the deadline travels in the header `deadline` (milliseconds since the epoch). An earlier deadline
+   * already in `headers` wins, so that a service which passes its caller's headers on never outlives its caller.
+   */
   timeoutMs: number;
 }
 
@@ -38,6 +41,12 @@ export class RequestFailed extends Error {
   }
 }
 
+/** The reply of a server that failed in a way it did not mean to. */
+export const INTERNAL_ERROR: WireError = { kind: 'internal', code: 'InternalError', message: 'Internal error' };
+
+/** Told of every failure that has no caller to go to; `subject` is the request's, or the feed's or consumer's name. */
+export type OnError = (subject: Subject, error: unknown) => void;
+
 /** A message to publish. `id` is the event id: publishing the same id again within the adapter's window has no effect. */
 export interface OutgoingMessage {
   id: string;
@@ -51,7 +60,7 @@ export interface FeedMessage<T = unknown> extends OutgoingMessage {
   headers: Headers;
   /** Grows with every message of the feed; a decimal string that compares by length, then text. */
   sequence: string;
-  /** 1 at the first delivery. */
+  /** 1 at the first delivery; counted anew after a restart. */
   attempt: number;
 }
 
@@ -96,9 +105,21 @@ export interface ParkedMessage {
   parkedAt: string;
 }
 
+/** One server of a subject. */
+export interface Serving {
+  /** Takes no further request and waits for those in hand. */
+  close(): Promise<void>;
+}
+
+export type RequestHandler = (data: unknown, headers: Headers) => Promise<Reply>;
+
 export abstract class MessageBus {
-  /** Serves a subject; of several servers of a subject (a queue group) one gets each request. */
-  abstract serve(subject: Subject, handler: (data: unknown, headers: Headers) => Promise<Reply>): void;
+  /**
+   * Serves a subject; of several servers of a subject (a queue group) one gets each request. A request whose deadline
+   * has passed does not reach the handler. What a handler throws never reaches the caller: the reply is then
+   * {@link INTERNAL_ERROR}, and the cause goes to the adapter's `onError(subject, error)`.
+   */
+  abstract serve(subject: Subject, handler: RequestHandler): Serving;
 
   /**
    * Asks one server of a subject. The reply's data is what the server returned, serialised and parsed.
@@ -118,12 +139,15 @@ export abstract class MessageBus {
   /** Messages that failed `maxAttempts` times, oldest first. */
   abstract parked(consumer: string): Promise<ParkedMessage[]>;
 
-  /** Hands a parked message to its consumer again. */
+  /** Hands a parked message to its consumer again; it stays parked until the handler resolved. Rejects when it is not parked. */
   abstract replay(consumer: string, messageId: string): Promise<void>;
 
   /** Sequence of the newest message of the feed, `undefined` while it is empty. */
   abstract head(): Promise<string | undefined>;
 
-  /** Refuses new requests, waits for those being served and for consumers, then closes. */
+  /**
+   * Takes no further requests from others, waits for those being served and for the batches being consumed (which may
+   * still request and publish), then closes: what is called after that fails with `closed`.
+   */
   abstract close(): Promise<void>;
 }

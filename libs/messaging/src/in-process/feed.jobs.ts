@@ -1,0 +1,157 @@
+import type { Database, Jobs } from '@attestry/sqlite';
+import type { FeedRecord } from './frames.js';
+
+/** True when a subject is one of `patterns`, which are exact or prefixes ending in `.>`. */
+export const subjectMatcher = (patterns: readonly string[]): ((subject: string) => boolean) => {
+  const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('.>')));
+  const prefixes = patterns.filter((pattern) => pattern.endsWith('.>')).map((pattern) => pattern.slice(0, -1));
+  return (subject) => exact.has(subject) || prefixes.some((prefix) => subject.startsWith(prefix));
+};
+
+/** Rows looked at by one read, so that a consumer of a rare subject does not hold the thread. */
+const SCAN = 4096;
+
+interface MessageRow {
+  sequence: number;
+  id: string;
+  subject: string;
+  body: string;
+}
+const record = (row: MessageRow): FeedRecord => [row.sequence, row.id, row.subject, row.body];
+
+/** The schema and jobs of `feed.db`. A sequence is never given twice because pruning keeps the newest message. */
+export const open = (db: Database): Jobs => {
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS message (
+      sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, body TEXT NOT NULL, published_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS consumer (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS parked (
+      consumer TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL,
+      attempts INTEGER NOT NULL, error TEXT NOT NULL, parked_at TEXT NOT NULL, replay INTEGER NOT NULL, PRIMARY KEY (consumer, sequence)
+    ) STRICT, WITHOUT ROWID;
+  `);
+  const insert = db.prepare(
+    'INSERT INTO message (id, subject, body, published_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+  );
+  const scan = db.prepare(
+    'SELECT sequence, id, subject, body FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?',
+  );
+  const head = db.prepare('SELECT coalesce(max(sequence), 0) AS head FROM message');
+  const register = db.prepare('INSERT INTO consumer (name, acknowledged) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
+  const find = db.prepare('SELECT acknowledged FROM consumer WHERE name = ?');
+  const forget = db.prepare('DELETE FROM consumer WHERE name = ?');
+  const checkpoint = db.prepare('UPDATE consumer SET acknowledged = max(acknowledged, ?) WHERE name = ?');
+  const park = db.prepare(
+    `INSERT INTO parked (consumer, sequence, id, subject, body, attempts, error, parked_at, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+     ON CONFLICT (consumer, sequence) DO UPDATE SET attempts = excluded.attempts, error = excluded.error, parked_at = excluded.parked_at, replay = 0`,
+  );
+  const parked = db.prepare(
+    'SELECT sequence, id, subject, body, attempts, error, parked_at FROM parked WHERE consumer = ? ORDER BY sequence',
+  );
+  const requestReplay = db.prepare('UPDATE parked SET replay = 1 WHERE consumer = ? AND id = ?');
+  const nextReplay = db.prepare(
+    'SELECT sequence, id, subject, body FROM parked WHERE consumer = ? AND replay = 1 ORDER BY sequence LIMIT 1',
+  );
+  const unpark = db.prepare('DELETE FROM parked WHERE consumer = ? AND id = ?');
+  const forgetParked = db.prepare('DELETE FROM parked WHERE consumer = ?');
+  // At most 4,096 rows at once: after a long pause the backlog goes in several steps and no publish waits for all of it.
+  const prune = db.prepare(
+    `DELETE FROM message WHERE sequence < (SELECT min(sequence) + 4096 FROM message) AND sequence < (SELECT max(sequence) FROM message)
+     AND sequence <= (SELECT coalesce(min(acknowledged), 9007199254740991) FROM consumer)
+     AND (published_at < ? OR sequence <= (SELECT max(sequence) FROM message) - ?)`,
+  );
+  const headNow = (): number => (head.get() as { head: number }).head;
+
+  return {
+    /** Answers the sequence of each message, 0 for one that is there already. */
+    publish: {
+      kind: 'write',
+      run: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] =>
+        messages.map(([id, subject, body]) => {
+          const { changes, lastInsertRowid } = insert.run(id, subject, body, now);
+          return changes ? Number(lastInsertRowid) : 0;
+        }),
+    },
+    open: {
+      kind: 'write',
+      run: ({ name, start }: { name: string; start: 'first' | 'new' }) => {
+        register.run(name, start === 'new' ? headNow() : 0);
+        const { acknowledged } = find.get(name) as { acknowledged: number };
+        return { acknowledged, replay: nextReplay.get(name) !== undefined };
+      },
+    },
+    checkpoint: {
+      kind: 'write',
+      run: (entries: [string, number][]) => {
+        for (const [name, sequence] of entries) checkpoint.run(sequence, name);
+      },
+    },
+    read: {
+      kind: 'read',
+      run: ({ after, subjects, limit }: { after: number; subjects: string[]; limit: number }) => {
+        const matches = subjectMatcher(subjects);
+        const records: FeedRecord[] = [];
+        let scanned = after;
+        for (const row of scan.iterate(after, SCAN) as Iterable<MessageRow>) {
+          scanned = row.sequence;
+          if (matches(row.subject)) records.push(record(row));
+          if (records.length === limit) break;
+        }
+        return { records, scanned };
+      },
+    },
+    park: {
+      kind: 'write',
+      run: (args: {
+        name: string;
+        record: FeedRecord;
+        attempts: number;
+        error: string;
+        now: string;
+        acknowledged: number;
+      }) => {
+        park.run(args.name, ...args.record, args.attempts, args.error, args.now);
+        checkpoint.run(args.acknowledged, args.name);
+      },
+    },
+    parked: {
+      kind: 'read',
+      run: (name: string) =>
+        (parked.all(name) as unknown as (MessageRow & { attempts: number; error: string; parked_at: string })[]).map(
+          (row) => [record(row), row.attempts, row.error, row.parked_at],
+        ),
+    },
+    replay: {
+      kind: 'write',
+      run: ({ name, id }: { name: string; id: string }) => {
+        if (!requestReplay.run(name, id).changes) throw new Error(`message ${id} is not parked for ${name}`);
+      },
+    },
+    nextReplay: {
+      kind: 'read',
+      run: (name: string) => {
+        const row = nextReplay.get(name) as unknown as MessageRow | undefined;
+        return row && record(row);
+      },
+    },
+    replayed: {
+      kind: 'write',
+      run: ({ name, id }: { name: string; id: string }) => {
+        unpark.run(name, id);
+      },
+    },
+    forget: {
+      kind: 'write',
+      run: (name: string) => {
+        forget.run(name);
+        forgetParked.run(name);
+      },
+    },
+    prune: {
+      kind: 'write',
+      run: ({ before, keep }: { before: number; keep: number }) => Number(prune.run(before, keep).changes),
+    },
+    head: { kind: 'read', run: headNow },
+  };
+};

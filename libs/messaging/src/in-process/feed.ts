@@ -1,0 +1,310 @@
+import { moduleBeside, SqliteThread } from '@attestry/sqlite';
+import type { OnError } from '../message-bus.js';
+import { subjectMatcher } from './feed.jobs.js';
+import type { Delivery, FeedCalls, FeedRecord } from './frames.js';
+
+export interface FeedOptions {
+  /** Path of the file, `feed.db`. */
+  file: string;
+  onError: OnError;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /**
+   * What every known consumer acknowledged is pruned when it is older than `keepMs` (default 1 h) or when more than
+   * `keepMessages` (default 1,000,000) are newer. This is also the window in which an id is known as published.
+   */
+  keepMs?: number;
+  keepMessages?: number;
+  /** Messages between two prunings. Default 1,000. */
+  pruneEvery?: number;
+  /** Newest messages kept in memory, so that consumers which keep up read no file. Default 4,096. */
+  tailLength?: number;
+}
+
+/** Characters of bodies kept in memory at most. */
+const TAIL_CHARACTERS = 16 * 1024 * 1024;
+/** A checkpoint travels with the next publish, or on its own once it is this many messages behind. */
+const CHECKPOINT_LAG = 1024;
+
+interface Held {
+  name: string;
+  holder: number;
+  subjects: readonly string[];
+  matches: (subject: string) => boolean;
+  batchSize: number;
+  /** Everything up to here was handed over or is not for this consumer. */
+  position: number;
+  /** Last message of the batch in hand. */
+  handed: number;
+  /** Last checkpoint on the disk. */
+  saved: number;
+  /** A parked message waits to be handed over again. */
+  replay: boolean;
+  replaying: boolean;
+  woken: boolean;
+  waiting: (() => void) | undefined;
+}
+
+/**
+ * The durable feed: a SQLite file with messages, checkpoints and parked messages. The tail in memory only repeats what
+ * is committed; a consumer that is behind it reads the file.
+ */
+export class Feed implements FeedCalls {
+  private readonly held = new Map<string, Held>();
+  private readonly dirty = new Map<string, number>();
+  private tail: FeedRecord[] = [];
+  private tailCharacters = 0;
+  private sincePruned = 0;
+  private waking = false;
+  private failure: Error | undefined;
+  private readonly now: () => number;
+
+  private constructor(
+    private readonly thread: SqliteThread,
+    private newest: number,
+    private readonly options: FeedOptions,
+  ) {
+    this.now = options.now ?? Date.now;
+  }
+
+  static async open(options: FeedOptions): Promise<Feed> {
+    let died: (error: Error) => void = (error) => options.onError('feed', error);
+    const thread = await SqliteThread.open({
+      file: options.file,
+      jobs: moduleBeside(import.meta.url, './feed.jobs'),
+      onFailure: (error) => died(error),
+    });
+    const feed = new Feed(thread, await thread.call<number>('head'), options);
+    died = (error) => feed.fail(error);
+    return feed;
+  }
+
+  publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
+    this.saveCheckpointsLater();
+    return this.thread
+      .call<number[]>('publish', { messages, now: this.now() })
+      .then((sequences) => this.published(messages, sequences));
+  }
+
+  async open(
+    name: string,
+    subjects: readonly string[],
+    batchSize: number,
+    start: 'first' | 'new',
+    holder = 0,
+  ): Promise<number> {
+    if (this.held.has(name)) throw new Error(`consumer ${name} is running already`);
+    const consumer: Held = {
+      name,
+      holder,
+      subjects,
+      matches: subjectMatcher(subjects),
+      batchSize,
+      position: 0,
+      handed: 0,
+      saved: 0,
+      replay: false,
+      replaying: false,
+      woken: false,
+      waiting: undefined,
+    };
+    this.held.set(name, consumer);
+    try {
+      this.saveCheckpointsLater();
+      const found = await this.thread.call<{ acknowledged: number; replay: boolean }>('open', { name, start });
+      consumer.position = consumer.saved = found.acknowledged;
+      consumer.replay ||= found.replay;
+      return found.acknowledged;
+    } catch (error) {
+      this.release(consumer);
+      throw error;
+    }
+  }
+
+  async next(name: string, acknowledged: number | undefined): Promise<Delivery | null> {
+    const consumer = this.holding(name);
+    consumer.replaying = false;
+    const acknowledgedUpTo = this.acknowledge(consumer, acknowledged);
+    if (acknowledgedUpTo - consumer.saved >= CHECKPOINT_LAG) await this.saveCheckpoints();
+    for (;;) {
+      if (this.failure) throw this.failure;
+      if (consumer.woken || this.held.get(name) !== consumer) return null;
+      if (consumer.replay) {
+        consumer.replay = false;
+        const record = await this.thread.call<FeedRecord | undefined>('nextReplay', name);
+        if (!record || consumer.woken) continue;
+        // There may be more.
+        consumer.replay = consumer.replaying = true;
+        return { records: [record], replay: true };
+      }
+      const beforeTail = this.newest - this.tail.length;
+      if (consumer.position < beforeTail) {
+        const { records, scanned } = await this.thread.call<{ records: FeedRecord[]; scanned: number }>('read', {
+          after: consumer.position,
+          subjects: consumer.subjects,
+          limit: consumer.batchSize,
+        });
+        if (consumer.woken) return null;
+        // Nothing behind the position any more: it was pruned, or this is the newest message.
+        this.advance(consumer, scanned === consumer.position ? beforeTail : scanned, records);
+        if (records.length) return { records, replay: false };
+      } else {
+        const records: FeedRecord[] = [];
+        let i = consumer.position - beforeTail;
+        for (; i < this.tail.length && records.length < consumer.batchSize; i++) {
+          const record = this.tail[i]!;
+          if (consumer.matches(record[2])) records.push(record);
+        }
+        this.advance(consumer, Math.max(consumer.position, beforeTail + i), records);
+        if (records.length) return { records, replay: false };
+        await new Promise<void>((resolve) => (consumer.waiting = resolve));
+        consumer.waiting = undefined;
+      }
+    }
+  }
+
+  async wake(name: string): Promise<void> {
+    const consumer = this.held.get(name);
+    if (!consumer) return;
+    consumer.woken = true;
+    consumer.waiting?.();
+  }
+
+  async park(name: string, record: FeedRecord, attempts: number, error: string): Promise<void> {
+    const consumer = this.holding(name);
+    const acknowledged = consumer.replaying ? 0 : this.acknowledge(consumer, record[0]);
+    const now = new Date(this.now()).toISOString();
+    await this.thread.call('park', { name, record, attempts, error, now, acknowledged });
+    consumer.saved = Math.max(consumer.saved, acknowledged);
+  }
+
+  async replayed(name: string, id: string): Promise<void> {
+    await this.thread.call('replayed', { name, id });
+  }
+
+  async leave(name: string, acknowledged: number | undefined): Promise<void> {
+    const consumer = this.held.get(name);
+    if (!consumer) return;
+    this.acknowledge(consumer, acknowledged);
+    this.release(consumer);
+    await this.saveCheckpoints();
+  }
+
+  parked(name: string): Promise<[FeedRecord, number, string, string][]> {
+    return this.thread.call('parked', name);
+  }
+
+  async replay(name: string, id: string): Promise<void> {
+    await this.thread.call('replay', { name, id });
+    const consumer = this.held.get(name);
+    if (!consumer) return;
+    consumer.replay = true;
+    consumer.waiting?.();
+  }
+
+  head(): Promise<number> {
+    return this.thread.call('head');
+  }
+
+  /** Removes a consumer that will never run again, so that it no longer keeps messages from being pruned. */
+  async forget(name: string): Promise<void> {
+    if (this.held.has(name)) throw new Error(`consumer ${name} is running`);
+    this.dirty.delete(name);
+    await this.thread.call('forget', name);
+  }
+
+  /** A connection is gone: its consumers may be taken over by others. */
+  dropHolder(holder: number): void {
+    for (const consumer of this.held.values()) if (consumer.holder === holder) this.release(consumer);
+  }
+
+  async close(): Promise<void> {
+    for (const consumer of this.held.values()) this.release(consumer);
+    if (!this.failure) await this.saveCheckpoints();
+    await this.thread.close();
+  }
+
+  private holding(name: string): Held {
+    const consumer = this.held.get(name);
+    if (!consumer) throw new Error(`consumer ${name} is not open`);
+    return consumer;
+  }
+
+  private release(consumer: Held): void {
+    if (this.held.get(consumer.name) === consumer) this.held.delete(consumer.name);
+    consumer.waiting?.();
+  }
+
+  private advance(consumer: Held, position: number, records: FeedRecord[]): void {
+    // What lies before the first message handed over needs no further look: the checkpoint may pass it.
+    if (!records.length && position > consumer.position) this.dirty.set(consumer.name, position);
+    consumer.position = position;
+    consumer.handed = records.at(-1)?.[0] ?? consumer.handed;
+  }
+
+  private acknowledge(consumer: Held, sequence: number | undefined): number {
+    if (sequence === undefined) return consumer.saved;
+    const checkpoint = sequence >= consumer.handed ? Math.max(sequence, consumer.position) : sequence;
+    this.dirty.set(consumer.name, checkpoint);
+    return checkpoint;
+  }
+
+  private async saveCheckpoints(): Promise<void> {
+    const entries = [...this.dirty];
+    this.dirty.clear();
+    try {
+      // Also when there is none to save: those sent before are durable when this call comes back.
+      await this.thread.call('checkpoint', entries);
+      for (const [name, checkpoint] of entries) {
+        const consumer = this.held.get(name);
+        if (consumer) consumer.saved = Math.max(consumer.saved, checkpoint);
+      }
+    } catch (error) {
+      for (const [name, checkpoint] of entries) this.dirty.set(name, Math.max(checkpoint, this.dirty.get(name) ?? 0));
+      throw error;
+    }
+  }
+
+  /** Called just before another write of the same tick, with which it shares the commit. */
+  private saveCheckpointsLater(): void {
+    if (this.dirty.size) this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
+  }
+
+  private published(messages: [string, string, string][], sequences: number[]): void {
+    const { tailLength = 4096, pruneEvery = 1000, keepMs = 3_600_000, keepMessages = 1_000_000 } = this.options;
+    for (let i = 0; i < messages.length; i++) {
+      const sequence = sequences[i]!;
+      if (!sequence) continue;
+      // The tail has no gaps; should one appear, the file is asked.
+      if (sequence !== this.newest + 1) {
+        this.tail = [];
+        this.tailCharacters = 0;
+      }
+      this.newest = sequence;
+      this.tail.push([sequence, ...messages[i]!]);
+      this.tailCharacters += messages[i]![2].length;
+      while (this.tail.length > tailLength || this.tailCharacters > TAIL_CHARACTERS)
+        this.tailCharacters -= this.tail.shift()![3].length;
+      this.sincePruned++;
+    }
+    if (this.sincePruned >= pruneEvery) {
+      this.sincePruned = 0;
+      this.thread
+        .call('prune', { before: this.now() - keepMs, keep: keepMessages })
+        .catch((error: unknown) => this.options.onError('feed', error));
+    }
+    if (this.waking) return;
+    this.waking = true;
+    // After all publishes of the same commit, so that a consumer gets them as one batch.
+    setImmediate(() => {
+      this.waking = false;
+      for (const consumer of this.held.values()) consumer.waiting?.();
+    });
+  }
+
+  private fail(error: Error): void {
+    this.failure = error;
+    this.options.onError('feed', error);
+    for (const consumer of this.held.values()) consumer.waiting?.();
+  }
+}

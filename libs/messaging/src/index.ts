@@ -1,0 +1,23 @@
+export {
+  INTERNAL_ERROR,
+  MessageBus,
+  RequestFailed,
+  type Consumer,
+  type ConsumerHealth,
+  type ConsumerOptions,
+  type FeedMessage,
+  type Headers,
+  type OnError,
+  type OutgoingMessage,
+  type ParkedMessage,
+  type Reply,
+  type RequestHandler,
+  type RequestOptions,
+  type Serving,
+  type Subject,
+  type WireError,
+} from './message-bus.js';
+export { Broker, type BrokerOptions } from './in-process/broker.js';
+export { InProcessBus, type InProcessBusOptions } from './in-process/in-process-bus.js';
+export { BusContext, BusTransport } from './bus-transport.js';
+export { describeMessageBus, type BusUnderTest } from './messaging.contract.js';
