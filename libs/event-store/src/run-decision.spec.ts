@@ -64,7 +64,7 @@ describe('Streams', () => {
     const decided = await streams.runDecision(
       account,
       stream,
-      () => [{ type: 'Deposited', data: { amount: 2 }, id: 'fixed' }, ...deposit(3)()],
+      () => [{ type: 'Deposited' as const, data: { amount: 2 }, id: 'fixed' }, ...deposit(3)()],
       { ...context, causationId: 'cause', traceparent: '00-a-b-01', sourceSequence: '7' },
     );
     expect(decided).toMatchObject({ revision: 2, state: { status: 'open', owner: 'Ada', balance: 5 } });
