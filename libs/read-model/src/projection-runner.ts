@@ -66,7 +66,11 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   /** Resolves when there are tables to read. */
   async start(): Promise<void> {
     this.initialHead = await this.o.eventStore.head();
-    this.adopt(await this.o.registry.open(this.projection));
+    const active = await this.o.registry.open(this.projection);
+    this.adopt(active);
+    this.caughtUp =
+      active.version === this.projection.version &&
+      (await covers(this.o.eventStore, this.position, this.initialHead, this.projection.categories));
     this.running = this.run();
   }
 
@@ -173,7 +177,8 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       this.notify();
       await this.giveBack(lease);
     }
-    if (this.hasEnded()?.error instanceof UnknownEventType) throw this.hasEnded()!.error;
+    const error = this.hasEnded()?.error;
+    if (error instanceof UnknownEventType) throw error;
   }
 
   /** Read through a method, for it is set by the feeds while {@link lead} waits. */

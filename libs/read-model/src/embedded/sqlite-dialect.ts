@@ -144,7 +144,6 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  // eslint-disable-next-line require-yield -- the port of Kysely asks for a generator
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('the SQLite dialect does not stream: read in pages');
   }
