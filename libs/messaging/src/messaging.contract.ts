@@ -417,6 +417,26 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(rest.got)).toEqual([5, 6]);
       });
 
+      it('closes amid messages tried one by one without losing the rest of the batch', async () => {
+        const { open, opened } = latch();
+        const handled: number[] = [];
+        await bus.publish(events(1, 3));
+        const consumer = bus.consume({ ...ALL, retry: { maxAttempts: 1 } }, async (messages) => {
+          if (messages.length > 1) throw new Error('together');
+          handled.push(...numbers(messages));
+          await opened;
+        });
+        await until(() => handled.length === 1);
+        const closing = consumer.close();
+        open();
+        await closing;
+        expect(handled).toEqual([1]);
+        const rest = collect();
+        await until(() => numbers(rest.got).includes(3));
+        expect(numbers(rest.got)).toEqual([2, 3]);
+        expect(await bus.parked('all')).toEqual([]);
+      });
+
       it('delivers a batch again whose handler failed before the consumer closed', async () => {
         let failed = false;
         const consumer = bus.consume({ ...ALL, retry: { initialDelayMs: 60_000 } }, async () => {
