@@ -9,12 +9,20 @@ const base = {
   modulePathIgnorePatterns: ['/dist/', '/.nx/'],
   setupFiles: ['reflect-metadata'],
 };
-const roots = '<rootDir>/{libs,apps,bench}/**';
+const ignored = ['/node_modules/', '/dist/'];
+const level = (displayName, ending, testPathIgnorePatterns = ignored) => ({
+  ...base,
+  displayName,
+  testMatch: [`<rootDir>/{libs,apps,bench}/**/*${ending}`],
+  testPathIgnorePatterns,
+});
 export default {
+  // Engines start and keys are made on a busy machine: the limit is there to end a test that hangs, not to time one.
+  testTimeout: 30_000,
   projects: [
-    { ...base, displayName: 'unit', testMatch: [`${roots}/*.spec.ts`], testPathIgnorePatterns: ['\\.(int|contract|e2e)\\.spec\\.ts$', '/dist/'] },
-    { ...base, displayName: 'contracts', testMatch: [`${roots}/*.contract.spec.ts`] },
-    { ...base, displayName: 'int', testMatch: [`${roots}/*.int.spec.ts`] },
-    { ...base, displayName: 'e2e', testMatch: [`${roots}/*.e2e.spec.ts`] },
+    level('unit', '.spec.ts', [...ignored, '\\.(int|contract|e2e)\\.spec\\.ts$']),
+    level('contracts', '.contract.spec.ts'),
+    level('int', '.int.spec.ts'),
+    level('e2e', '.e2e.spec.ts'),
   ],
 };

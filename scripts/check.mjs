@@ -1,0 +1,48 @@
+// npm run check: everything that can be said about the sources without running them. A line for each check;
+// the output of those that fail. `--summary=<file>` also writes {"passed", "failed"} there.
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
+
+await ensureInstalled();
+await ensureBuilt();
+
+const tool = (...path) => join(root, 'node_modules', ...path);
+const checks = [
+  { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
+  { name: 'structure and lockfile', words: [join(root, 'scripts', 'structure.mjs')] },
+  { name: 'types', words: [tool('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit'] },
+  { name: 'lint and module boundaries', words: [tool('eslint', 'bin', 'eslint.js'), '--max-warnings', '0', '.'] },
+];
+const docs = join(root, 'scripts', 'docs.mjs');
+if (existsSync(docs)) checks.push({ name: 'generated docs', words: [docs, '--check'] });
+
+// Two at a time: the checks are made for a machine with two cores.
+const waiting = [...checks];
+let failed = 0;
+await Promise.all(
+  [1, 2].map(async () => {
+    for (let check = waiting.shift(); check; check = waiting.shift()) if (!(await passes(check))) failed += 1;
+  }),
+);
+const summary = process.argv.find((word) => word.startsWith('--summary='))?.slice('--summary='.length);
+if (summary) writeFileSync(summary, JSON.stringify({ passed: checks.length - failed, failed }));
+console.log(failed === 0 ? `check: all ${checks.length} passed` : `check: ${failed} of ${checks.length} failed`);
+process.exit(failed === 0 ? 0 : 1);
+
+function passes({ name, words }) {
+  const start = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (it) => (output += it));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      const seconds = ((performance.now() - start) / 1000).toFixed(1);
+      console.log(`${code === 0 ? 'ok     ' : 'FAILED '} ${name} (${seconds} s)`);
+      if (code !== 0) console.log(output.trimEnd().replace(/^/gm, '        '));
+      resolve(code === 0);
+    });
+  });
+}
