@@ -1,0 +1,9 @@
+import type { ServiceDefinition } from '@attestry/service-kit';
+import { analyticsEndpoints } from './analytics.endpoints.js';
+import { AnalyticsModule } from './analytics.module.js';
+
+export const analyticsService: ServiceDefinition = {
+  name: 'analytics',
+  module: AnalyticsModule,
+  endpoints: analyticsEndpoints,
+};

@@ -1,0 +1,52 @@
+import type { OperationEventMessage } from '@attestry/contracts';
+
+/** What is kept of an operation event; its id is the event's id, its times and ids are in the metadata. */
+export interface OperationFact {
+  prefix: string;
+  category: string;
+  operation: string;
+  metadata: Record<string, unknown>;
+  clientId?: string;
+  managementUserId?: string;
+}
+
+export type OperationStreamEvent =
+  | { type: 'OperationStarted'; data: OperationFact & { deadline: number } }
+  | { type: 'OperationSucceeded'; data: OperationFact }
+  | { type: 'OperationFailed'; data: OperationFact }
+  /** Domain events of the request are stored, though its outcome is not yet known (decision 12). */
+  | { type: 'OperationCommitted'; data: { operation: string } };
+
+export const OPERATION_EVENT_TYPES: Readonly<Record<OperationStreamEvent['type'], number>> = {
+  OperationStarted: 1,
+  OperationSucceeded: 1,
+  OperationFailed: 1,
+  OperationCommitted: 1,
+};
+
+export const OPERATION_CATEGORY = 'operation';
+
+/** One stream a tenant and month, so that retention can let go of whole streams. */
+export const operationStream = (tenantId: string, timestamp: string): string =>
+  `${OPERATION_CATEGORY}-${tenantId}+${timestamp.slice(0, 7)}`;
+
+/** The event a message becomes. */
+export const eventOf = (message: OperationEventMessage): OperationStreamEvent => {
+  const { prefix, category, operation, metadata, clientId, managementUserId } = message;
+  const fact: OperationFact = {
+    prefix,
+    category,
+    operation,
+    metadata,
+    ...(clientId !== undefined && { clientId }),
+    ...(managementUserId !== undefined && { managementUserId }),
+  };
+  switch (message.outcome) {
+    case 'START':
+      return { type: 'OperationStarted', data: { ...fact, deadline: message.deadline ?? 0 } };
+    case 'SUCCESS':
+      return { type: 'OperationSucceeded', data: fact };
+    case 'FAIL':
+      return { type: 'OperationFailed', data: fact };
+  }
+};

@@ -1,0 +1,323 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  OPERATION_SUBJECTS,
+  REQUESTS_COMMITTED_SUBJECT,
+  type OperationEventMessage,
+  type RequestsCommitted,
+} from '@attestry/contracts';
+import {
+  CHAIN_START,
+  chainValue,
+  EventStore,
+  NO_STREAM,
+  type Clock,
+  type EventMetadata,
+  type Ids,
+  type NewEvent,
+} from '@attestry/event-store';
+import type { FeedMessage } from '@attestry/messaging';
+import {
+  CLOCK,
+  IDS,
+  LOGGER,
+  OPERATION_EVENT_STORE,
+  PlatformConfig,
+  Reactions,
+  type Logger,
+} from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import { EventsReadModel } from '../events.read-model.js';
+import { OpenOperations, type OpenOperation } from '../operation-stream/open-operations.js';
+import {
+  eventOf,
+  OPERATION_EVENT_TYPES,
+  operationStream,
+  type OperationStreamEvent,
+} from '../operation-stream/operation-stream.events.js';
+
+/** Where a stream ends: what the next append needs. */
+interface Head {
+  revision: number;
+  chain: string;
+  /** Feed sequence of the last message in the stream; '' before the first. */
+  sourceSequence: string;
+}
+
+interface Recorded {
+  stream: string;
+  id: string;
+  event: OperationStreamEvent;
+  tenantId: string;
+  requestId: string;
+  occurredAt: string;
+  /** '' for what analytics adds itself. */
+  sourceSequence: string;
+  actor: string;
+}
+
+/** Events an append; an operation event is well below 2 KiB. */
+const CHUNK = 400;
+const SWEEP_MS = 1000;
+/** An outcome may be on its way this long after the deadline. */
+const GRACE_MS = 2000;
+const DAY_MS = 86_400_000;
+
+const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
+
+/**
+ * The one writer of the operation streams (decision 11): takes operation events from the feed, appends them in batches
+ * at the expected revision, each with its feed sequence, so that a redelivery cannot double them. Closes a START whose
+ * outcome never came (decision 12).
+ */
+@Injectable()
+export class RecordOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly heads = new LRUCache<string, Head>({ max: 20_000 });
+  private open = new OpenOperations();
+  private timer: NodeJS.Timeout | undefined;
+  private lastDiscard = 0;
+  /** Batches and sweeps take turns. */
+  private turn: Promise<void> = Promise.resolve();
+  private handled = '';
+  private readonly waiting = new Set<() => void>();
+
+  constructor(
+    @Inject(OPERATION_EVENT_STORE) private readonly store: EventStore,
+    private readonly readModel: EventsReadModel,
+    private readonly reactions: Reactions,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    // What is open is known only when the rows show all that is stored.
+    while (!(await this.readModel.running.waitForHead(60_000))) this.logger.warn('analytics waits for its projection');
+    this.open = new OpenOperations(await this.restore());
+    this.reactions.consume(
+      { name: 'analytics.operations', subjects: [OPERATION_SUBJECTS], batchSize: 1024 },
+      (messages) => this.inTurn(() => this.record(messages)),
+    );
+    this.timer = setInterval(() => {
+      this.inTurn(() => this.sweep()).catch((error: unknown) =>
+        this.logger.error({ error: String(error) }, 'closing overdue operations failed'),
+      );
+    }, SWEEP_MS);
+    this.timer.unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.turn;
+  }
+
+  /** Resolves when every message up to a feed sequence is recorded, or after `timeoutMs`. */
+  async waitFor(sequence: string | undefined, timeoutMs: number): Promise<void> {
+    if (sequence === undefined || !isLater(sequence, this.handled)) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.waiting.delete(look);
+        resolve();
+      };
+      const look = () => {
+        if (!isLater(sequence, this.handled)) done();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      this.waiting.add(look);
+    });
+  }
+
+  private async record(messages: readonly FeedMessage[]): Promise<void> {
+    const records: Recorded[] = [];
+    const committed: RequestsCommitted['requests'][number][] = [];
+    try {
+      await this.loadHeads(messages);
+      for (const message of messages) {
+        if (message.subject === REQUESTS_COMMITTED_SUBJECT) {
+          committed.push(...(message.data as RequestsCommitted).requests);
+          continue;
+        }
+        const data = message.data as OperationEventMessage;
+        const stream = operationStream(data.tenantId, data.timestamp);
+        if (!isLater(message.sequence, this.heads.get(stream)!.sourceSequence)) continue;
+        if (!this.open.accept(data)) continue;
+        records.push({
+          stream,
+          id: data.id,
+          event: eventOf(data),
+          tenantId: data.tenantId,
+          requestId: data.requestId,
+          occurredAt: data.timestamp,
+          sourceSequence: message.sequence,
+          actor: data.clientId === undefined ? 'holder' : `client:${data.clientId}`,
+        });
+      }
+      // After the outcomes of this batch: most committed requests are closed by then and need no event.
+      const now = this.clock.now().toISOString();
+      for (const request of committed) {
+        const operation = this.open.commit(request);
+        if (operation)
+          records.push(
+            this.own(operation, { type: 'OperationCommitted', data: { operation: operation.operation } }, now),
+          );
+      }
+      await this.append(records);
+    } catch (error) {
+      // The bookkeeping has run ahead of the streams: both are taken from the store again before the next attempt.
+      await this.recover();
+      throw error;
+    }
+    this.handled = messages.at(-1)!.sequence;
+    for (const look of [...this.waiting]) look();
+  }
+
+  private async sweep(): Promise<void> {
+    const now = this.clock.now();
+    const overdue = this.open.overdue(now.getTime() - GRACE_MS);
+    if (overdue.length) {
+      const at = now.toISOString();
+      await this.append(
+        overdue.map((operation) => {
+          const { prefix, category, clientId, managementUserId, committed } = operation;
+          const fact = {
+            prefix,
+            category,
+            operation: operation.operation,
+            metadata: committed
+              ? { closedBy: 'analytics' }
+              : {
+                  closedBy: 'analytics',
+                  error: { status: 503, code: 'ServiceUnavailable', message: 'No outcome before the deadline' },
+                },
+            ...(clientId !== undefined && { clientId }),
+            ...(managementUserId !== undefined && { managementUserId }),
+          };
+          return this.own(
+            operation,
+            committed ? { type: 'OperationSucceeded', data: fact } : { type: 'OperationFailed', data: fact },
+            at,
+          );
+        }),
+      );
+      for (const operation of overdue) this.open.close(operation);
+    }
+    if (now.getTime() - this.lastDiscard > DAY_MS / 24) {
+      this.lastDiscard = now.getTime();
+      await this.readModel.discardBefore(
+        new Date(now.getTime() - this.config.operationEventsDays * DAY_MS).toISOString(),
+      );
+    }
+  }
+
+  private own(operation: OpenOperation, event: OperationStreamEvent, occurredAt: string): Recorded {
+    return {
+      stream: operationStream(operation.tenantId, occurredAt),
+      id: this.ids.uuid(),
+      event,
+      tenantId: operation.tenantId,
+      requestId: operation.requestId,
+      occurredAt,
+      sourceSequence: '',
+      actor: 'service:analytics',
+    };
+  }
+
+  private async append(records: readonly Recorded[]): Promise<void> {
+    const byStream = Map.groupBy(records, ({ stream }) => stream);
+    await Promise.all(
+      [...byStream].map(async ([stream, group]) => {
+        for (let i = 0; i < group.length; i += CHUNK) {
+          const head = await this.head(stream);
+          const { events, chain, sourceSequence } = this.chained(head, group.slice(i, i + CHUNK));
+          const { revision } = await this.store.append(stream, events, head.revision);
+          this.heads.set(stream, { revision, chain, sourceSequence });
+        }
+      }),
+    );
+  }
+
+  private chained(head: Head, group: readonly Recorded[]) {
+    let { chain, sourceSequence } = head;
+    const events = group.map((record): NewEvent => {
+      if (record.sourceSequence) sourceSequence = record.sourceSequence;
+      const metadata: EventMetadata = {
+        tenantId: record.tenantId,
+        requestId: record.requestId,
+        actor: record.actor,
+        operation: 'analytics.record-operations',
+        correlationId: record.requestId,
+        causationId: record.requestId,
+        occurredAt: record.occurredAt,
+        partitionKey: record.tenantId,
+        sourceSequence,
+        chain: '',
+      };
+      const event: NewEvent = {
+        id: record.id,
+        type: record.event.type,
+        schemaVersion: OPERATION_EVENT_TYPES[record.event.type],
+        data: record.event.data,
+        metadata,
+      };
+      metadata.chain = chain = chainValue(chain, event);
+      return event;
+    });
+    return { events, chain, sourceSequence };
+  }
+
+  private async loadHeads(messages: readonly FeedMessage[]): Promise<void> {
+    const streams = new Set<string>();
+    for (const { subject, data } of messages)
+      if (subject !== REQUESTS_COMMITTED_SUBJECT) {
+        const { tenantId, timestamp } = data as OperationEventMessage;
+        streams.add(operationStream(tenantId, timestamp));
+      }
+    await Promise.all([...streams].map((stream) => this.head(stream)));
+  }
+
+  private async head(stream: string): Promise<Head> {
+    const known = this.heads.get(stream);
+    if (known) return known;
+    const [last] = await this.store.readStream(stream, { direction: 'backwards', limit: 1 });
+    const head: Head = last
+      ? {
+          revision: last.revision,
+          chain: last.metadata.chain,
+          sourceSequence: last.metadata.sourceSequence ?? '',
+        }
+      : { revision: NO_STREAM, chain: CHAIN_START, sourceSequence: '' };
+    this.heads.set(stream, head);
+    return head;
+  }
+
+  private async recover(): Promise<void> {
+    this.heads.clear();
+    await this.readModel.running.waitForHead(60_000);
+    this.open = new OpenOperations(await this.restore());
+  }
+
+  private async restore(): Promise<OpenOperation[]> {
+    const rows = await this.readModel.db.selectFrom('open_operations').selectAll().execute();
+    return rows.map((row) => ({
+      tenantId: row.tenant_id,
+      requestId: row.request_id,
+      prefix: row.prefix,
+      category: row.category,
+      operation: row.operation,
+      deadline: Number(row.deadline),
+      committed: row.committed === 1,
+      ...(row.client_id !== null && { clientId: row.client_id }),
+      ...(row.management_user_id !== null && { managementUserId: row.management_user_id }),
+    }));
+  }
+
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const mine = this.turn.then(work);
+    this.turn = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    return mine;
+  }
+}
