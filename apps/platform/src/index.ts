@@ -1,0 +1,1 @@
+export { SERVICES, startPlatform, type Platform } from './platform.js';

@@ -1,0 +1,64 @@
+import 'reflect-metadata';
+import { createServer } from 'node:net';
+import { ConfigError, createLogger, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { startPlatform } from './platform.js';
+
+/** How long a stop may take before the process ends all the same. */
+const STOP_MS = 15_000;
+
+/** A port nobody listens on. */
+const freePort = (host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, host, () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+const readConfig = async (): Promise<PlatformConfig> => {
+  const config = parseConfig(process.env);
+  // BASE_DOMAIN's default has the port in it, so a free one is chosen before anything is told its address.
+  return config.port === 0 ? parseConfig(process.env, await freePort(config.host)) : config;
+};
+
+const main = async (): Promise<void> => {
+  const config = await readConfig();
+  const logger = createLogger(config.logLevel);
+  let stopping: Promise<void> | undefined;
+  const stop = (code: number): void => {
+    stopping ??= (async () => {
+      setTimeout(() => process.exit(code || 1), STOP_MS).unref();
+      await platform?.close();
+      process.exit(code);
+    })();
+  };
+  const platform = await startPlatform(config, { logger, onFatal: () => stop(1) });
+  process.on('SIGTERM', () => stop(0));
+  process.on('SIGINT', () => stop(0));
+  process.stdout.write(`${JSON.stringify(ready(config))}\n`);
+};
+
+/** The one line printed when the process is ready. */
+const ready = (config: PlatformConfig) => {
+  const url = (host: string) => `${config.publicScheme}://${host}`;
+  const [environment] = config.environments;
+  return {
+    level: 'info',
+    msg: 'ready',
+    management: url(config.managementDomain),
+    auth: url(environment!.authorizationServerDomain),
+    tenants: url(`<subdomain>.${environment!.domain}`),
+    port: config.port,
+    dataDir: config.dataDir,
+    ...(!config.managementClientId && { managementClientFile: `${config.dataDir}/management-client.json` }),
+  };
+};
+
+main().catch((error: unknown) => {
+  // Configuration and locks are the operator's to mend: the message says how, a stack would not.
+  const known = error instanceof ConfigError || (error as Error)?.name === 'DataFolderLocked';
+  console.error(known ? (error as Error).message : error);
+  process.exit(1);
+});

@@ -1,0 +1,43 @@
+import 'reflect-metadata';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { managementClientOutcome, requestManagementClient } from '@attestry/management';
+import { parseConfig } from '@attestry/service-kit';
+import { lockDataFolder } from '@attestry/sqlite';
+
+const USAGE = 'usage: npm run management-client -- create --name NAME';
+/** A running platform looks every second. */
+const WAIT_MS = 10_000;
+
+/** Whether a platform holds the data folder; when none does, the request waits for the next start. */
+const isRunning = async (dataDir: string): Promise<boolean> => {
+  try {
+    (await lockDataFolder(dataDir)).release();
+    return false;
+  } catch (error) {
+    if ((error as Error).name === 'DataFolderLocked') return true;
+    throw error;
+  }
+};
+
+/** Makes a management client. Prints its credentials once, as JSON; only a hash of the secret is kept. */
+const main = async (): Promise<void> => {
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { name: { type: 'string' } } });
+  if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new Error(USAGE);
+  const { dataDir } = parseConfig(process.env);
+  const running = await isRunning(dataDir);
+  const { id, clientId, clientSecret } = await requestManagementClient(dataDir, values.name);
+  for (const end = Date.now() + WAIT_MS; running; await pause(100)) {
+    const outcome = await managementClientOutcome(dataDir, id);
+    if (outcome.status === 'done') break;
+    if (outcome.status === 'rejected') throw new Error(outcome.reason);
+    if (Date.now() > end) throw new Error('the running platform has not answered; look at its log');
+  }
+  if (!running) console.error('No platform is running: the client works from its next start on.');
+  console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
+};
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});
