@@ -1,0 +1,54 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  permissionsOf,
+  type CreatedClient,
+  type createClient as operation,
+  type OperationContext,
+} from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { CLOCK, eventContext, type RequestOf } from '@attestry/service-kit';
+import { checkName, managementCaller } from '../management-caller.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { createClient } from '../tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { newClientCredentials } from './client-credentials.js';
+
+export class CreateClient {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(CreateClient)
+export class CreateClientHandler implements ICommandHandler<CreateClient> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly lists: TenantListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context }: CreateClient): Promise<CreatedClient> {
+    const tenantId = request.params.tenantId.toLowerCase();
+    const { name, roles } = request.body;
+    const caller = managementCaller(context);
+    checkName(name);
+    const { clientId, clientSecret } = newClientCredentials();
+    const facts = {
+      clientId,
+      secretMac: this.vault.mac(clientSecret, clientId),
+      now: this.clock.now().toISOString(),
+    };
+    const { position } = await this.streams.runDecision(
+      tenant,
+      tenantStream(tenantId),
+      (state) => createClient(state, { caller, name, roles }, facts),
+      eventContext(context, tenantId),
+    );
+    await this.lists.settled(position);
+    return { clientId, name, roles, permissions: permissionsOf(roles), clientSecret };
+  }
+}

@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  invalidBody,
+  unavailable,
+  type CreatedTenant,
+  type createTenant as operation,
+  type OperationContext,
+} from '@attestry/contracts';
+import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { CLOCK, eventContext, IDS, type RequestOf } from '@attestry/service-kit';
+import { newClientCredentials } from '../create-client/client-credentials.js';
+import { tenantHost } from '../directory/hosts.js';
+import { TenantDirectory } from '../directory/tenant-directory.js';
+import { checkName, managementCaller } from '../management-caller.js';
+import { claimSubdomain } from '../subdomain/subdomain.decisions.js';
+import { subdomain, subdomainStream, type SubdomainState } from '../subdomain/subdomain.state.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { createTenant, withdrawTenant } from '../tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { tenantView } from '../tenant/tenant-view.js';
+
+export class CreateTenant {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** How often, and after how many milliseconds each, a claim is tried again while another creation is under way. */
+const CLAIM_ATTEMPTS = 20;
+const CLAIM_PAUSE_MS = 25;
+
+interface Claim {
+  environmentId: string;
+  subdomain: string;
+  /** Tenant id. */
+  owner: string;
+}
+
+/**
+ * Two streams, one outcome for the caller (decision 8): the subdomain is claimed first, for a tenant that does not exist
+ * yet, and then the tenant is created. Whatever fails in between leaves a claim that the next caller takes over after a
+ * minute; only the tenant that holds the claim is ever served.
+ */
+@CommandHandler(CreateTenant)
+export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly directory: TenantDirectory,
+    private readonly lists: TenantListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: CreateTenant): Promise<CreatedTenant> {
+    const creator = managementCaller(context);
+    const { subdomain, name = subdomain } = request.body;
+    const environment = this.directory.environment(request.body.environmentId.toLowerCase());
+    if (!environment) throw invalidBody('environmentId', 'names no environment', request.body.environmentId);
+    checkName(name);
+
+    const claim: Claim = { environmentId: environment.id, subdomain, owner: this.ids.uuid() };
+    const events = eventContext(context, claim.owner);
+    await this.claim(claim, events);
+
+    const { clientId, clientSecret } = newClientCredentials();
+    const facts = { clientId, secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
+    const host = tenantHost(subdomain, environment);
+    const command = { tenantId: claim.owner, environmentId: environment.id, name, subdomain, host, creator };
+    const { position } = await this.streams.runDecision(
+      tenant,
+      tenantStream(claim.owner),
+      (state) => createTenant(state, command, facts),
+      events,
+    );
+    await this.withdrawUnlessOwner(claim, events);
+    await this.lists.settled(position);
+    return {
+      ...tenantView({ id: claim.owner, name }, host, environment, ['admin']),
+      client: { clientId, clientSecret },
+    };
+  }
+
+  /** Claims the subdomain; waits a moment for a creation under way, whose outcome decides between 400 and our turn. */
+  private async claim(claim: Claim, events: EventContext): Promise<void> {
+    const stream = subdomainStream(claim.environmentId, claim.subdomain);
+    const decide = async (state: SubdomainState) =>
+      claimSubdomain(state, claim, {
+        now: this.clock.now().toISOString(),
+        ownerCreated: state.status === 'claimed' && (await this.wasCreated(state.owner)),
+      });
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.streams.runDecision(subdomain, stream, decide, events, { maxAttempts: CLAIM_ATTEMPTS });
+        return;
+      } catch (error) {
+        const underWay = error instanceof AppError && error.kind === 'unavailable';
+        if (!underWay || attempt === CLAIM_ATTEMPTS) throw error;
+      }
+      await pause(CLAIM_PAUSE_MS);
+    }
+  }
+
+  private async wasCreated(tenantId: string): Promise<boolean> {
+    return (await this.streams.load(tenant, tenantStream(tenantId))).revision !== NO_STREAM;
+  }
+
+  /** A creation that took longer than a claim is respected may have lost the name: then there must be no tenant. */
+  private async withdrawUnlessOwner(claim: Claim, events: EventContext): Promise<void> {
+    const { state } = await this.streams.load(subdomain, subdomainStream(claim.environmentId, claim.subdomain));
+    if (state.status === 'claimed' && state.owner === claim.owner) return;
+    await this.streams.runDecision(tenant, tenantStream(claim.owner), withdrawTenant, events);
+    throw unavailable('The subdomain was taken over by another request', new Error('creation outlived its claim'));
+  }
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { Environment } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { PlatformConfig } from '@attestry/service-kit';
+import { subdomain, subdomainStream } from '../subdomain/subdomain.state.js';
+import { tenant, tenantStream, type ActiveTenant } from '../tenant/tenant.state.js';
+import { canonicalHost, splitTenantHost, tenantHost } from './hosts.js';
+
+export interface LivingTenant {
+  tenant: ActiveTenant;
+  environment: Environment;
+  /** Canonical. */
+  host: string;
+}
+
+/** Tenants by host and by id, read from their streams: never stale (decision 4). */
+@Injectable()
+export class TenantDirectory {
+  constructor(
+    private readonly streams: Streams,
+    private readonly config: PlatformConfig,
+  ) {}
+
+  environment(id: string): Environment | undefined {
+    return this.config.environments.find((environment) => environment.id === id);
+  }
+
+  /** A tenant's host follows from its environment as configured today; `host` is what it was when it was created. */
+  hostOf({ environmentId, subdomain, host }: Pick<ActiveTenant, 'environmentId' | 'subdomain' | 'host'>): string {
+    const environment = this.environment(environmentId);
+    return environment ? this.canonical(tenantHost(subdomain, environment)) : host;
+  }
+
+  /** `host` canonical. Host, then claim, then the tenant that holds the claim. */
+  async byHost(host: string): Promise<LivingTenant | undefined> {
+    const named = splitTenantHost(host, this.config.environments, this.config.publicScheme);
+    if (!named) return undefined;
+    const claim = (await this.streams.load(subdomain, subdomainStream(named.environment.id, named.subdomain))).state;
+    return claim.status === 'claimed' ? this.byId(claim.owner) : undefined;
+  }
+
+  async byId(tenantId: string): Promise<LivingTenant | undefined> {
+    const { state } = await this.streams.load(tenant, tenantStream(tenantId));
+    if (state.status !== 'active') return undefined;
+    const environment = this.environment(state.environmentId);
+    return environment && { tenant: state, environment, host: this.hostOf(state) };
+  }
+
+  private canonical(host: string): string {
+    return canonicalHost(host, this.config.publicScheme) ?? host;
+  }
+}

@@ -1,0 +1,18 @@
+import type { ServiceDefinition } from '@attestry/service-kit';
+import { managementEndpoints } from './management.endpoints.js';
+import { ManagementModule } from './management.module.js';
+
+export const managementService: ServiceDefinition = {
+  name: 'management',
+  module: ManagementModule,
+  endpoints: managementEndpoints,
+};
+export { FIRST_MANAGEMENT_CLIENT_FILE } from './register-management-client/first-management-client.js';
+export {
+  managementClientOutcome,
+  requestManagementClient,
+} from './register-management-client/management-client-request.js';
+export {
+  registerManagementClient,
+  type ManagementClientCredentials,
+} from './register-management-client/register-management-client.js';

@@ -1,0 +1,30 @@
+import { oauthError } from '@attestry/contracts';
+
+/** A client credentials request (RFC 6749 §4.4.2) with the client's credentials in the body (§2.3.1). */
+export interface ClientCredentialsRequest {
+  clientId: string;
+  clientSecret: string;
+  audience?: string;
+}
+
+const MEMBERS = ['client_id', 'client_secret', 'grant_type'] as const;
+
+/**
+ * RFC 6749 §3.2: a parameter without a value counts as omitted; §5.2 for the codes.
+ * @throws oauthError naming what is missing or malformed; values are never shown
+ */
+export const parseTokenRequest = (body: object): ClientCredentialsRequest => {
+  const given = body as Record<string, unknown>;
+  const isMissing = (member: string) => given[member] === undefined || given[member] === null || given[member] === '';
+  const missing = MEMBERS.filter(isMissing);
+  if (missing.length) throw oauthError('invalid_request', `Missing: ${missing.join(', ')}`);
+  const malformed = [...MEMBERS, 'audience'].filter((it) => !isMissing(it) && typeof given[it] !== 'string');
+  if (malformed.length) throw oauthError('invalid_request', `Must be a string: ${malformed.join(', ')}`);
+  if (given['grant_type'] !== 'client_credentials')
+    throw oauthError('unsupported_grant_type', 'grant_type must be client_credentials');
+  return {
+    clientId: given['client_id'] as string,
+    clientSecret: given['client_secret'] as string,
+    ...(!isMissing('audience') && { audience: given['audience'] as string }),
+  };
+};

@@ -1,0 +1,53 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { CreateClientHandler } from './create-client/create-client.js';
+import { CreateTenantHandler } from './create-tenant/create-tenant.js';
+import { DeleteClientHandler } from './delete-client/delete-client.js';
+import { DeleteTenantHandler } from './delete-tenant/delete-tenant.js';
+import { TenantDirectory } from './directory/tenant-directory.js';
+import { IssueTokenHandler } from './issue-token/issue-token.js';
+import { TokenKeys } from './issue-token/token-keys.js';
+import { ListClientsHandler } from './list-clients/list-clients.js';
+import { ListEnvironmentsHandler } from './list-environments/list-environments.js';
+import { ListTenantsHandler } from './list-tenants/list-tenants.js';
+import { LookUpManagementClientHandler } from './look-up-management-client/look-up-management-client.js';
+import { LookUpTenantHandler } from './look-up-tenant/look-up-tenant.js';
+import { ManagementReactions } from './management.reactions.js';
+import { FirstManagementClient } from './register-management-client/first-management-client.js';
+import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
+import { RetrieveTenantHandler } from './retrieve-tenant/retrieve-tenant.js';
+import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-keys.js';
+import { ListCursors } from './tenant-lists/list-cursors.js';
+import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
+
+@Module({
+  imports: [CqrsModule],
+  providers: [
+    // tokens
+    TokenKeys,
+    IssueTokenHandler,
+    RetrieveTokenKeysHandler,
+    // environments and tenants
+    TenantDirectory,
+    ListEnvironmentsHandler,
+    CreateTenantHandler,
+    ListTenantsHandler,
+    RetrieveTenantHandler,
+    DeleteTenantHandler,
+    // clients of tenants
+    CreateClientHandler,
+    ListClientsHandler,
+    DeleteClientHandler,
+    // what the gateway asks
+    LookUpTenantHandler,
+    LookUpManagementClientHandler,
+    // management clients
+    FirstManagementClient,
+    ManagementClientInbox,
+    // lists and reactions
+    ListCursors,
+    TenantListsReadModel,
+    ManagementReactions,
+  ],
+})
+export class ManagementModule {}

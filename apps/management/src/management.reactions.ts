@@ -1,0 +1,44 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { clientCreated, clientDeleted, tenantCreated, tenantDeleted } from '@attestry/contracts';
+import { readEvent, type RecordedEvent } from '@attestry/event-store';
+import { fact, Reactions, type Fact } from '@attestry/service-kit';
+import { TenantDirectory } from './directory/tenant-directory.js';
+import { tenant } from './tenant/tenant.state.js';
+
+/**
+ * Tells the other services about tenants and their clients. Claims of subdomains are not published, nor do they count as
+ * what a request committed: a tenant exists with its own first event.
+ */
+@Injectable()
+export class ManagementReactions implements OnApplicationBootstrap {
+  constructor(
+    private readonly reactions: Reactions,
+    private readonly directory: TenantDirectory,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.publishFacts('management', [tenant.category], (stored) => this.factsOf(stored));
+  }
+
+  private factsOf(stored: RecordedEvent): Fact[] {
+    const event = readEvent(tenant, stored);
+    switch (event.type) {
+      case 'TenantCreated': {
+        const { tenantId, environmentId, name } = event.data;
+        return [fact(tenantCreated, { tenantId, environmentId, name, host: this.directory.hostOf(event.data) })];
+      }
+      case 'TenantDeleted':
+        return [fact(tenantDeleted, { tenantId: event.data.tenantId, host: this.directory.hostOf(event.data) })];
+      case 'TenantClientCreated': {
+        const { tenantId, clientId, roles } = event.data;
+        return [fact(clientCreated, { tenantId, clientId, roles })];
+      }
+      case 'TenantClientDeleted': {
+        const { tenantId, clientId } = event.data;
+        return [fact(clientDeleted, { tenantId, clientId })];
+      }
+      case 'MachineMembershipGranted':
+        return [];
+    }
+  }
+}

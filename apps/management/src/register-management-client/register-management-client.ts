@@ -1,0 +1,85 @@
+import type { Clock, EventContext, Ids, Streams } from '@attestry/event-store';
+import { PLATFORM, type KeyVault } from '@attestry/keys';
+import { newClientCredentials } from '../create-client/client-credentials.js';
+import { configureClient, registerClient } from '../management-client/management-client.decisions.js';
+import {
+  isManagementClientId,
+  managementClient,
+  managementClientStream,
+  MAX_MANAGEMENT_CLIENT_ID,
+} from '../management-client/management-client.state.js';
+import { secretDigest } from './secret-digest.js';
+
+export interface ManagementClientCredentials {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Who asks: a `request` for a new client, or the `configuration`, whose secret replaces an older one. */
+export type RegistrationSource = 'request' | 'configuration';
+
+const platformContext = (ids: Ids): EventContext => ({
+  tenantId: PLATFORM,
+  requestId: ids.uuid(),
+  actor: 'service:management',
+  operation: 'management.register-management-client',
+});
+
+/**
+ * Registers a management client of which only the secret's digest is known.
+ * @throws conflict when the id is another's and the source is a `request`; Error for an id that cannot be one
+ */
+export const registerManagementClientDigest = async (
+  streams: Streams,
+  vault: KeyVault,
+  ids: Ids,
+  clock: Clock,
+  client: { clientId: string; name: string; digest: string },
+  source: RegistrationSource,
+): Promise<void> => {
+  const { clientId, name, digest } = client;
+  if (!isManagementClientId(clientId))
+    throw new Error(`the id of a management client has 1 to ${MAX_MANAGEMENT_CLIENT_ID} well-formed characters`);
+  const decide = source === 'configuration' ? configureClient : registerClient;
+  await streams.runDecision(
+    managementClient,
+    managementClientStream(clientId),
+    (state) =>
+      decide(
+        state,
+        { clientId, name },
+        {
+          secretMac: vault.mac(digest, clientId),
+          sameSecret: state.status === 'active' && vault.verifyMac(digest, state.secretMac, clientId),
+          now: clock.now().toISOString(),
+        },
+      ),
+    platformContext(ids),
+  );
+};
+
+/**
+ * Registers a management client; id (32 characters) and secret (64) are made where they are not given. Repeating it with
+ * the same id and secret changes nothing.
+ * @throws conflict when the id is registered with another secret
+ */
+export const registerManagementClient = async (
+  streams: Streams,
+  vault: KeyVault,
+  ids: Ids,
+  clock: Clock,
+  { name, clientId, secret }: { name: string; clientId?: string; secret?: string },
+): Promise<ManagementClientCredentials> => {
+  const made = newClientCredentials();
+  const credentials = { clientId: clientId ?? made.clientId, clientSecret: secret ?? made.clientSecret };
+  const digest = secretDigest(credentials.clientSecret);
+  await registerManagementClientDigest(
+    streams,
+    vault,
+    ids,
+    clock,
+    { clientId: credentials.clientId, name, digest },
+    'request',
+  );
+  return credentials;
+};

@@ -1,0 +1,16 @@
+import type { Environment, Role, Tenant } from '@attestry/contracts';
+
+/** The tenant as the management API shows it to one of its members. */
+export const tenantView = (
+  tenant: { id: string; name: string },
+  host: string,
+  environment: Environment,
+  roles: Role[],
+): Tenant => ({
+  id: tenant.id,
+  name: tenant.name,
+  subdomain: host,
+  environmentId: environment.id,
+  environment,
+  membership: { roles },
+});

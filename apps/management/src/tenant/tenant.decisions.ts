@@ -1,0 +1,95 @@
+import { conflict, forbidden, invalid, notFound, type Role } from '@attestry/contracts';
+import type { SecretMac } from '@attestry/keys';
+import type { TenantEvent } from './tenant.events.js';
+import type { ActiveTenant, TenantState } from './tenant.state.js';
+
+export const MAX_CLIENTS_PER_TENANT = 100;
+
+export interface NewClientFacts {
+  clientId: string;
+  secretMac: SecretMac;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+}
+
+export interface CreateTenantCommand {
+  tenantId: string;
+  environmentId: string;
+  name: string;
+  subdomain: string;
+  host: string;
+  /** The management client that creates it and so becomes its admin. */
+  creator: string;
+}
+
+/** The whole first append: tenant, its creator's membership, its default client. */
+export const createTenant = (
+  state: TenantState,
+  command: CreateTenantCommand,
+  { clientId, secretMac, now }: NewClientFacts,
+): TenantEvent[] => {
+  if (state.status !== 'absent') throw conflict('The tenant exists already');
+  const { creator, ...created } = command;
+  const { tenantId } = command;
+  return [
+    { type: 'TenantCreated', data: { ...created, createdAt: now } },
+    { type: 'MachineMembershipGranted', data: { tenantId, managementClientId: creator, roles: ['admin'] } },
+    {
+      type: 'TenantClientCreated',
+      data: { tenantId, clientId, name: 'Default client', roles: ['admin'], secretMac, createdAt: now },
+    },
+  ];
+};
+
+/** A tenant as one of its members sees it. Strangers cannot tell it from one that never was: 404. */
+export const seenByMember = (
+  state: TenantState,
+  managementClientId: string,
+): { tenant: ActiveTenant; roles: Role[] } => {
+  const roles = state.status === 'active' ? state.machineMembers.get(managementClientId) : undefined;
+  if (state.status !== 'active' || !roles) throw notFound();
+  return { tenant: state, roles };
+};
+
+/** As {@link seenByMember}, and 403 for a member who is not `admin`. */
+export const seenByAdmin = (state: TenantState, managementClientId: string): ActiveTenant => {
+  const { tenant, roles } = seenByMember(state, managementClientId);
+  if (!roles.includes('admin')) throw forbidden();
+  return tenant;
+};
+
+export const createClient = (
+  state: TenantState,
+  command: { caller: string; name: string; roles: Role[] },
+  { clientId, secretMac, now }: NewClientFacts,
+): TenantEvent[] => {
+  const tenant = seenByAdmin(state, command.caller);
+  if (tenant.clients.has(clientId)) throw conflict('The client exists already');
+  if (tenant.clients.size >= MAX_CLIENTS_PER_TENANT)
+    throw invalid({
+      msg: `a tenant has at most ${MAX_CLIENTS_PER_TENANT} clients`,
+      param: 'tenantId',
+      location: 'params',
+    });
+  const { name, roles } = command;
+  return [
+    { type: 'TenantClientCreated', data: { tenantId: tenant.id, clientId, name, roles, secretMac, createdAt: now } },
+  ];
+};
+
+/** The last one may go too: its tenant's admins on the management API can make another. */
+export const deleteClient = (state: TenantState, command: { caller: string; clientId: string }): TenantEvent[] => {
+  const tenant = seenByAdmin(state, command.caller);
+  if (!tenant.clients.has(command.clientId)) throw notFound();
+  return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
+};
+
+const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant): TenantEvent[] => [
+  { type: 'TenantDeleted', data: { tenantId, environmentId, subdomain, host } },
+];
+
+export const deleteTenant = (state: TenantState, command: { caller: string }): TenantEvent[] =>
+  deleted(seenByAdmin(state, command.caller));
+
+/** Undoes a creation that lost its subdomain to a later one while it was under way. */
+export const withdrawTenant = (state: TenantState): TenantEvent[] => (state.status === 'active' ? deleted(state) : []);

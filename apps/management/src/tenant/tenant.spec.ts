@@ -1,0 +1,145 @@
+import type { Role } from '@attestry/contracts';
+import { given } from '@attestry/event-store';
+import {
+  createClient,
+  createTenant,
+  deleteClient,
+  deleteTenant,
+  MAX_CLIENTS_PER_TENANT,
+  seenByAdmin,
+  seenByMember,
+  withdrawTenant,
+} from './tenant.decisions.js';
+import type { TenantEvent } from './tenant.events.js';
+import { tenant, tenantStream, type TenantState } from './tenant.state.js';
+
+const now = '2026-03-01T10:00:00.000Z';
+const secretMac = { pepper: 'p1', mac: 'm' };
+const tenantId = '11111111-1111-4111-8111-111111111111';
+const place = { environmentId: 'env', subdomain: 'acme', host: 'acme.example' };
+
+const created: TenantEvent = { type: 'TenantCreated', data: { tenantId, name: 'Acme', ...place, createdAt: now } };
+const member = (managementClientId: string, roles: Role[]): TenantEvent => ({
+  type: 'MachineMembershipGranted',
+  data: { tenantId, managementClientId, roles },
+});
+const client = (clientId: string, name = 'Default client', roles: Role[] = ['admin']): TenantEvent => ({
+  type: 'TenantClientCreated',
+  data: { tenantId, clientId, name, roles, secretMac, createdAt: now },
+});
+const deleted: TenantEvent = { type: 'TenantDeleted', data: { tenantId, ...place } };
+const living = [created, member('boss', ['admin']), client('c1')];
+
+describe('tenant', () => {
+  const create = (state: TenantState) =>
+    createTenant(state, { tenantId, name: 'Acme', ...place, creator: 'boss' }, { clientId: 'c1', secretMac, now });
+
+  it('is created with its creator as admin and a default client, in one append', () => {
+    given(tenant, []).when(create).then(living);
+  });
+
+  it('is created once', () => {
+    given(tenant, living).when(create).thenThrows('Conflict');
+    given(tenant, [...living, deleted])
+      .when(create)
+      .thenThrows('Conflict');
+  });
+
+  it('has a stream of its own name', () => {
+    expect(tenantStream(tenantId)).toBe(`tenant-${tenantId}`);
+  });
+
+  it('shows itself to members only, and to admins what is theirs', () => {
+    const seen = (caller: string) => (state: TenantState) => (seenByMember(state, caller), []);
+    const admin = (caller: string) => (state: TenantState) => (seenByAdmin(state, caller), []);
+    const withAuditor = [...living, member('eye', ['auditor'])];
+    given(tenant, withAuditor).when(seen('boss')).then([]);
+    given(tenant, withAuditor).when(seen('eye')).then([]);
+    given(tenant, withAuditor).when(admin('boss')).then([]);
+    given(tenant, withAuditor).when(admin('eye')).thenThrows('Forbidden');
+    for (const stranger of ['nobody', '', '__proto__', 'constructor', 'c1']) {
+      given(tenant, withAuditor).when(seen(stranger)).thenThrows('NotFound');
+      given(tenant, withAuditor).when(admin(stranger)).thenThrows('NotFound');
+    }
+    given(tenant, []).when(seen('boss')).thenThrows('NotFound');
+    given(tenant, [...living, deleted])
+      .when(admin('boss'))
+      .thenThrows('NotFound');
+  });
+
+  it('is deleted once, by an admin', () => {
+    const remove = (caller: string) => (state: TenantState) => deleteTenant(state, { caller });
+    given(tenant, living).when(remove('boss')).then([deleted]);
+    given(tenant, living).when(remove('boss')).thenState({ status: 'deleted' });
+    given(tenant, living).when(remove('other')).thenThrows('NotFound');
+    given(tenant, [...living, member('eye', ['issuer'])])
+      .when(remove('eye'))
+      .thenThrows('Forbidden');
+    given(tenant, [...living, deleted])
+      .when(remove('boss'))
+      .thenThrows('NotFound');
+  });
+
+  it('is withdrawn by whoever lost its subdomain, once', () => {
+    given(tenant, living).when(withdrawTenant).then([deleted]);
+    given(tenant, [...living, deleted])
+      .when(withdrawTenant)
+      .then([]);
+    given(tenant, []).when(withdrawTenant).then([]);
+  });
+});
+
+describe('clients of a tenant', () => {
+  const facts = { clientId: 'c2', secretMac, now };
+  const add =
+    (caller = 'boss') =>
+    (state: TenantState) =>
+      createClient(state, { caller, name: 'Issuer', roles: ['issuer'] }, facts);
+  const remove =
+    (clientId: string, caller = 'boss') =>
+    (state: TenantState) =>
+      deleteClient(state, { caller, clientId });
+
+  it('are created by an admin', () => {
+    given(tenant, living)
+      .when(add())
+      .then([client('c2', 'Issuer', ['issuer'])]);
+    given(tenant, [...living, member('eye', ['issuer'])])
+      .when(add('eye'))
+      .thenThrows('Forbidden');
+    given(tenant, living).when(add('other')).thenThrows('NotFound');
+    given(tenant, [...living, deleted])
+      .when(add())
+      .thenThrows('NotFound');
+    given(tenant, [...living, client('c2')])
+      .when(add())
+      .thenThrows('Conflict');
+  });
+
+  it(`are at most ${MAX_CLIENTS_PER_TENANT}; one that is deleted makes room`, () => {
+    const more = Array.from({ length: MAX_CLIENTS_PER_TENANT - 1 }, (_, n) => client(`more-${n}`));
+    given(tenant, [...living, ...more.slice(1)])
+      .when(add())
+      .then([client('c2', 'Issuer', ['issuer'])]);
+    given(tenant, [...living, ...more])
+      .when(add())
+      .thenThrows('BadRequest');
+    const gone: TenantEvent = { type: 'TenantClientDeleted', data: { tenantId, clientId: 'c1' } };
+    given(tenant, [...living, ...more, gone])
+      .when(add())
+      .then([client('c2', 'Issuer', ['issuer'])]);
+  });
+
+  it('are deleted by an admin, the last one too, and once', () => {
+    const gone: TenantEvent = { type: 'TenantClientDeleted', data: { tenantId, clientId: 'c1' } };
+    given(tenant, living).when(remove('c1')).then([gone]);
+    given(tenant, [...living, gone])
+      .when(remove('c1'))
+      .thenThrows('NotFound');
+    given(tenant, living).when(remove('c9')).thenThrows('NotFound');
+    given(tenant, living).when(remove('c1', 'other')).thenThrows('NotFound');
+    given(tenant, [...living, member('eye', ['issuer'])])
+      .when(remove('c1', 'eye'))
+      .thenThrows('Forbidden');
+  });
+});
