@@ -13,6 +13,7 @@ export * from './management/management.events.js';
 export * from './dids/dids.operations.js';
 export * from './dids/dids.events.js';
 export * from './issuance/credential-configurations.js';
+export * from './issuance/contexts.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
 export * from './issuance/users.js';

@@ -2,8 +2,8 @@ import type { Role } from './roles.js';
 import type { Permission } from './roles.js';
 import { rolesWith } from './roles.js';
 
-/** Where an operation is served: the management host, an authorization host, or a tenant's own host. */
-export type Api = 'management' | 'auth' | 'tenant';
+/** Where an operation is served: the management host, an authorization host, a tenant's own host, or the host of `CONTEXT_URL`. */
+export type Api = 'management' | 'auth' | 'tenant' | 'contexts';
 
 export type ServiceName = 'management' | 'dids' | 'issuance' | 'webhooks' | 'analytics';
 

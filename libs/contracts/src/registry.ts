@@ -1,5 +1,6 @@
 import * as analytics from './analytics/analytics.operations.js';
 import * as dids from './dids/dids.operations.js';
+import { retrieveContext } from './issuance/contexts.js';
 import {
   checkCredentialConfiguration,
   jwtVcConfigurations,
@@ -24,6 +25,7 @@ export const OPERATIONS: readonly Operation[] = [
   { checkCredentialConfiguration },
   offers,
   protocol,
+  { retrieveContext },
   users,
   webhooks,
   analytics,

@@ -1,4 +1,10 @@
-import type { ClaimMapping, CredentialBranding, CredentialFormat, CredentialIssuer, Duration } from '@attestry/contracts';
+import type {
+  ClaimMapping,
+  CredentialBranding,
+  CredentialFormat,
+  CredentialIssuer,
+  Duration,
+} from '@attestry/contracts';
 
 /** The key a configuration signs with, pinned when it was created (decision 19). */
 export interface PinnedIssuerKey {
@@ -36,4 +42,4 @@ export type CredentialConfigurationEvent =
       };
     }
   | { type: 'CredentialConfigurationContentReplaced'; data: { content: ConfigurationContent } }
-  | { type: 'CredentialConfigurationDeleted'; data: { did: string } };
+  | { type: 'CredentialConfigurationDeleted'; data: { configurationId: string; did: string } };

@@ -5,4 +5,5 @@
 export type UserEvent =
   | { type: 'UserCreated'; data: { userId: string; sealedClaims?: string; createdAt: string } }
   | { type: 'UserClaimsReplaced'; data: { sealedClaims: string } }
-  | { type: 'UserDeleted'; data: { userId: string } };
+  /** `destroyedKeys`: ids of the data keys that ended with the user, the user's own and those of their sessions. */
+  | { type: 'UserDeleted'; data: { userId: string; destroyedKeys: string[] } };

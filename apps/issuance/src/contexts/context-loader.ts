@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Streams } from '@attestry/event-store';
+import { PlatformConfig } from '@attestry/service-kit';
+import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
+import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
+import type { DocumentLoader } from './json-ld.js';
+import { platformContext } from './platform-context.js';
+import { WELL_KNOWN_CONTEXTS } from './well-known.js';
+
+export type PinnedContexts = ConfigurationContent['contexts'];
+
+/** base64url SHA-256 over the UTF-8 of a document. */
+export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');
+
+/** The document of that address is neither bundled nor pinned: nothing is ever fetched while issuing (decision 20). */
+export class ContextNotPinned extends Error {
+  override readonly name = 'ContextNotPinned';
+  constructor(readonly url: string) {
+    super(`context ${url} is neither bundled nor pinned`);
+  }
+}
+
+/** JSON-LD contexts from memory: the bundled ones, the platform's own, and those a tenant's configuration pinned. */
+@Injectable()
+export class ContextLoader {
+  private readonly bundled: ReadonlyMap<string, object>;
+  /** By hash. Sizes are those of the texts. */
+  private readonly kept = new LRUCache<string, object>({ max: 1000, maxSize: 32 * 1024 * 1024 });
+
+  constructor(
+    private readonly streams: Streams,
+    config: PlatformConfig,
+  ) {
+    this.bundled = new Map([...WELL_KNOWN_CONTEXTS, [config.contextUrl, platformContext(config.contextUrl)]]);
+  }
+
+  isBundled(url: string): boolean {
+    return this.bundled.has(url);
+  }
+
+  /** Brings a configuration's contexts into memory; returns at once when they are there. */
+  async prepare(pinned: PinnedContexts): Promise<void> {
+    await Promise.all(pinned.map(({ url, sha256 }) => (this.isBundled(url) ? undefined : this.read(sha256))));
+  }
+
+  /**
+   * The document of an address, after {@link prepare}.
+   * @throws ContextNotPinned
+   */
+  load(url: string, pinned: PinnedContexts): object {
+    const hash = pinned.find((context) => context.url === url)?.sha256;
+    const document = this.bundled.get(url) ?? (hash === undefined ? undefined : this.kept.get(hash));
+    if (!document) throw new ContextNotPinned(url);
+    return document;
+  }
+
+  /** The same for a JSON-LD processor. Pinned documents are not shared between calls: tenants may pin different texts. */
+  documentLoader(pinned: PinnedContexts): DocumentLoader {
+    return async (url) => {
+      const shared = this.bundled.get(url);
+      if (shared) return { contextUrl: null, documentUrl: url, document: shared, tag: 'static' };
+      await this.prepare(pinned.filter((context) => context.url === url));
+      return { contextUrl: null, documentUrl: url, document: this.load(url, pinned) };
+    };
+  }
+
+  private async read(hash: string): Promise<void> {
+    if (this.kept.has(hash)) return;
+    const { state } = await this.streams.load(keptContext, keptContextStream(hash));
+    if (state.status !== 'kept') throw new Error(`context ${hash} is not kept`);
+    if (sha256(state.document) !== hash) throw new Error(`context ${hash} was changed`);
+    this.kept.set(hash, JSON.parse(state.document) as object, { size: state.document.length });
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * The platform's own context: whatever a tenant calls a claim or a type becomes a term of this vocabulary, so that
+ * expansion drops nothing (decision 20). It must never change: credentials in wallets were signed over it.
+ */
+export const platformContext = (contextUrl: string): object => ({
+  '@context': { '@version': 1.1, '@vocab': `${contextUrl}#` },
+});

@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
+import { invalid, type ErrorDetail } from '@attestry/contracts';
+import { Outbound, PlatformConfig } from '@attestry/service-kit';
+import { keepContext } from '../kept-context/kept-context.decisions.js';
+import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
+import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js';
+import { expandSafely, type DocumentLoader } from './json-ld.js';
+import { CREDENTIALS_V2 } from './well-known.js';
+
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 5000;
+
+/** What a credential made of the configuration will hold; the contexts are tried on it. */
+export interface TrialCredential {
+  types: string[];
+  claims: string[];
+}
+
+interface FetchedContext {
+  url: string;
+  sha256: string;
+  text: string;
+  document: object;
+}
+
+class Refused extends Error {}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Addresses of other contexts that a context document names: as members of its context, scoped, or imported. */
+const referencesOf = (context: unknown): string[] => {
+  if (typeof context === 'string') return [context];
+  if (Array.isArray(context)) return context.flatMap(referencesOf);
+  if (typeof context !== 'object' || context === null) return [];
+  return Object.entries(context).flatMap(([key, value]) => {
+    if (key === '@import') return typeof value === 'string' ? [value] : [];
+    if (key === '@context') return referencesOf(value);
+    return typeof value === 'object' && value !== null && '@context' in value
+      ? referencesOf((value as { '@context': unknown })['@context'])
+      : [];
+  });
+};
+
+/** Fetches, checks and keeps the contexts a tenant names in a configuration (decision 20). */
+@Injectable()
+export class TenantContexts {
+  constructor(
+    private readonly streams: Streams,
+    private readonly outbound: Outbound,
+    private readonly loader: ContextLoader,
+    private readonly config: PlatformConfig,
+  ) {}
+
+  /**
+   * Pins each address to a document. `known` are the configuration's contexts so far: they are not fetched again.
+   * @throws AppError 400, `param: contexts`
+   */
+  async pin(
+    urls: readonly string[],
+    known: PinnedContexts,
+    trial: TrialCredential,
+    context: EventContext,
+  ): Promise<PinnedContexts> {
+    const faults: ErrorDetail[] = [];
+    const fetched: FetchedContext[] = [];
+    const pinned = await Promise.all(
+      urls.map(async (url) => {
+        const before = known.find((entry) => entry.url === url);
+        if (before) return before;
+        try {
+          if (url === CREDENTIALS_V2 || url === this.config.contextUrl)
+            throw new Refused('is part of every credential already');
+          if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
+          const document = await this.fetch(url);
+          fetched.push(document);
+          return { url, sha256: document.sha256 };
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error;
+          faults.push({ value: url, msg: error.message, param: 'contexts', location: 'body' });
+          return { url, sha256: '' };
+        }
+      }),
+    );
+    for (const { url, document } of fetched)
+      for (const reference of referencesOf((document as { '@context': unknown })['@context']))
+        if (!this.loader.isBundled(reference) && !urls.includes(reference))
+          faults.push({
+            value: url,
+            msg: 'refers to another context, which must be listed too',
+            param: 'contexts',
+            location: 'body',
+          });
+    if (faults.length) throw invalid(...faults);
+    await this.tryOn(pinned, fetched, trial);
+    await Promise.all(fetched.map((document) => this.keep(document, context)));
+    return pinned;
+  }
+
+  /** One document. Whatever goes wrong with the target is the tenant's to mend. */
+  private async fetch(url: string): Promise<FetchedContext> {
+    const target = this.outbound.check(url);
+    if ('fault' in target) throw new Refused(target.fault);
+    let text: string;
+    try {
+      const answer = await this.outbound.send(target.url, {
+        headers: { accept: 'application/ld+json, application/json;q=0.9' },
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+      });
+      if (answer.status !== 200) throw new Error(`status ${answer.status}`);
+      text = new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
+    } catch (error) {
+      // The cause could tell a tenant about networks it cannot see itself; only our own limits are named.
+      throw new Refused('could not be fetched as a context of at most 1 MiB within 5 seconds', { cause: error });
+    }
+    let document: unknown;
+    try {
+      document = JSON.parse(text);
+    } catch (error) {
+      throw new Refused('is not JSON', { cause: error });
+    }
+    if (typeof document !== 'object' || document === null || !('@context' in document))
+      throw new Refused('is not a JSON-LD context');
+    return { url, sha256: sha256(text), text, document };
+  }
+
+  /** Expands a credential with these contexts, so that what cannot be issued is refused now and not at a wallet. */
+  private async tryOn(pinned: PinnedContexts, fetched: FetchedContext[], trial: TrialCredential): Promise<void> {
+    const stored = this.loader.documentLoader(pinned);
+    const documentLoader: DocumentLoader = async (url) => {
+      const fresh = fetched.find((document) => document.url === url);
+      return fresh ? { contextUrl: null, documentUrl: url, document: fresh.document } : stored(url);
+    };
+    const credential = {
+      '@context': [CREDENTIALS_V2, this.config.contextUrl, ...pinned.map(({ url }) => url)],
+      type: ['VerifiableCredential', ...trial.types],
+      issuer: 'did:example:issuer',
+      credentialSubject: {
+        id: 'did:example:holder',
+        ...Object.fromEntries(trial.claims.map((name) => [name, 'urn:example:value'])),
+      },
+    };
+    try {
+      await expandSafely(credential, documentLoader);
+    } catch (error) {
+      const { details } = error as { details?: { code?: string } };
+      throw invalid({
+        msg: `do not work together as JSON-LD (${details?.code ?? messageOf(error)})`,
+        param: pinned.length ? 'contexts' : 'claimMappings',
+        location: 'body',
+      });
+    }
+  }
+
+  private async keep({ sha256, text }: FetchedContext, context: EventContext): Promise<void> {
+    try {
+      await this.streams.runDecision(
+        keptContext,
+        keptContextStream(sha256),
+        (state) => keepContext(state, { sha256, document: text }),
+        context,
+      );
+    } catch (error) {
+      if (!(error instanceof AppendTooLarge)) throw error;
+      throw invalid({ msg: 'must each be at most 1 MiB', param: 'contexts', location: 'body' });
+    }
+  }
+}

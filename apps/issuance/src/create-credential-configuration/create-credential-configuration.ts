@@ -1,0 +1,106 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  releaseIssuerKey,
+  reserveIssuerKey,
+  type JwtVcConfiguration,
+  type OperationContext,
+  type OperationRequest,
+} from '@attestry/contracts';
+import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
+import { CLOCK, eventContext, IDS, LOGGER, ServiceClient, tenantOf, type Logger } from '@attestry/service-kit';
+import { TenantContexts } from '../contexts/tenant-contexts.js';
+import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import {
+  activeConfiguration,
+  ALGORITHMS_OF,
+  checkConfiguration,
+  configurationRecord,
+  contentOf,
+  createCredentialConfiguration,
+  trialOf,
+  type ConfigurationRequest,
+} from '../credential-configuration/credential-configuration.decisions.js';
+import {
+  credentialConfiguration,
+  credentialConfigurationStream,
+} from '../credential-configuration/credential-configuration.state.js';
+import { formatOf } from '../credential-configuration/variant.js';
+import { TypeClaims, type TypeOwner } from '../type-claim/type-claims.js';
+
+export class CreateCredentialConfiguration {
+  constructor(
+    readonly request: OperationRequest<ConfigurationRequest>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/**
+ * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it breaks off
+ * in between, the claim can be taken over and dids finds that the reservation's configuration does not exist.
+ */
+@CommandHandler(CreateCredentialConfiguration)
+export class CreateCredentialConfigurationHandler implements ICommandHandler<CreateCredentialConfiguration> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly types: TypeClaims,
+    private readonly contexts: TenantContexts,
+    private readonly client: ServiceClient,
+    private readonly configurations: ConfigurationsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async execute({ request: { body }, context }: CreateCredentialConfiguration): Promise<JwtVcConfiguration> {
+    const format = formatOf(context);
+    const tenantId = tenantOf(context).id;
+    checkConfiguration(body, format);
+    const owner: TypeOwner = { tenantId, format, type: body.type, owner: this.ids.uuid() };
+    await this.types.check(owner);
+    const pinned =
+      format === 'ldp_vc' ? await this.contexts.pin(body.contexts ?? [], [], trialOf(body), eventContext(context)) : [];
+    const { did, verificationMethod, kmsKeyId, algorithm } = await this.client.call(
+      reserveIssuerKey,
+      { body: { algorithms: ALGORITHMS_OF[format], configurationId: owner.owner, did: body.issuerDid } },
+      context,
+    );
+    try {
+      await this.types.claim(owner, context);
+      const created = await this.streams.runDecision(
+        credentialConfiguration,
+        credentialConfigurationStream(tenantId, owner.owner),
+        (state) =>
+          createCredentialConfiguration(state, {
+            id: owner.owner,
+            format,
+            type: body.type,
+            issuerKey: { did, verificationMethod, kmsKeyId, algorithm },
+            content: contentOf(body, pinned),
+            createdAt: this.clock.now(),
+          }),
+        eventContext(context),
+      );
+      await this.configurations.running.waitFor(created.position, 250);
+      return configurationRecord(activeConfiguration(created.state, format));
+    } catch (error) {
+      // When the store failed, the configuration may exist all the same: then what it holds must stay.
+      if (!(error instanceof EventStoreUnavailable)) await this.giveBack(owner, did, context);
+      throw error;
+    }
+  }
+
+  /** Best effort: both heal by themselves, and the caller must get the first error. */
+  private async giveBack(owner: TypeOwner, did: string, context: OperationContext): Promise<void> {
+    const released = await Promise.allSettled([
+      this.types.release(owner, context),
+      this.client.call(releaseIssuerKey, { body: { did, configurationId: owner.owner } }, context),
+    ]);
+    for (const outcome of released)
+      if (outcome.status === 'rejected')
+        this.logger.warn(
+          { requestId: context.requestId, cause: String(outcome.reason) },
+          'not given back after a refused creation',
+        );
+  }
+}

@@ -1,0 +1,48 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { createUser, OperationContext, User } from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { checkUser, createUser as decide } from '../user/user.decisions.js';
+import { user, userStream } from '../user/user.state.js';
+import { UsersReadModel } from '../user/users.read-model.js';
+
+export class CreateUser {
+  constructor(
+    readonly request: RequestOf<typeof createUser>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(CreateUser)
+export class CreateUserHandler implements ICommandHandler<CreateUser> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly users: UsersReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request: { body }, context }: CreateUser): Promise<User> {
+    const claims = body.claims ?? {};
+    const text = JSON.stringify(claims);
+    checkUser(body, Buffer.byteLength(text));
+    const tenantId = tenantOf(context).id;
+    const userId = this.ids.uuid();
+    const hasClaims = Object.keys(claims).length > 0;
+    const seal = hasClaims ? this.vault.sealWithNewKey(tenantId, 'user', userId, text) : undefined;
+    const [created] = await Promise.all([
+      this.streams.runDecision(
+        user,
+        userStream(tenantId, userId),
+        (state) => decide(state, { userId, sealedClaims: seal?.sealed, createdAt: this.clock.now() }),
+        eventContext(context),
+      ),
+      seal?.durable,
+    ]);
+    await this.users.running.waitFor(created.position, 250);
+    return { id: userId, claims };
+  }
+}

@@ -1,0 +1,132 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { CredentialFormat } from '@attestry/contracts';
+import { readEvent, type RecordedEvent } from '@attestry/event-store';
+import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { Health } from '@attestry/service-kit';
+import type { ActiveConfiguration } from './credential-configuration.decisions.js';
+import { credentialConfiguration } from './credential-configuration.state.js';
+
+export interface ConfigurationTables {
+  issuance_configurations: {
+    tenant_id: string;
+    id: string;
+    format: CredentialFormat;
+    type: string;
+    /** JSON of PinnedIssuerKey. */
+    issuer_key: string;
+    /** JSON of ConfigurationContent. */
+    content: string;
+    version: number;
+    created_at: string;
+  };
+}
+
+export type ConfigurationRow = ConfigurationTables['issuance_configurations'];
+
+export const configurationOfRow = (row: ConfigurationRow): ActiveConfiguration => ({
+  status: 'active',
+  id: row.id,
+  format: row.format,
+  type: row.type,
+  issuerKey: JSON.parse(row.issuer_key) as ActiveConfiguration['issuerKey'],
+  content: JSON.parse(row.content) as ActiveConfiguration['content'],
+  createdAt: row.created_at,
+  version: row.version,
+});
+
+const configurations: Projection<ConfigurationTables> = {
+  name: 'issuance.configurations',
+  version: 1,
+  categories: [credentialConfiguration.category],
+  types: Object.keys(credentialConfiguration.types),
+  tables: ['issuance_configurations'],
+  async create(db) {
+    await db.schema
+      .createTable('issuance_configurations')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('format', 'text', (c) => c.notNull())
+      .addColumn('type', 'text', (c) => c.notNull())
+      .addColumn('issuer_key', 'text', (c) => c.notNull())
+      .addColumn('content', 'text', (c) => c.notNull())
+      .addColumn('version', 'integer', (c) => c.notNull())
+      .addColumn('created_at', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('issuance_configurations_pk', ['tenant_id', 'id'])
+      .execute();
+    await db.schema
+      .createIndex('issuance_configurations_by_time')
+      .on('issuance_configurations')
+      .columns(['tenant_id', 'format', 'created_at', 'id'])
+      .execute();
+  },
+  async project(trx, events: readonly RecordedEvent[]) {
+    for (const stored of events) {
+      const event = readEvent(credentialConfiguration, stored);
+      const { tenantId } = stored.metadata;
+      const id = stored.stream.slice(`${credentialConfiguration.category}-${tenantId}+`.length);
+      switch (event.type) {
+        case 'CredentialConfigurationCreated':
+          await trx
+            .insertInto('issuance_configurations')
+            .values({
+              tenant_id: tenantId,
+              id,
+              format: event.data.format,
+              type: event.data.credentialType,
+              issuer_key: JSON.stringify(event.data.issuerKey),
+              content: JSON.stringify(event.data.content),
+              version: 1,
+              created_at: event.data.createdAt,
+            })
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+          break;
+        case 'CredentialConfigurationContentReplaced':
+          // The version is the number of events so far, so that a batch that comes twice counts once.
+          await trx
+            .updateTable('issuance_configurations')
+            .set({ content: JSON.stringify(event.data.content), version: stored.revision + 1 })
+            .where('tenant_id', '=', tenantId)
+            .where('id', '=', id)
+            .execute();
+          break;
+        case 'CredentialConfigurationDeleted':
+          await trx
+            .deleteFrom('issuance_configurations')
+            .where('tenant_id', '=', tenantId)
+            .where('id', '=', id)
+            .execute();
+          break;
+      }
+    }
+  },
+};
+
+/** The tenants' credential configurations, as lists and metadata show them. */
+@Injectable()
+export class ConfigurationsReadModel implements OnModuleInit {
+  running!: RunningProjection<ConfigurationTables>;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly health: Health,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.running = await this.readModels.start(configurations);
+    this.health.register(configurations.name, () => {
+      const { name, healthy, error, caughtUp } = this.running.health;
+      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
+    });
+  }
+
+  ofTenant(tenantId: string) {
+    return this.running.db.selectFrom('issuance_configurations').selectAll().where('tenant_id', '=', tenantId);
+  }
+
+  /** All of a tenant, oldest first: for the issuer metadata. */
+  async all(tenantId: string): Promise<ActiveConfiguration[]> {
+    const rows = await this.ofTenant(tenantId).orderBy('created_at').orderBy('id').execute();
+    return rows.map(configurationOfRow);
+  }
+}

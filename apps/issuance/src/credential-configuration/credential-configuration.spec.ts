@@ -1,0 +1,239 @@
+import { AppError } from '@attestry/contracts';
+import { given } from '@attestry/event-store';
+import { parseClaimPath } from './claim-path.js';
+import {
+  configurationFaults,
+  configurationRecord,
+  contentOf,
+  createCredentialConfiguration,
+  deleteCredentialConfiguration,
+  replaceConfigurationContent,
+  type ConfigurationRequest,
+} from './credential-configuration.decisions.js';
+import type { CredentialConfigurationEvent, PinnedIssuerKey } from './credential-configuration.events.js';
+import { credentialConfiguration } from './credential-configuration.state.js';
+
+const id = '11111111-1111-4111-8111-111111111111';
+const at = '2026-01-01T00:00:00.000Z';
+const issuerKey: PinnedIssuerKey = {
+  did: 'did:web:acme.example',
+  verificationMethod: 'did:web:acme.example#k1',
+  kmsKeyId: '22222222-2222-4222-8222-222222222222',
+  algorithm: 'P-256',
+};
+const request = (more: Partial<ConfigurationRequest> = {}): ConfigurationRequest => ({
+  type: 'Membership',
+  name: 'Membership',
+  issuer: { name: 'Acme' },
+  claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  ...more,
+});
+const content = contentOf(request(), []);
+const created = {
+  type: 'CredentialConfigurationCreated',
+  data: { configurationId: id, format: 'jwt_vc_json', credentialType: 'Membership', issuerKey, content, createdAt: at },
+} as CredentialConfigurationEvent;
+const deleted = {
+  type: 'CredentialConfigurationDeleted',
+  data: { configurationId: id, did: issuerKey.did },
+} as CredentialConfigurationEvent;
+const create = (state: Parameters<typeof createCredentialConfiguration>[0]) =>
+  createCredentialConfiguration(state, {
+    id,
+    format: 'jwt_vc_json',
+    type: 'Membership',
+    issuerKey,
+    content,
+    createdAt: new Date(at),
+  });
+
+describe('credential configuration', () => {
+  it('is created with its key pinned', () => given(credentialConfiguration, []).when(create).then([created]));
+
+  it('counts its version up with every replacement', () => {
+    const next = contentOf(request({ name: 'Member' }), []);
+    given(credentialConfiguration, [created])
+      .when((state) => replaceConfigurationContent(state, { format: 'jwt_vc_json', type: 'Membership', content: next }))
+      .thenState({
+        status: 'active',
+        id,
+        format: 'jwt_vc_json',
+        type: 'Membership',
+        issuerKey,
+        content: next,
+        createdAt: at,
+        version: 2,
+      });
+  });
+
+  it.each([
+    ['type', { type: 'Other' }],
+    ['issuerDid', { type: 'Membership', issuerDid: 'did:web:other.example' }],
+  ])('refuses another %s', (param, change) => {
+    const replace = () =>
+      replaceConfigurationContent(credentialConfiguration.evolve(credentialConfiguration.initial, created), {
+        format: 'jwt_vc_json',
+        content,
+        ...change,
+      });
+    expect(replace).toThrow(AppError);
+    expect(replace).toThrow(
+      expect.objectContaining({ kind: 'invalid', details: [expect.objectContaining({ param })] }),
+    );
+  });
+
+  it('accepts its own issuerDid', () =>
+    given(credentialConfiguration, [created])
+      .when((state) =>
+        replaceConfigurationContent(state, {
+          format: 'jwt_vc_json',
+          type: 'Membership',
+          issuerDid: issuerKey.did,
+          content,
+        }),
+      )
+      .then([{ type: 'CredentialConfigurationContentReplaced', data: { content } }]));
+
+  it('does not exist under another format', () => {
+    given(credentialConfiguration, [created])
+      .when((state) => replaceConfigurationContent(state, { format: 'ldp_vc', type: 'Membership', content }))
+      .thenThrows('NotFound');
+    given(credentialConfiguration, [created])
+      .when((state) => deleteCredentialConfiguration(state, { format: 'ldp_vc' }))
+      .thenThrows('NotFound');
+  });
+
+  it('is deleted once', () => {
+    const remove = (state: Parameters<typeof deleteCredentialConfiguration>[0]) =>
+      deleteCredentialConfiguration(state, { format: 'jwt_vc_json' });
+    given(credentialConfiguration, [created]).when(remove).then([deleted]);
+    given(credentialConfiguration, [created, deleted]).when(remove).thenThrows('NotFound');
+    given(credentialConfiguration, []).when(remove).thenThrows('NotFound');
+  });
+
+  it('shows contexts and proof type only where the format has them', () => {
+    const state = { id, format: 'jwt_vc_json' as const, type: 'Membership', issuerKey, content };
+    expect(configurationRecord(state)).toEqual({
+      id,
+      type: 'Membership',
+      additionalTypes: [],
+      name: 'Membership',
+      issuer: { name: 'Acme' },
+      claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+      issuerDid: issuerKey.did,
+      revocable: false,
+      persist: false,
+    });
+    const contexts = [{ url: 'https://example.com/c', sha256: 'x' }];
+    expect(configurationRecord({ ...state, format: 'ldp_vc', content: { ...content, contexts } })).toMatchObject({
+      contexts: ['https://example.com/c'],
+      proofType: 'eddsa-rdfc-2022',
+    });
+  });
+});
+
+describe('rules of a configuration', () => {
+  const params = (more: object, format: 'ldp_vc' | 'jwt_vc_json' = 'ldp_vc') =>
+    configurationFaults(request(more as Partial<ConfigurationRequest>), format).map(({ param }) => param);
+  const mapping = (value: unknown, name = 'x') => ({ claimMappings: JSON.parse(JSON.stringify({ [name]: value })) });
+
+  it('accepts a full request', () =>
+    expect(
+      params({
+        additionalTypes: ['Card'],
+        issuer: { name: 'Acme', logoUrl: 'https://acme.example/logo.png', iconUrl: 'data:image/png;base64,AAAA' },
+        credentialBranding: { backgroundColor: '#a1b2c3', watermarkImageUrl: 'data:image/svg+xml,%3Csvg/%3E' },
+        claimMappings: {
+          a: { mapFrom: "claims['https://example.com/a'].b", required: true },
+          b: { defaultValue: { nested: [1, true, 'x'] } },
+          'https://example.com/c': { mapFrom: 'authenticationProvider.subjectId', defaultValue: false },
+        },
+        expiresIn: { years: 0, days: 1 },
+        maxIssuances: 1,
+        revocable: false,
+        persist: false,
+      }),
+    ).toEqual([]));
+
+  it.each([
+    ['type', { type: 'VerifiableCredential' }],
+    ['type', { type: '@graph' }],
+    ['type', { type: 'a<b' }],
+    ['additionalTypes.0', { additionalTypes: ['VerifiableCredential'] }],
+    ['additionalTypes.0', { additionalTypes: ['Membership'] }],
+    ['additionalTypes.1', { additionalTypes: ['Card', 'Card'] }],
+    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'http://acme.example/logo.png' } }],
+    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'javascript:alert(1)' } }],
+    ['issuer.iconUrl', { issuer: { name: 'A', iconUrl: 'data:text/html,<script>' } }],
+    ['credentialBranding.watermarkImageUrl', { credentialBranding: { watermarkImageUrl: 'ftp://x.example' } }],
+    ['expiresIn', { expiresIn: {} }],
+    ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
+    ['revocable', { revocable: true }],
+    ['persist', { persist: true }],
+    ['claimSourceId', { claimSourceId: 'x' }],
+    ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }],
+    ['claimMappings.id', mapping({ defaultValue: 1 }, 'id')],
+    ['claimMappings.type', mapping({ defaultValue: 1 }, 'type')],
+    ['claimMappings.@type', mapping({ defaultValue: 1 }, '@type')],
+    ['claimMappings.constructor', mapping({ defaultValue: 1 }, 'constructor')],
+    ['claimMappings.given name', mapping({ defaultValue: 1 }, 'given name')],
+    ['claimMappings._:b', mapping({ defaultValue: 1 }, '_:b')],
+    ['claimMappings.', mapping({ defaultValue: 1 }, '')],
+    ['claimMappings.x', mapping('claims.x')],
+    ['claimMappings.x', mapping(['claims.x'])],
+    ['claimMappings.x', mapping(null)],
+    ['claimMappings.x', mapping({})],
+    ['claimMappings.x', mapping({ required: true })],
+    ['claimMappings.x', mapping({ mapFrom: 1 })],
+    ['claimMappings.x', mapping({ mapFrom: 'claims' })],
+    ['claimMappings.x', mapping({ mapFrom: 'user.name' })],
+    ['claimMappings.x', mapping({ mapFrom: 'claims.x', required: 'yes' })],
+    ['claimMappings.x', mapping({ mapFrom: 'claims.x', type: 'string' })],
+    ['claimMappings.x', mapping({ defaultValue: null })],
+    ['claimMappings.x', mapping({ defaultValue: { a: [{ '@context': 'https://evil.example' }] } })],
+    ['claimMappings', { claimMappings: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`c${i}`, {}])) }],
+    ['claimMappings', mapping({ defaultValue: 'é'.repeat(33_000) })],
+  ])('refuses %s in %j', (param, more) => expect(params(more)).toEqual([param]));
+
+  it('lets names with white space be where no IRI is made of them', () =>
+    expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
+
+  it('tells every fault at once', () =>
+    expect(params({ revocable: true, persist: true, expiresIn: {} })).toEqual(['expiresIn', 'revocable', 'persist']));
+
+  it('never repeats a mapping in the details', () =>
+    expect(
+      JSON.stringify(configurationFaults(request(mapping({ defaultValue: null, x: 'canary' })), 'ldp_vc')),
+    ).not.toContain('canary'));
+});
+
+describe('claim paths', () => {
+  it.each([
+    ['claims.given_name', ['claims', 'given_name']],
+    ['claims.address.formatted', ['claims', 'address', 'formatted']],
+    ["claims['https://example.com/a b'].c", ['claims', 'https://example.com/a b', 'c']],
+    ["claims.a['it\\'s']", ['claims', 'a', "it's"]],
+    ['claims["a.b"]', ['claims', 'a.b']],
+    ['authenticationProvider.url', ['authenticationProvider', 'url']],
+    ['authenticationProvider.subjectId', ['authenticationProvider', 'subjectId']],
+  ])('reads %s', (text, names) => expect(parseClaimPath(text)).toEqual(names));
+
+  it.each([
+    '',
+    'claims',
+    'claims.',
+    'claims..a',
+    'claims.a.',
+    'claims.a b',
+    "claims['a'",
+    "claims['']",
+    'claims[a]',
+    "claims['a\\x']",
+    'claimsx.a',
+    'authenticationProvider',
+    'authenticationProvider.secret',
+    'authenticationProvider.url.x',
+    'credentialConfiguration.id',
+    `claims.${'a'.repeat(1024)}`,
+  ])('refuses %j', (text) => expect(parseClaimPath(text)).toBeUndefined());
+});

@@ -1,0 +1,49 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { ConfigurationParams, OperationContext, OperationRequest } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, tenantOf } from '@attestry/service-kit';
+import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import {
+  activeConfiguration,
+  deleteCredentialConfiguration,
+} from '../credential-configuration/credential-configuration.decisions.js';
+import {
+  credentialConfiguration,
+  credentialConfigurationStream,
+} from '../credential-configuration/credential-configuration.state.js';
+import { formatOf } from '../credential-configuration/variant.js';
+import { TypeClaims } from '../type-claim/type-claims.js';
+
+export class DeleteCredentialConfiguration {
+  constructor(
+    readonly request: OperationRequest<unknown, ConfigurationParams>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** The issuer's DID is released by a reaction, the type here; a type that stays claimed can be taken over at once. */
+@CommandHandler(DeleteCredentialConfiguration)
+export class DeleteCredentialConfigurationHandler implements ICommandHandler<DeleteCredentialConfiguration> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly types: TypeClaims,
+    private readonly configurations: ConfigurationsReadModel,
+  ) {}
+
+  async execute({ request: { params }, context }: DeleteCredentialConfiguration): Promise<void> {
+    const format = formatOf(context);
+    const tenantId = tenantOf(context).id;
+    const stream = credentialConfigurationStream(tenantId, params.id.toLowerCase());
+    const loaded = await this.streams.load(credentialConfiguration, stream);
+    const { id, type } = activeConfiguration(loaded.state, format);
+    const deleted = await this.streams.decideOn(
+      credentialConfiguration,
+      stream,
+      loaded,
+      (state) => deleteCredentialConfiguration(state, { format }),
+      eventContext(context),
+    );
+    await this.types.release({ tenantId, format, type, owner: id }, context);
+    await this.configurations.running.waitFor(deleted.position, 250);
+  }
+}

@@ -1,0 +1,49 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { deleteUser, OperationContext } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
+import { user, userStream } from '../user/user.state.js';
+import { UsersReadModel } from '../user/users.read-model.js';
+
+/** How long offers made just before may take to show in the read model. */
+const CATCH_UP_MS = 1000;
+
+export class DeleteUser {
+  constructor(
+    readonly request: RequestOf<typeof deleteUser>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/**
+ * Keys first (decision 27): were the event first and the destruction to fail, values would outlive a user who is gone.
+ * The reaction `issuance.erasures` destroys them once more, also after a restore of the key store.
+ */
+@CommandHandler(DeleteUser)
+export class DeleteUserHandler implements ICommandHandler<DeleteUser> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly users: UsersReadModel,
+  ) {}
+
+  async execute({ request: { params }, context }: DeleteUser): Promise<void> {
+    const tenantId = tenantOf(context).id;
+    const stream = userStream(tenantId, params.id.toLowerCase());
+    const loaded = await this.streams.load(user, stream);
+    const { id } = activeUser(loaded.state);
+    await this.users.running.waitForHead(CATCH_UP_MS);
+    const destroyedKeys = [id, ...(await this.users.sessionsOf(tenantId, id))];
+    await this.vault.destroy(tenantId, destroyedKeys);
+    const deleted = await this.streams.decideOn(
+      user,
+      stream,
+      loaded,
+      (state) => decide(state, { destroyedKeys }),
+      eventContext(context),
+    );
+    await this.users.running.waitFor(deleted.position, 250);
+  }
+}

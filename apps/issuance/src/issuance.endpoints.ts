@@ -1,0 +1,50 @@
+import {
+  checkCredentialConfiguration,
+  createUser,
+  deleteUser,
+  jwtVcConfigurations,
+  listUserCredentials,
+  listUsers,
+  retrieveContext,
+  retrieveUser,
+  webSemanticConfigurations,
+} from '@attestry/contracts';
+import { command, query, type Endpoint } from '@attestry/service-kit';
+import { CheckCredentialConfiguration } from './check-credential-configuration/check-credential-configuration.js';
+import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
+import { CreateUser } from './create-user/create-user.js';
+import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
+import { DeleteUser } from './delete-user/delete-user.js';
+import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
+import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
+import { ListUsers } from './list-users/list-users.js';
+import { RetrieveContext } from './retrieve-context/retrieve-context.js';
+import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
+import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
+
+/** Alike for every format: the handlers read the format from the operation's variant. */
+const configurationEndpoints = (of: typeof webSemanticConfigurations | typeof jwtVcConfigurations): Endpoint[] => [
+  command(of.create, CreateCredentialConfiguration),
+  query(of.list, ListCredentialConfigurations),
+  query(of.retrieve, RetrieveCredentialConfiguration),
+  command(of.update, UpdateCredentialConfiguration),
+  command(of.delete, DeleteCredentialConfiguration),
+];
+
+export const issuanceEndpoints: Endpoint[] = [
+  // Credential configurations
+  ...configurationEndpoints(webSemanticConfigurations),
+  ...configurationEndpoints(jwtVcConfigurations),
+  query(checkCredentialConfiguration, CheckCredentialConfiguration),
+  query(retrieveContext, RetrieveContext),
+
+  // Users
+  command(createUser, CreateUser),
+  query(listUsers, ListUsers),
+  query(retrieveUser, RetrieveUser),
+  command(deleteUser, DeleteUser),
+  query(listUserCredentials, ListUserCredentials),
+
+  // Offers and the OID4VCI protocol
+];

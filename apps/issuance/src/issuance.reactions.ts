@@ -1,0 +1,89 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { AppError, credentialIssued, releaseIssuerKey, userDeleted } from '@attestry/contracts';
+import { readEvent, type RecordedEvent } from '@attestry/event-store';
+import { fact, PlatformConfig, Reactions, ServiceClient, type Fact } from '@attestry/service-kit';
+import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
+import { issuanceSession } from './issuance-session/issuance-session.state.js';
+import { user } from './user/user.state.js';
+
+/** What other services learn of an event. */
+export const factsOf = (stored: RecordedEvent): Fact[] => {
+  const { tenantId } = stored.metadata;
+  switch (stored.type) {
+    case 'CredentialIssued': {
+      const event = readEvent(issuanceSession, stored);
+      if (event.type !== 'CredentialIssued') return [];
+      const { issuer, credentialId, format, profile, credentialConfigurationId, userId, sessionId, issuedAt } =
+        event.data;
+      return [
+        fact(credentialIssued, {
+          tenantId,
+          issuer,
+          credentialId,
+          format,
+          profile,
+          credentialConfigurationId,
+          userId,
+          sessionId,
+          issuedAt,
+          ...(event.data.sealedCredential && { sealedCredential: event.data.sealedCredential }),
+        }),
+      ];
+    }
+    case 'UserDeleted': {
+      const event = readEvent(user, stored);
+      return event.type === 'UserDeleted' ? [fact(userDeleted, { tenantId, userId: event.data.userId })] : [];
+    }
+    default:
+      return [];
+  }
+};
+
+@Injectable()
+export class IssuanceReactions implements OnApplicationBootstrap {
+  constructor(
+    private readonly reactions: Reactions,
+    private readonly client: ServiceClient,
+    private readonly config: PlatformConfig,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.publishFacts(
+      'issuance',
+      [credentialConfiguration.category, user.category, issuanceSession.category],
+      factsOf,
+    );
+    this.reactions.start({
+      name: 'issuance.release-issuer-keys',
+      categories: [credentialConfiguration.category],
+      onEvents: async (events) => {
+        for (const stored of events) await this.releaseIssuerKey(stored);
+      },
+    });
+  }
+
+  /** A deleted configuration no longer keeps its DID from deletion. Repeated from the checkpoint until dids has done it. */
+  private async releaseIssuerKey(stored: RecordedEvent): Promise<void> {
+    const event = readEvent(credentialConfiguration, stored);
+    if (event.type !== 'CredentialConfigurationDeleted') return;
+    const { tenantId, requestId, traceparent } = stored.metadata;
+    try {
+      await this.client.call(
+        releaseIssuerKey,
+        { body: { did: event.data.did, configurationId: event.data.configurationId } },
+        {
+          tenant: { id: tenantId, environmentId: '', host: '', baseUrl: '' },
+          caller: { kind: 'service', service: 'issuance' },
+          requestId,
+          operation: 'issuance.release-issuer-keys',
+          deadline: Date.now() + this.config.operationTimeoutMs,
+          publicUrl: '',
+          ...(traceparent !== undefined && { traceparent }),
+        },
+      );
+    } catch (error) {
+      // No such DID any more: there is nothing left to release.
+      if (!(error instanceof AppError && error.kind === 'notFound')) throw error;
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/** A JSON-LD context document as it was fetched; the stream's name is its SHA-256, so it never changes (decision 20). */
+export type KeptContextEvent = {
+  type: 'ContextKept';
+  data: {
+    /** base64url, over the UTF-8 of `document`. */
+    sha256: string;
+    /** JSON text. */
+    document: string;
+  };
+};

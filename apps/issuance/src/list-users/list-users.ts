@@ -1,0 +1,34 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { listUsers, OperationContext, PageOf, User } from '@attestry/contracts';
+import { isErased, KeyVault } from '@attestry/keys';
+import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listPage } from '../paging.js';
+import { UserClaims } from '../user/user-claims.js';
+import { UsersReadModel } from '../user/users.read-model.js';
+
+export class ListUsers {
+  constructor(
+    readonly request: RequestOf<typeof listUsers>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@QueryHandler(ListUsers)
+export class ListUsersHandler implements IQueryHandler<ListUsers> {
+  constructor(
+    private readonly users: UsersReadModel,
+    private readonly claims: UserClaims,
+    private readonly vault: KeyVault,
+  ) {}
+
+  async execute({ request: { query }, context }: ListUsers): Promise<PageOf<User>> {
+    const tenantId = tenantOf(context).id;
+    const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
+    const found = await listPage(rows, query, this.vault, [tenantId, 'users']);
+    const opened = await Promise.all(
+      found.data.map(async (row) => ({ id: row.id, claims: await this.claims.open(tenantId, row.sealed_claims) })),
+    );
+    // Keys are destroyed before the row goes: such a user is gone already.
+    return { ...found, data: opened.filter((entry): entry is User => !isErased(entry.claims)) };
+  }
+}

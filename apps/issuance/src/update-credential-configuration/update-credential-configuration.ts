@@ -1,0 +1,65 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { ConfigurationParams, JwtVcConfiguration, OperationContext, OperationRequest } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, tenantOf } from '@attestry/service-kit';
+import { TenantContexts } from '../contexts/tenant-contexts.js';
+import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import {
+  activeConfiguration,
+  checkConfiguration,
+  configurationRecord,
+  contentOf,
+  replaceConfigurationContent,
+  trialOf,
+  type ConfigurationRequest,
+} from '../credential-configuration/credential-configuration.decisions.js';
+import {
+  credentialConfiguration,
+  credentialConfigurationStream,
+} from '../credential-configuration/credential-configuration.state.js';
+import { formatOf } from '../credential-configuration/variant.js';
+
+export class UpdateCredentialConfiguration {
+  constructor(
+    readonly request: OperationRequest<ConfigurationRequest, ConfigurationParams>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(UpdateCredentialConfiguration)
+export class UpdateCredentialConfigurationHandler implements ICommandHandler<UpdateCredentialConfiguration> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly contexts: TenantContexts,
+    private readonly configurations: ConfigurationsReadModel,
+  ) {}
+
+  async execute({ request, context }: UpdateCredentialConfiguration): Promise<JwtVcConfiguration> {
+    const { body, params } = request;
+    const format = formatOf(context);
+    const stream = credentialConfigurationStream(tenantOf(context).id, params.id.toLowerCase());
+    const loaded = await this.streams.load(credentialConfiguration, stream);
+    const { content } = activeConfiguration(loaded.state, format);
+    checkConfiguration(body, format);
+    // An address pinned before keeps its document: what was issued and what will be issued reads the same.
+    const pinned =
+      format === 'ldp_vc'
+        ? await this.contexts.pin(body.contexts ?? [], content.contexts, trialOf(body), eventContext(context))
+        : [];
+    const replaced = await this.streams.decideOn(
+      credentialConfiguration,
+      stream,
+      loaded,
+      (state) =>
+        replaceConfigurationContent(state, {
+          format,
+          type: body.type,
+          issuerDid: body.issuerDid,
+          content: contentOf(body, pinned),
+        }),
+      eventContext(context),
+    );
+    await this.configurations.running.waitFor(replaced.position, 250);
+    return configurationRecord(activeConfiguration(replaced.state, format));
+  }
+}

@@ -1,0 +1,26 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { isErased, KeyNotFound, KeyVault, type Erased, ERASED } from '@attestry/keys';
+import { LOGGER, type Logger } from '@attestry/service-kit';
+
+/** Claims of users, opened with the user's own data key (decision 27). */
+@Injectable()
+export class UserClaims {
+  constructor(
+    private readonly vault: KeyVault,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** A user without sealed claims has none; ERASED when the key is gone. */
+  async open(tenantId: string, sealed: string | null | undefined): Promise<Record<string, unknown> | Erased> {
+    if (sealed === null || sealed === undefined) return {};
+    try {
+      const text = await this.vault.open(tenantId, 'user', sealed);
+      return isErased(text) ? text : (JSON.parse(text) as Record<string, unknown>);
+    } catch (error) {
+      if (!(error instanceof KeyNotFound)) throw error;
+      // The key never became durable, so the creation was never acknowledged; and no list may break over it.
+      this.logger.warn({ tenantId, keyId: error.keyId }, 'claims without a key');
+      return ERASED;
+    }
+  }
+}

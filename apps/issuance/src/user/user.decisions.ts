@@ -1,0 +1,49 @@
+import { invalid, notFound, MAX_CLAIMS_BYTES, type CreateUserRequest, type ErrorDetail } from '@attestry/contracts';
+import type { UserEvent } from './user.events.js';
+import type { UserState } from './user.state.js';
+
+export type ActiveUser = Extract<UserState, { status: 'active' }>;
+
+/** @throws AppError 400; claim values are never in the details. `claimsBytes`: length of `claims` as JSON, UTF-8 */
+export const checkUser = (request: CreateUserRequest, claimsBytes: number): void => {
+  const details: ErrorDetail[] = [];
+  if (claimsBytes > MAX_CLAIMS_BYTES)
+    details.push({ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' });
+  if (request.authenticationProvider !== undefined && request.authenticationProvider !== null)
+    details.push({ msg: 'is not supported yet', param: 'authenticationProvider', location: 'body' });
+  if (details.length) throw invalid(...details);
+};
+
+export const createUser = (
+  state: UserState,
+  command: { userId: string; sealedClaims?: string; createdAt: Date },
+): UserEvent[] => {
+  if (state.status !== 'absent') throw new Error(`user ${command.userId} exists already`);
+  return [
+    {
+      type: 'UserCreated',
+      data: {
+        userId: command.userId,
+        ...(command.sealedClaims !== undefined && { sealedClaims: command.sealedClaims }),
+        createdAt: command.createdAt.toISOString(),
+      },
+    },
+  ];
+};
+
+export const activeUser = (state: UserState): ActiveUser => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+/** `sealedClaims` are all claims the user has from now on. */
+export const replaceUserClaims = (state: UserState, command: { sealedClaims: string }): UserEvent[] => {
+  activeUser(state);
+  return [{ type: 'UserClaimsReplaced', data: { sealedClaims: command.sealedClaims } }];
+};
+
+/** The keys are destroyed already (decision 27); the event tells which, so that a restored key store loses them again. */
+export const deleteUser = (state: UserState, command: { destroyedKeys: string[] }): UserEvent[] => {
+  const { id } = activeUser(state);
+  return [{ type: 'UserDeleted', data: { userId: id, destroyedKeys: command.destroyedKeys } }];
+};

@@ -1,0 +1,217 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { UserCredential } from '@attestry/contracts';
+import { readEvent, type RecordedEvent } from '@attestry/event-store';
+import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { Health } from '@attestry/service-kit';
+import type { Transaction } from 'kysely';
+import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
+import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import { user } from './user.state.js';
+
+export interface UserTables {
+  issuance_users: { tenant_id: string; id: string; sealed_claims: string | null; created_at: string };
+  /** Sessions that hold claims of a user under a key of their own. */
+  issuance_user_sessions: { tenant_id: string; id: string; user_id: string };
+  issuance_credentials: {
+    tenant_id: string;
+    id: string;
+    user_id: string;
+    issued_at: string;
+    /** JSON of UserCredential. */
+    record: string;
+  };
+}
+
+const recordOf = (issued: CredentialIssuedData): UserCredential => ({
+  id: issued.credentialId,
+  type: issued.credentialType,
+  profile: issued.profile,
+  format: issued.format,
+  sessionId: issued.sessionId,
+  credentialConfigurationId: issued.credentialConfigurationId,
+  devicePublicKey: issued.holderKey,
+  issuedDate: issued.issuedAt,
+  validFrom: issued.validFrom,
+  ...(issued.validUntil !== undefined && { validUntil: issued.validUntil }),
+  ...(issued.offerId !== undefined && { offerId: issued.offerId }),
+});
+
+type Rows = { [Table in keyof UserTables]: UserTables[Table][] };
+const noRows = (): Rows => ({ issuance_users: [], issuance_user_sessions: [], issuance_credentials: [] });
+
+/**
+ * Rows that were gathered, a statement per table. Credentials of a user who is gone are not written. A session is, for its
+ * event may come before that of the user created with it.
+ */
+const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> => {
+  const { issuance_users: users, issuance_user_sessions: sessions, issuance_credentials: credentials } = rows;
+  if (users.length)
+    await trx
+      .insertInto('issuance_users')
+      .values(users)
+      .onConflict((c) => c.doNothing())
+      .execute();
+  if (sessions.length)
+    await trx
+      .insertInto('issuance_user_sessions')
+      .values(sessions)
+      .onConflict((c) => c.doNothing())
+      .execute();
+  if (!credentials.length) return;
+  const present = await trx
+    .selectFrom('issuance_users')
+    .select(['tenant_id', 'id'])
+    .where('id', 'in', [...new Set(credentials.map((row) => row.user_id))])
+    .execute();
+  const keys = new Set(present.map((row) => `${row.tenant_id} ${row.id}`));
+  const living = credentials.filter((row) => keys.has(`${row.tenant_id} ${row.user_id}`));
+  if (living.length)
+    await trx
+      .insertInto('issuance_credentials')
+      .values(living)
+      .onConflict((c) => c.doNothing())
+      .execute();
+};
+
+const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: string): Promise<void> => {
+  await trx.deleteFrom('issuance_users').where('tenant_id', '=', tenantId).where('id', '=', userId).execute();
+  await trx
+    .deleteFrom('issuance_user_sessions')
+    .where('tenant_id', '=', tenantId)
+    .where('user_id', '=', userId)
+    .execute();
+  await trx
+    .deleteFrom('issuance_credentials')
+    .where('tenant_id', '=', tenantId)
+    .where('user_id', '=', userId)
+    .execute();
+};
+
+/** Users and sessions are one projection: of a deleted user nothing may come back, whatever was under way. */
+const users: Projection<UserTables> = {
+  name: 'issuance.users',
+  version: 1,
+  categories: [user.category, issuanceSession.category],
+  types: [...Object.keys(user.types), ...Object.keys(issuanceSession.types)],
+  tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
+  async create(db) {
+    await db.schema
+      .createTable('issuance_users')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('sealed_claims', 'text')
+      .addColumn('created_at', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('issuance_users_pk', ['id', 'tenant_id'])
+      .execute();
+    await db.schema
+      .createIndex('issuance_users_by_time')
+      .on('issuance_users')
+      .columns(['tenant_id', 'created_at', 'id'])
+      .execute();
+    await db.schema
+      .createTable('issuance_user_sessions')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('user_id', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('issuance_user_sessions_pk', ['tenant_id', 'user_id', 'id'])
+      .execute();
+    await db.schema
+      .createTable('issuance_credentials')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('user_id', 'text', (c) => c.notNull())
+      .addColumn('issued_at', 'text', (c) => c.notNull())
+      .addColumn('record', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('issuance_credentials_pk', ['tenant_id', 'user_id', 'issued_at', 'id'])
+      .execute();
+  },
+  async project(trx, events: readonly RecordedEvent[]) {
+    let rows = noRows();
+    const flush = async () => {
+      await write(trx, rows);
+      rows = noRows();
+    };
+    for (const stored of events) {
+      const { tenantId } = stored.metadata;
+      const event = stored.stream.startsWith(`${user.category}-`)
+        ? readEvent(user, stored)
+        : readEvent(issuanceSession, stored);
+      switch (event.type) {
+        case 'UserCreated':
+          rows.issuance_users.push({
+            tenant_id: tenantId,
+            id: event.data.userId,
+            sealed_claims: event.data.sealedClaims ?? null,
+            created_at: event.data.createdAt,
+          });
+          break;
+        case 'UserClaimsReplaced':
+          await flush();
+          await trx
+            .updateTable('issuance_users')
+            .set({ sealed_claims: event.data.sealedClaims })
+            .where('tenant_id', '=', tenantId)
+            .where('id', '=', stored.stream.slice(`${user.category}-${tenantId}+`.length))
+            .execute();
+          break;
+        case 'UserDeleted':
+          await flush();
+          await remove(trx, tenantId, event.data.userId);
+          break;
+        case 'OfferCreated':
+          if (event.data.sealedClaims !== undefined)
+            rows.issuance_user_sessions.push({
+              tenant_id: tenantId,
+              id: event.data.sessionId,
+              user_id: event.data.userId,
+            });
+          break;
+        case 'CredentialIssued':
+          rows.issuance_credentials.push({
+            tenant_id: tenantId,
+            id: event.data.credentialId,
+            user_id: event.data.userId,
+            issued_at: event.data.issuedAt,
+            record: JSON.stringify(recordOf(event.data)),
+          });
+          break;
+        case 'TransactionCodeRefused':
+        case 'SessionLocked':
+        case 'PreAuthorizedCodeRedeemed':
+        case 'OfferDeleted':
+          break;
+      }
+    }
+    await flush();
+  },
+};
+
+/** A tenant's users, the sessions that hold claims of theirs, and the metadata of their credentials. */
+@Injectable()
+export class UsersReadModel implements OnModuleInit {
+  running!: RunningProjection<UserTables>;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly health: Health,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.running = await this.readModels.start(users);
+    this.health.register(users.name, () => {
+      const { name, healthy, error, caughtUp } = this.running.health;
+      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
+    });
+  }
+
+  /** Ids of the sessions whose keys guard claims of the user. */
+  async sessionsOf(tenantId: string, userId: string): Promise<string[]> {
+    const rows = await this.running.db
+      .selectFrom('issuance_user_sessions')
+      .select('id')
+      .where('tenant_id', '=', tenantId)
+      .where('user_id', '=', userId)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+}
