@@ -24,6 +24,8 @@ export interface OperationEventMessage {
   managementUserId?: string;
   /** Metadata only (logging level 1): `{limit}`, `{entriesCount, nextCursor}`, `{error: {status, code, message}}`; never values. */
   metadata: Record<string, unknown>;
+  /** On SUCCESS of a management call: the tenant it was about, and when it started; shown in that tenant's trail too. */
+  about?: { tenantId: string; startedAt: string };
 }
 
 export const operationSubject = (outcome: Outcome): string => `operation.${outcome.toLowerCase()}`;

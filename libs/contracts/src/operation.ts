@@ -57,6 +57,11 @@ export interface Analytics {
   category: string;
   /** `service` on wallet endpoints: START is written once the code or token names a session (decision 12). Default `gateway`. */
   recordedBy?: 'gateway' | 'service';
+  /**
+   * On the management host: the tenant a successful call was about, whose own trail then shows it too. Taken from the
+   * parameter `tenantId` or the answer's `id`. Never on failure: a stranger must not write into a tenant's trail.
+   */
+  tenantFrom?: 'params' | 'answer';
 }
 
 export interface OperationDeclaration<Body, Params, Query, Response> {

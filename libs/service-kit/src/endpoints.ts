@@ -33,19 +33,13 @@ export interface Endpoint {
 }
 
 /** One line of `<service>.endpoints.ts`: this operation is done by the handler of that command. */
-export const command = <O extends Operation>(
-  operation: O,
-  message: MessageClass<O>,
-): Endpoint => ({
+export const command = <O extends Operation>(operation: O, message: MessageClass<O>): Endpoint => ({
   operation: operation as unknown as Operation,
   message: message as Endpoint['message'],
   via: 'command',
 });
 /** As {@link command}, for operations that change nothing. */
-export const query = <O extends Operation>(
-  operation: O,
-  message: MessageClass<O>,
-): Endpoint => ({
+export const query = <O extends Operation>(operation: O, message: MessageClass<O>): Endpoint => ({
   operation: operation as unknown as Operation,
   message: message as Endpoint['message'],
   via: 'query',

@@ -30,8 +30,13 @@ export class OperationRecorder {
     return this.record('START', operation, context, metadata);
   }
 
-  success(operation: Operation, context: OperationContext, metadata: Record<string, unknown> = {}): Promise<void> {
-    return this.record('SUCCESS', operation, context, metadata);
+  success(
+    operation: Operation,
+    context: OperationContext,
+    metadata: Record<string, unknown> = {},
+    about?: OperationEventMessage['about'],
+  ): Promise<void> {
+    return this.record('SUCCESS', operation, context, metadata, about);
   }
 
   fail(operation: Operation, context: OperationContext, error: FailureSummary): Promise<void> {
@@ -43,6 +48,7 @@ export class OperationRecorder {
     operation: Operation,
     context: OperationContext,
     metadata: Record<string, unknown>,
+    about?: OperationEventMessage['about'],
   ): Promise<void> {
     const analytics = operation.analytics;
     if (!analytics) return;
@@ -59,6 +65,7 @@ export class OperationRecorder {
       ...(outcome === 'START' && { deadline: context.deadline }),
       ...((caller.kind === 'client' || caller.kind === 'management') && { clientId: caller.clientId }),
       metadata,
+      ...(about && { about }),
     };
     await this.bus.publish([{ id: message.id, subject: operationSubject(outcome), data: message }]);
   }

@@ -64,6 +64,17 @@ const DAY_MS = 86_400_000;
 
 const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
 
+const recorded = (data: OperationEventMessage, id: string, stream: string, sequence: string): Recorded => ({
+  stream,
+  id,
+  event: eventOf(data),
+  tenantId: data.tenantId,
+  requestId: data.requestId,
+  occurredAt: data.timestamp,
+  sourceSequence: sequence,
+  actor: data.clientId === undefined ? 'holder' : `client:${data.clientId}`,
+});
+
 /**
  * The one writer of the operation streams (decision 11): takes operation events from the feed, appends them in batches
  * at the expected revision, each with its feed sequence, so that a redelivery cannot double them. Closes a START whose
@@ -139,19 +150,11 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
           continue;
         }
         const data = message.data as OperationEventMessage;
+        records.push(...this.copies(data, message.sequence));
         const stream = operationStream(data.tenantId, data.timestamp);
         if (!isLater(message.sequence, this.heads.get(stream)!.sourceSequence)) continue;
         if (!this.open.accept(data)) continue;
-        records.push({
-          stream,
-          id: data.id,
-          event: eventOf(data),
-          tenantId: data.tenantId,
-          requestId: data.requestId,
-          occurredAt: data.timestamp,
-          sourceSequence: message.sequence,
-          actor: data.clientId === undefined ? 'holder' : `client:${data.clientId}`,
-        });
+        records.push(recorded(data, data.id, stream, message.sequence));
       }
       // After the outcomes of this batch: most committed requests are closed by then and need no event.
       const now = this.clock.now().toISOString();
@@ -208,6 +211,17 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
         new Date(now.getTime() - this.config.operationEventsDays * DAY_MS).toISOString(),
       );
     }
+  }
+
+  /** A management call about a tenant stands in the platform's trail and, once it succeeded, in the tenant's own. */
+  private copies(data: OperationEventMessage, sequence: string): Recorded[] {
+    if (!data.about) return [];
+    const { tenantId, startedAt } = data.about;
+    const stream = operationStream(tenantId, data.timestamp);
+    if (!isLater(sequence, this.heads.get(stream)!.sourceSequence)) return [];
+    const outcome: OperationEventMessage = { ...data, tenantId };
+    const start: OperationEventMessage = { ...outcome, outcome: 'START', timestamp: startedAt, metadata: {} };
+    return [recorded(start, this.ids.uuid(), stream, sequence), recorded(outcome, this.ids.uuid(), stream, sequence)];
   }
 
   private own(operation: OpenOperation, event: OperationStreamEvent, occurredAt: string): Recorded {
@@ -270,8 +284,9 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const streams = new Set<string>();
     for (const { subject, data } of messages)
       if (subject !== REQUESTS_COMMITTED_SUBJECT) {
-        const { tenantId, timestamp } = data as OperationEventMessage;
+        const { tenantId, timestamp, about } = data as OperationEventMessage;
         streams.add(operationStream(tenantId, timestamp));
+        if (about) streams.add(operationStream(about.tenantId, timestamp));
       }
     await Promise.all([...streams].map((stream) => this.head(stream)));
   }

@@ -2,14 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   AppError,
   HTTP_STATUS,
+  isUuid,
   unavailable,
   type Operation,
   type OperationContext,
   type OperationRequest,
   type WireAppError,
 } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
 import { MessageBus, RequestFailed } from '@attestry/messaging';
-import { checkRequest, contextToHeaders, LOGGER, OperationRecorder, type Logger } from '@attestry/service-kit';
+import { checkRequest, CLOCK, contextToHeaders, LOGGER, OperationRecorder, type Logger } from '@attestry/service-kit';
 
 /** What a list's START says. */
 const startMetadata = ({ query }: { query: unknown }): Record<string, unknown> => {
@@ -25,6 +27,18 @@ const successMetadata = (answer: unknown): Record<string, unknown> => {
     : {};
 };
 
+/** The tenant a management call was about (see `tenantFrom` of the declaration). */
+const aboutTenant = (operation: Operation, request: OperationRequest, answer: unknown): string | undefined => {
+  const from = operation.analytics?.tenantFrom;
+  const id =
+    from === 'params'
+      ? (request.params as { tenantId?: unknown }).tenantId
+      : from === 'answer'
+        ? (answer as { id?: unknown } | null)?.id
+        : undefined;
+  return isUuid(id) ? id.toLowerCase() : undefined;
+};
+
 /** Reads the request; thrown faults count as the operation's own (START and FAIL are recorded). */
 export type ReadRequest = () => OperationRequest;
 
@@ -37,6 +51,7 @@ export class RunOperation {
   constructor(
     private readonly bus: MessageBus,
     private readonly recorder: OperationRecorder,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -52,6 +67,7 @@ export class RunOperation {
     } catch (error) {
       fault = error;
     }
+    const startedAt = this.clock.now().toISOString();
     const started = this.recorder.start(operation, context, request ? startMetadata(request) : {});
     if (operation.kind === 'command') await this.acknowledged(started);
     else started.catch((error: unknown) => this.lost(context, error));
@@ -72,7 +88,16 @@ export class RunOperation {
       );
       throw failure;
     }
-    await this.outcome(context, this.recorder.success(operation, context, successMetadata(answer)));
+    const tenantId = aboutTenant(operation, request, answer);
+    await this.outcome(
+      context,
+      this.recorder.success(
+        operation,
+        context,
+        successMetadata(answer),
+        tenantId ? { tenantId, startedAt } : undefined,
+      ),
+    );
     return answer;
   }
 
