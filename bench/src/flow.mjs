@@ -1,0 +1,105 @@
+// The full pre-authorized flow as a wallet plays it: offer, token, nonce, credential with a fresh ES256 proof.
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const JSON_BODY = { 'content-type': 'application/json' };
+const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+/** More than the server remembers, so that it imports a key it has not seen for each credential. */
+const KEYS = 20_000;
+
+const base64url = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** Holder keys, made before the measurement: a wallet would make them on its own machine. */
+export const makeHolderKeys = (count = KEYS) =>
+  Array.from({ length: count }, () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
+    return { privateKey, header: base64url({ typ: 'openid4vci-proof+jwt', alg: 'ES256', jwk: { kty, crv, x, y } }) };
+  });
+
+export const makeProof = ({ privateKey, header }, aud, nonce) => {
+  const input = `${header}.${base64url({ aud, iat: Math.floor(Date.now() / 1000), nonce })}`;
+  const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
+};
+
+/** A tenant with a client, a DID and a configuration of each format. */
+export const prepare = async (http, { managementHost, authHost, credentials }) => {
+  const { access_token: management } = await http.send(
+    'POST',
+    managementHost,
+    '/oauth/token',
+    JSON_BODY,
+    JSON.stringify({ ...credentials, grant_type: 'client_credentials' }),
+  );
+  const asManagement = { ...JSON_BODY, authorization: `Bearer ${management}` };
+  const { data } = await http.send('GET', managementHost, '/v1/environments', asManagement);
+  const tenant = await http.send(
+    'POST',
+    managementHost,
+    '/v1/tenants',
+    asManagement,
+    JSON.stringify({ name: 'Bench', subdomain: 'bench', environmentId: data[0].id }),
+    201,
+  );
+  const host = tenant.subdomain;
+  const issuer = `http://${host}`;
+  const { clientId, clientSecret } = tenant.client;
+  const { access_token: token } = await http.send(
+    'POST',
+    authHost,
+    '/oauth/token',
+    JSON_BODY,
+    JSON.stringify({
+      client_id: clientId,
+      client_secret: clientSecret,
+      audience: issuer,
+      grant_type: 'client_credentials',
+    }),
+  );
+  const asClient = { ...JSON_BODY, authorization: `Bearer ${token}` };
+  const create = (path, body) => http.send('POST', host, path, asClient, JSON.stringify(body), 201);
+  await create('/v1/dids', { method: 'web', options: { url: host } });
+  const configuration = {
+    type: 'BenchCredential',
+    name: 'Bench credential',
+    issuer: { name: 'Bench' },
+    claimMappings: {
+      givenName: { mapFrom: 'claims.given_name', required: true },
+      familyName: { mapFrom: 'claims.family_name' },
+      course: { defaultValue: 'Event sourcing' },
+    },
+    expiresIn: { years: 1 },
+  };
+  const jwt = await create('/v2/credentials/jwt-vc/configurations', configuration);
+  const ldp = await create('/v2/credentials/web-semantic/configurations', configuration);
+  return { host, issuer, asClient, configurations: { jwt_vc_json: jwt.id, ldp_vc: ldp.id } };
+};
+
+/** One credential, from the offer to the answer. */
+export const issueOne = async (http, tenant, configurationId, key) => {
+  const { host, issuer, asClient } = tenant;
+  const offer = await http.send(
+    'POST',
+    host,
+    '/v1/openid/offers/pre-authorized',
+    asClient,
+    JSON.stringify({ credentials: [configurationId], claims: { given_name: 'Ada', family_name: 'Lovelace' } }),
+  );
+  const { grants } = JSON.parse(new URL(offer.uri).searchParams.get('credential_offer'));
+  const code = grants[GRANT]['pre-authorized_code'];
+  const form = new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': code }).toString();
+  const { access_token: token } = await http.send('POST', host, '/v1/oauth/token', FORM, form);
+  const { c_nonce: nonce } = await http.send('POST', host, '/v1/openid/nonce', {});
+  const { credentials } = await http.send(
+    'POST',
+    host,
+    '/v1/openid/credential',
+    { ...JSON_BODY, authorization: `Bearer ${token}` },
+    JSON.stringify({
+      credential_configuration_id: configurationId,
+      proofs: { jwt: [makeProof(key, issuer, nonce)] },
+    }),
+  );
+  if (credentials.length !== 1) throw new Error('no credential');
+};

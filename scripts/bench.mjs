@@ -1,0 +1,12 @@
+// `npm run bench [-- --json] [-- --quick] [-- --only=jwt_vc_json:64]`
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
+
+await ensureInstalled();
+await ensureBuilt();
+const program = join(root, 'bench/src/issuance.mjs');
+const { status } = spawnSync(process.execPath, ['--no-warnings', program, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+});
+process.exit(status ?? 1);
