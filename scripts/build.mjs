@@ -74,7 +74,7 @@ async function produce({ source, output, text }, transform) {
     return undefined;
   } catch (error) {
     await rm(output, { force: true });
-    return `${relative(root, source)}: ${error.message}`;
+    return `${relative(root, source)}: ${error.message.split('\n\nCaused by:')[0].trim()}`;
   }
 }
 
