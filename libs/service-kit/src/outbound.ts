@@ -1,6 +1,6 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
-import { Agent, fetch, type Dispatcher } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import ipaddr from 'ipaddr.js';
 
 /** The target is refused by rule; nothing was sent. */
@@ -8,10 +8,15 @@ export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-/** True only for addresses of the public internet; mapped and translated IPv4 inside IPv6 is judged as IPv4. */
+/** RFC 4291 §2.4, RFC 3513: what IANA gives out as global unicast. Outside it are, among others, the old `::a.b.c.d`. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** True only for addresses of the public internet; IPv4 mapped into IPv6 is judged as IPv4. */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false;
-  return ipaddr.process(address).range() === 'unicast';
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST);
 };
 
 /**
@@ -35,17 +40,25 @@ export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: stri
 };
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+type Lookup = (
+  hostname: string,
+  options: { all: true },
+  callback: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** No exchange lasts longer, whatever the caller asks for, milliseconds. */
+const LONGEST_MS = 30_000;
 
 /**
  * A dispatcher whose every connection goes to an address that was checked: the look-up hands the socket only addresses
- * that passed, so a name cannot be rebound between check and use. Redirects are not followed.
+ * that passed, so a name cannot be rebound between check and use.
  */
-export const guardedAgent = (allowPrivate: boolean, timeoutMs: number): Agent =>
+export const guardedAgent = (allowPrivate: boolean, lookup: Lookup = dnsLookup): Agent =>
   new Agent({
     connect: {
-      timeout: timeoutMs,
+      timeout: LONGEST_MS,
       lookup: (hostname: string, options: object, callback: LookupCallback) => {
-        dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+        lookup(hostname, { ...options, all: true }, (error, addresses) => {
           if (error) return callback(error, []);
           const allowed = allowPrivate ? addresses : addresses.filter(({ address }) => isPublicAddress(address));
           if (!allowed.length) return callback(new TargetRefused(`${hostname} has no public address`), []);
@@ -54,8 +67,8 @@ export const guardedAgent = (allowPrivate: boolean, timeoutMs: number): Agent =>
         });
       },
     },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    headersTimeout: LONGEST_MS,
+    bodyTimeout: LONGEST_MS,
     connections: 32,
     keepAliveTimeout: 4000,
   });
@@ -64,27 +77,36 @@ export interface OutboundRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Of the whole exchange, milliseconds. */
+  /** Of the whole exchange, the answer's body included, milliseconds; at most 30,000. */
   timeoutMs: number;
   /** Most bytes read of the answer. */
   maxBytes: number;
+  /** Only the status counts: what follows it is thrown away, and cut at `maxBytes` and `timeoutMs` instead of refused. */
+  statusOnly?: boolean;
 }
 
 export interface OutboundAnswer {
   status: number;
   headers: Record<string, string>;
+  /** Empty with `statusOnly`. */
   body: Uint8Array;
+}
+
+/** The answer is larger than the caller reads. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
 }
 
 /** HTTP to addresses that tenants name: guarded against SSRF at connection time, limited in time and size. */
 export class Outbound {
   private readonly agent: Dispatcher;
 
+  /** @param lookup as `dns.lookup`, whose answers are checked */
   constructor(
     private readonly allowPrivate: boolean,
-    timeoutMs = 5000,
+    lookup?: Lookup,
   ) {
-    this.agent = guardedAgent(allowPrivate, timeoutMs);
+    this.agent = guardedAgent(allowPrivate, lookup);
   }
 
   /** What {@link checkTargetUrl} says of a URL under this platform's rules. */
@@ -92,39 +114,51 @@ export class Outbound {
     return checkTargetUrl(text, this.allowPrivate);
   }
 
-  /** @throws TargetRefused, or the error of the connection, time-out or size limit */
-  async send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
+  /**
+   * Redirects are not followed: their status is the answer.
+   * @throws TargetRefused, AnswerTooLarge, a `TimeoutError`, or the error of the connection
+   */
+  async send(url: string, options: OutboundRequest): Promise<OutboundAnswer> {
     const target = new URL(url);
     if (!this.allowPrivate) {
       if (target.protocol !== 'https:') throw new TargetRefused('https only');
       // A literal never reaches the look-up, so it is judged here.
       if (isIP(target.hostname.replace(/^\[|\]$/g, ''))) throw new TargetRefused('no IP literals');
     }
-    const response = await fetch(target, {
-      method: request.method ?? 'GET',
-      headers: request.headers ?? {},
-      body: request.body ?? null,
-      redirect: 'manual',
+    const response = await request(target, {
+      method: options.method ?? 'GET',
+      headers: options.headers ?? {},
+      body: options.body ?? null,
       dispatcher: this.agent,
-      signal: AbortSignal.timeout(request.timeoutMs),
+      signal: AbortSignal.timeout(options.timeoutMs),
     });
+    const answer = { status: response.statusCode, headers: joined(response.headers) };
+    if (options.statusOnly) {
+      await response.body.dump({ limit: options.maxBytes });
+      return { ...answer, body: new Uint8Array() };
+    }
     const chunks: Uint8Array[] = [];
     let size = 0;
-    if (response.body)
-      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-        size += chunk.byteLength;
-        if (size > request.maxBytes) {
-          await response.body.cancel().catch((error: unknown) => {
-            throw new Error('answer too large', { cause: error });
-          });
-          throw new Error(`answer is larger than ${request.maxBytes} bytes`);
-        }
-        chunks.push(chunk);
-      }
-    return { status: response.status, headers: Object.fromEntries(response.headers), body: Buffer.concat(chunks) };
+    // Leaving the loop by an error destroys the body, and with it the connection.
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > options.maxBytes) throw new AnswerTooLarge(`answer is larger than ${options.maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+    return { ...answer, body: Buffer.concat(chunks) };
   }
 
   async close(): Promise<void> {
     await this.agent.close();
   }
 }
+
+/** Names in lower case; what occurs several times is joined as RFC 9110 §5.3 allows. */
+const joined = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
+  const entries = Object.entries(headers).filter(
+    (entry): entry is [string, string | string[]] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]),
+  );
+};

@@ -1,0 +1,176 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AnswerTooLarge, checkTargetUrl, isPublicAddress, Outbound, TargetRefused } from './outbound.js';
+
+describe('isPublicAddress', () => {
+  it.each([
+    '127.0.0.1',
+    '127.255.255.254',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '100.127.255.255',
+    '169.254.169.254',
+    '192.0.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:10.0.0.1',
+    '::ffff:169.254.169.254',
+    '::ffff:0:127.0.0.1',
+    '::127.0.0.1',
+    '::7f00:1',
+    'fc00::1',
+    'fdff::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fec0::1',
+    'ff02::1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::7f00:1',
+    '2002:7f00:1::',
+    '2001::1',
+    '2001:db8::1',
+    '4000::1',
+    'localhost',
+    '',
+  ])('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
+
+  it.each(['8.8.8.8', '100.63.255.255', '100.128.0.1', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])(
+    'takes %s',
+    (address) => expect(isPublicAddress(address)).toBe(true),
+  );
+});
+
+describe('checkTargetUrl', () => {
+  it.each([
+    ['not a url', 'must be a valid URL'],
+    ['/relative', 'must be a valid URL'],
+    ['http://hooks.acme.com/', 'must use https'],
+    ['ftp://hooks.acme.com/', 'must use https'],
+    ['https://user:pw@hooks.acme.com/', 'must not carry credentials'],
+    ['https://hooks.acme.com/?a=1', 'must not have a query'],
+    ['https://hooks.acme.com/?', 'must not have a query'],
+    ['https://hooks.acme.com/#a', 'must not have a fragment'],
+    ['https://hooks.acme.com/#', 'must not have a fragment'],
+    ['https://93.184.216.34/', 'must not be an IP address'],
+    ['https://127.1/', 'must not be an IP address'],
+    ['https://0x7f000001/', 'must not be an IP address'],
+    ['https://2130706433/', 'must not be an IP address'],
+    ['https://１２７.0.0.1/', 'must not be an IP address'],
+    ['https://[::1]/', 'must not be an IP address'],
+    ['https://localhost/', 'must have a public host name'],
+    ['https://localhost./', 'must have a public host name'],
+    ['https://a.localhost/', 'must have a public host name'],
+    ['https://intranet/', 'must have a public host name'],
+    ['https://metadata.google.internal/', 'must have a public host name'],
+    ['https://nas.local/', 'must have a public host name'],
+  ])('refuses %s', (url, fault) => expect(checkTargetUrl(url, false)).toEqual({ fault }));
+
+  it.each([
+    ['https://hooks.acme.com', 'https://hooks.acme.com/'],
+    ['https://HOOKS.acme.com:8443/Path', 'https://hooks.acme.com:8443/Path'],
+    ['https://bücher.de/füße', 'https://xn--bcher-kva.de/f%C3%BC%C3%9Fe'],
+  ])('takes %s', (url, ascii) => expect(checkTargetUrl(url, false)).toEqual({ url: ascii }));
+
+  it('lets private targets through only when they are allowed', () => {
+    expect(checkTargetUrl('http://127.0.0.1:8080/hook', true)).toEqual({ url: 'http://127.0.0.1:8080/hook' });
+    expect(checkTargetUrl('ftp://127.0.0.1/', true)).toEqual({ fault: 'must use https' });
+    expect(checkTargetUrl('http://127.0.0.1/?a', true)).toEqual({ fault: 'must not have a query' });
+  });
+});
+
+describe('Outbound', () => {
+  const limits = { timeoutMs: 2000, maxBytes: 1000 };
+  const servers: Server[] = [];
+  const calls: string[] = [];
+  const open = new Outbound(true);
+  const guarded = new Outbound(false);
+
+  const serve = async (answer: RequestListener): Promise<number> => {
+    const server = createServer((request, response) => {
+      calls.push(`${request.method} ${request.url}`);
+      answer(request, response);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+
+  beforeEach(() => {
+    calls.length = 0;
+  });
+  afterAll(async () => {
+    await Promise.all([open.close(), guarded.close()]);
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('refuses to connect to a name that resolves to this machine', async () => {
+    const port = await serve((_request, response) => response.end());
+    await expect(guarded.send(`https://localhost:${port}/`, limits)).rejects.toBeInstanceOf(TargetRefused);
+    expect(calls).toEqual([]);
+    // The same name is reached where private targets are allowed: it was the guard that refused.
+    expect((await open.send(`http://localhost:${port}/`, limits)).status).toBe(200);
+    expect(calls).toEqual(['GET /']);
+  });
+
+  it('judges the addresses that the connection uses, whatever a look-up said before', async () => {
+    const asked: string[] = [];
+    const answers = [
+      { address: '10.0.0.1', family: 4 },
+      { address: '::ffff:127.0.0.1', family: 6 },
+    ];
+    const rebound = new Outbound(false, (hostname, _options, callback) => {
+      asked.push(hostname);
+      callback(null, answers);
+    });
+    await expect(rebound.send('https://hooks.acme.com/', limits)).rejects.toThrow('no public address');
+    expect(asked).toEqual(['hooks.acme.com']);
+    await rebound.close();
+  });
+
+  it('refuses literals and plain http without asking anybody', async () => {
+    await expect(guarded.send('https://127.0.0.1/', limits)).rejects.toBeInstanceOf(TargetRefused);
+    await expect(guarded.send('https://[::1]/', limits)).rejects.toBeInstanceOf(TargetRefused);
+    await expect(guarded.send('http://hooks.acme.com/', limits)).rejects.toBeInstanceOf(TargetRefused);
+  });
+
+  it('does not follow a redirect', async () => {
+    const port = await serve((_request, response) => response.writeHead(307, { location: '/elsewhere' }).end());
+    const answer = await open.send(`http://127.0.0.1:${port}/hook`, { ...limits, method: 'POST', body: 'x' });
+    expect(answer.status).toBe(307);
+    expect(answer.headers['location']).toBe('/elsewhere');
+    expect(calls).toEqual(['POST /hook']);
+  });
+
+  it('reads no more than it was told', async () => {
+    const port = await serve((request, response) => response.end('a'.repeat(request.url === '/fits' ? 1000 : 1001)));
+    expect((await open.send(`http://127.0.0.1:${port}/fits`, limits)).body).toHaveLength(1000);
+    await expect(open.send(`http://127.0.0.1:${port}/more`, limits)).rejects.toBeInstanceOf(AnswerTooLarge);
+    const cut = await open.send(`http://127.0.0.1:${port}/more`, { ...limits, statusOnly: true });
+    expect(cut).toMatchObject({ status: 200, body: new Uint8Array() });
+  });
+
+  it('gives up on a silent target and on one whose answer never ends', async () => {
+    const port = await serve((request, response) => {
+      if (request.url === '/drip') response.writeHead(200).write('a');
+    });
+    const hurried = { timeoutMs: 150, maxBytes: 1000 };
+    const timeOut = { name: 'TimeoutError' };
+    await expect(open.send(`http://127.0.0.1:${port}/silent`, hurried)).rejects.toMatchObject(timeOut);
+    await expect(open.send(`http://127.0.0.1:${port}/drip`, hurried)).rejects.toMatchObject(timeOut);
+    const statusOnly = { ...hurried, statusOnly: true };
+    await expect(open.send(`http://127.0.0.1:${port}/silent`, statusOnly)).rejects.toMatchObject(timeOut);
+    // The status came in time, and nothing else was asked for.
+    expect((await open.send(`http://127.0.0.1:${port}/drip`, statusOnly)).status).toBe(200);
+  });
+});
