@@ -1,0 +1,666 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  AppError,
+  checkCredentialConfiguration,
+  createUser,
+  credentialIssued,
+  deleteUser,
+  jwtVcConfigurations,
+  listUserCredentials,
+  listUsers,
+  releaseIssuerKey,
+  reserveIssuerKey,
+  retrieveContext,
+  retrieveUser,
+  userDeleted,
+  webSemanticConfigurations,
+  type JwtVcConfiguration,
+  type Operation,
+  type OperationContext,
+  type PageOf,
+  type ReleaseIssuerKeyRequest,
+  type ReserveIssuerKeyRequest,
+  type User,
+  type UserCredential,
+  type WebSemanticConfiguration,
+  type WebSemanticConfigurationRequest,
+} from '@attestry/contracts';
+import { ERASED } from '@attestry/keys';
+import type { FeedMessage, Reply } from '@attestry/messaging';
+import {
+  eventContext,
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
+import { expandSafely } from './contexts/json-ld.js';
+import { CREDENTIALS_V2 } from './contexts/well-known.js';
+import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
+import { issuanceService } from './index.js';
+import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from './issuance-session/issuance-session.state.js';
+import { claimType } from './type-claim/type-claim.decisions.js';
+import { typeClaim, typeClaimStream } from './type-claim/type-claim.state.js';
+import { user, userStream } from './user/user.state.js';
+import { UsersReadModel } from './user/users.read-model.js';
+
+const ACME = { id: '10000000-0000-4000-8000-00000000000a', name: 'acme' };
+const BETA = { id: '10000000-0000-4000-8000-00000000000b', name: 'beta' };
+const NOBODY = '99999999-9999-4999-8999-999999999999';
+const DID = 'did:web:acme.example';
+
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+
+/** The dids service as issuance sees it. */
+const dids = {
+  reservations: new Map<string, string>(),
+  asked: [] as ReserveIssuerKeyRequest[],
+  failReleases: 0,
+};
+
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+
+const open = async () => {
+  const config = parseConfig({
+    DATA_DIR: dataDir,
+    ALLOW_PRIVATE_TARGETS: 'true',
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+  });
+  engines = await openEngines(config, { clock });
+  engines.bus.serve(reserveIssuerKey.subject, async (data): Promise<Reply> => {
+    const { body } = data as { body: ReserveIssuerKeyRequest };
+    dids.asked.push(body);
+    if (body.did === 'did:web:other.example') {
+      const details = [{ msg: 'Invalid value', param: 'issuerDid', location: 'body' as const }];
+      return { ok: false, error: new AppError('invalid', 'Validation Error', { details }).toWire() };
+    }
+    dids.reservations.set(body.configurationId, DID);
+    const [algorithm] = body.algorithms;
+    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: NOBODY, algorithm } };
+  });
+  engines.bus.serve(releaseIssuerKey.subject, async (data): Promise<Reply> => {
+    const { body } = data as { body: ReleaseIssuerKeyRequest };
+    if (dids.failReleases-- > 0) return { ok: false, error: new AppError('unavailable', 'later').toWire() };
+    if (dids.reservations.get(body.configurationId) === body.did) dids.reservations.delete(body.configurationId);
+    return { ok: true, data: undefined };
+  });
+  services = await startServices([issuanceService], engines);
+};
+
+const close = async () => {
+  await services.close();
+  await engines.close();
+};
+
+const context = (operation: Operation, tenant = ACME): OperationContext => ({
+  tenant: {
+    id: tenant.id,
+    environmentId: NOBODY,
+    host: `${tenant.name}.localhost`,
+    baseUrl: `http://${tenant.name}.localhost`,
+  },
+  caller: { kind: 'client', clientId: 'c'.repeat(32), roles: ['admin'] },
+  requestId: 'r'.repeat(22),
+  operation: operation.name,
+  deadline: Date.now() + 20_000,
+  publicUrl: `http://${tenant.name}.localhost`,
+});
+
+const call = async <T>(operation: Operation, request: object, tenant = ACME): Promise<T> =>
+  (await new ServiceClient(engines.bus).call(
+    operation,
+    request as Partial<RequestOf<Operation>>,
+    context(operation, tenant),
+  )) as T;
+
+const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(outcome instanceof AppError)) throw new Error(`not refused: ${String(outcome)}`);
+  return outcome;
+};
+const paramsOf = async (promise: Promise<unknown>): Promise<string[]> => {
+  const error = await refusal(promise);
+  expect(error.kind).toBe('invalid');
+  return (error.details ?? []).map(({ param }) => param);
+};
+const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const end = Date.now() + 15_000; !(await condition()); await pause(10))
+    if (Date.now() > end) throw new Error('the condition was never met');
+};
+
+let serial = 0;
+const body = (more: Partial<WebSemanticConfigurationRequest> = {}): WebSemanticConfigurationRequest => ({
+  type: `Type${++serial}`,
+  name: 'Membership',
+  issuer: { name: 'Acme' },
+  claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  ...more,
+});
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'issuance-'));
+  await open();
+});
+afterAll(async () => {
+  await close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+describe.each([
+  ['web-semantic', webSemanticConfigurations, jwtVcConfigurations, ['Ed25519']],
+  ['jwt-vc', jwtVcConfigurations, webSemanticConfigurations, ['P-256', 'Ed25519']],
+] as const)('%s configurations', (_profile, operations, others, algorithms) => {
+  const create = (more: Partial<WebSemanticConfigurationRequest> = {}, tenant = ACME) =>
+    call<WebSemanticConfiguration>(operations.create, { body: body(more) }, tenant);
+
+  it('are created, retrieved, listed, replaced and deleted', async () => {
+    const created = await create({ expiresIn: { years: 1 }, additionalTypes: ['Card'], description: 'A card' });
+    expect(created).toMatchObject({
+      additionalTypes: ['Card'],
+      description: 'A card',
+      expiresIn: { years: 1 },
+      issuerDid: DID,
+      revocable: false,
+      persist: false,
+    });
+    expect(created.proofType).toBe(operations === webSemanticConfigurations ? 'eddsa-rdfc-2022' : undefined);
+    expect(dids.asked.at(-1)).toMatchObject({ algorithms, configurationId: created.id });
+
+    const params = { id: created.id };
+    expect(await call(operations.retrieve, { params })).toEqual(created);
+    const listed = await call<PageOf<JwtVcConfiguration>>(operations.list, { query: { type: created.type } });
+    expect(listed).toEqual({ data: [created] });
+
+    const { type } = created;
+    const replaced = await call(operations.update, { params, body: body({ type, name: 'Member' }) });
+    expect(replaced).toMatchObject({ id: created.id, type, name: 'Member', additionalTypes: [], issuerDid: DID });
+    expect(replaced).not.toHaveProperty('description');
+    expect(replaced).not.toHaveProperty('expiresIn');
+    expect(await call(operations.list, { query: { type } })).toEqual({ data: [replaced] });
+    const rows = await services.app.get(ConfigurationsReadModel, { strict: false }).all(ACME.id);
+    expect(rows.find(({ id }) => id === created.id)?.version).toBe(2);
+    expect(await paramsOf(call(operations.update, { params, body: body() }))).toEqual(['type']);
+    expect(
+      await paramsOf(call(operations.update, { params, body: body({ type, issuerDid: 'did:web:x.example' }) })),
+    ).toEqual(['issuerDid']);
+
+    const check = () => call(checkCredentialConfiguration, { body: { configurationId: created.id } });
+    expect(await check()).toEqual({ exists: true });
+    await call(operations.delete, { params });
+    expect(await check()).toEqual({ exists: false });
+    expect(await call(operations.list, { query: { type } })).toEqual({ data: [] });
+    for (const operation of [operations.retrieve, operations.delete])
+      expect((await refusal(call(operation, { params }))).code).toBe('NotFound');
+    expect((await refusal(call(operations.update, { params, body: body({ type }) }))).code).toBe('NotFound');
+    // The name is free again at once.
+    await create({ type });
+  });
+
+  it('do not exist under another format or for another tenant', async () => {
+    const created = await create();
+    const params = { id: created.id };
+    const replacement = { params, body: body({ type: created.type }) };
+    for (const [operation, request, tenant] of [
+      [others.retrieve, { params }, ACME],
+      [others.update, replacement, ACME],
+      [others.delete, { params }, ACME],
+      [operations.retrieve, { params }, BETA],
+      [operations.update, replacement, BETA],
+      [operations.delete, { params }, BETA],
+    ] as const)
+      expect((await refusal(call(operation, request, tenant))).code).toBe('NotFound');
+    const query = { type: created.type };
+    expect(await call(others.list, { query })).toEqual({ data: [] });
+    expect(await call(operations.list, { query }, BETA)).toEqual({ data: [] });
+    expect(await call(operations.retrieve, { params })).toEqual(created);
+  });
+
+  it('have a type of their own, per format and tenant', async () => {
+    const { type } = await create();
+    const reserved = dids.reservations.size;
+    expect(await paramsOf(create({ type }))).toEqual(['type']);
+    expect(dids.reservations.size).toBe(reserved);
+    await create({ type }, BETA);
+    await call(others.create, { body: body({ type }) });
+  });
+
+  it('created at once with one type: exactly one wins, and the others keep no DID', async () => {
+    const before = dids.reservations.size;
+    const type = `Race${++serial}`;
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => create({ type })));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ kind: 'invalid', details: [{ param: 'type' }] });
+    expect(dids.reservations.size).toBe(before + 1);
+    expect((await call<PageOf<JwtVcConfiguration>>(operations.list, { query: { type } })).data).toHaveLength(1);
+  });
+
+  it('leave nothing behind when no DID fits', async () => {
+    const type = `NoDid${++serial}`;
+    expect(await paramsOf(create({ type, issuerDid: 'did:web:other.example' }))).toEqual(['issuerDid']);
+    expect(await call(operations.list, { query: { type } })).toEqual({ data: [] });
+    await create({ type });
+  });
+
+  it('take a type over whose owner was never created, after a minute', async () => {
+    const type = `Orphan${++serial}`;
+    const format = operations === webSemanticConfigurations ? 'ldp_vc' : 'jwt_vc_json';
+    await engines.streams.runDecision(
+      typeClaim,
+      typeClaimStream(ACME.id, format, type),
+      (state) => claimType(state, { owner: NOBODY, type }, { now: clock.now(), ownerStatus: 'absent' }),
+      eventContext(context(operations.create)),
+    );
+    expect(await paramsOf(create({ type }))).toEqual(['type']);
+    clock.time += 60_000;
+    await create({ type });
+  });
+
+  it('are refused with a detail for every fault, and nothing is reserved', async () => {
+    const asked = dids.asked.length;
+    const faulty = body({ type: 'VerifiableCredential', revocable: true, claimSourceId: 'x', expiresIn: {} });
+    expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
+      'type',
+      'expiresIn',
+      'revocable',
+      'claimSourceId',
+    ]);
+    expect(await paramsOf(call(operations.create, { body: { ...body(), name: 7, claimMappings: [] } }))).toEqual([
+      'name',
+      'claimMappings',
+    ]);
+    expect(await paramsOf(call(operations.create, { body: body({ type: 'two words' }) }))).toEqual(['type']);
+    expect(await paramsOf(call(operations.retrieve, { params: { id: 'x' } }))).toEqual(['id']);
+    expect(dids.asked).toHaveLength(asked);
+  });
+
+  it('are listed in pages whose cursor belongs to tenant, format and filter', async () => {
+    for (let n = 0; n < 3; n++) await create();
+    const all = await call<PageOf<JwtVcConfiguration>>(operations.list, {});
+    const seen: JwtVcConfiguration[] = [];
+    let cursor: string | undefined;
+    do {
+      const query: object = { limit: '2', ...(cursor && { cursor }) };
+      const page = await call<PageOf<JwtVcConfiguration>>(operations.list, { query });
+      seen.push(...page.data);
+      if (page.nextCursor) cursor = page.nextCursor;
+      else break;
+    } while (seen.length < 1000);
+    expect(seen).toEqual(all.data);
+    expect(cursor).toBeDefined();
+    expect(await paramsOf(call(operations.list, { query: { cursor } }, BETA))).toEqual(['cursor']);
+    expect(await paramsOf(call(others.list, { query: { cursor } }))).toEqual(['cursor']);
+    expect(await paramsOf(call(operations.list, { query: { cursor: 'x' } }))).toEqual(['cursor']);
+    expect(await paramsOf(call(operations.list, { query: { limit: '0' } }))).toEqual(['limit']);
+  });
+
+  it('release their DID when deleted, however often dids refuses', async () => {
+    const { id } = await create();
+    expect(dids.reservations.has(id)).toBe(true);
+    dids.failReleases = 2;
+    await call(operations.delete, { params: { id } });
+    await until(() => !dids.reservations.has(id));
+  });
+});
+
+describe('JSON-LD contexts', () => {
+  let server: Server;
+  let base: string;
+  const answers = new Map<string, { status?: number; text: string }>();
+  const requests: string[] = [];
+  const create = (contexts: string[], tenant = ACME) =>
+    call<WebSemanticConfiguration>(webSemanticConfigurations.create, { body: body({ contexts }) }, tenant);
+  const serve = (path: string, text: string, status = 200) => {
+    answers.set(path, { status, text });
+    return base + path;
+  };
+  const pinnedBy = async (id: string, tenant = ACME) => {
+    const all = await services.app.get(ConfigurationsReadModel, { strict: false }).all(tenant.id);
+    return all.find((configuration) => configuration.id === id)!.content.contexts;
+  };
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      requests.push(request.url!);
+      const answer = answers.get(request.url!) ?? { status: 404, text: '' };
+      response.writeHead(answer.status ?? 200, { 'content-type': 'application/ld+json', location: '/good' });
+      response.end(answer.text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  it("serves the platform's own, unchanging", async () => {
+    const url = engines.config.contextUrl;
+    expect(await call(retrieveContext, {})).toEqual({
+      $http: {
+        headers: { 'content-type': 'application/ld+json', 'access-control-allow-origin': '*' },
+        body: { '@context': { '@version': 1.1, '@vocab': `${url}#` } },
+      },
+    });
+    expect(retrieveContext.http).toMatchObject({
+      hosts: ['contexts'],
+      cacheControl: expect.stringContaining('immutable'),
+    });
+  });
+
+  it('fetches a context once and loads it from what was kept', async () => {
+    const url = serve('/good', JSON.stringify({ '@context': { given_name: 'https://schema.org/givenName' } }));
+    const { id } = await create([url]);
+    const pinned = await pinnedBy(id);
+    expect(pinned).toEqual([{ url, sha256: expect.stringMatching(/^[\w-]{43}$/) }]);
+
+    const loader = new ContextLoader(engines.streams, engines.config);
+    expect(() => loader.load(url, pinned)).toThrow(ContextNotPinned);
+    await loader.prepare(pinned);
+    expect(loader.load(url, pinned)).toEqual({ '@context': { given_name: 'https://schema.org/givenName' } });
+    expect(() => loader.load(url, [])).toThrow(ContextNotPinned);
+    await expect(loader.documentLoader(pinned)(`${base}/other`)).rejects.toThrow(ContextNotPinned);
+
+    const [expanded] = (await expandSafely(
+      {
+        '@context': [CREDENTIALS_V2, engines.config.contextUrl, url],
+        type: ['VerifiableCredential', 'Anything'],
+        issuer: DID,
+        credentialSubject: { given_name: 'Ada', another: 1 },
+      },
+      loader.documentLoader(pinned),
+    )) as Record<string, Record<string, unknown>[]>[];
+    const subject = expanded!['https://www.w3.org/2018/credentials#credentialSubject']![0]!;
+    expect(Object.keys(subject)).toEqual([`${engines.config.contextUrl}#another`, 'https://schema.org/givenName']);
+
+    // The address may answer something else by now: a replacement keeps the document.
+    serve('/good', JSON.stringify({ '@context': { given_name: 'https://example.com/changed' } }));
+    const { type } = await call<WebSemanticConfiguration>(webSemanticConfigurations.retrieve, { params: { id } });
+    await call(webSemanticConfigurations.update, { params: { id }, body: body({ type, contexts: [url] }) });
+    expect(await pinnedBy(id)).toEqual(pinned);
+    expect(requests.filter((path) => path === '/good')).toHaveLength(1);
+
+    // Another tenant gets what the address says now, and neither sees the other's.
+    const other = await create([url], BETA);
+    const theirs = await pinnedBy(other.id, BETA);
+    expect(theirs[0]!.sha256).not.toBe(pinned[0]!.sha256);
+    await loader.prepare(theirs);
+    expect(loader.load(url, pinned)).not.toEqual(loader.load(url, theirs));
+  });
+
+  it('does not fetch what every verifier brings along', async () => {
+    const before = requests.length;
+    const { contexts } = await create(['https://www.w3.org/ns/credentials/undefined-terms/v2']);
+    expect(contexts).toEqual(['https://www.w3.org/ns/credentials/undefined-terms/v2']);
+    expect(requests).toHaveLength(before);
+  });
+
+  it.each([
+    ['an unreachable address', () => 'http://127.0.0.1:1/'],
+    ['a missing document', () => `${base}/missing`],
+    ['a redirect', () => serve('/moved', '', 302)],
+    ['no JSON', () => serve('/html', '<html></html>')],
+    ['no context', () => serve('/json', '{"a":1}')],
+    ['an array', () => serve('/array', '[]')],
+    ['a broken context', () => serve('/broken', '{"@context":{"@version":7}}')],
+    ['a redefinition of a protected term', () => serve('/protected', '{"@context":{"id":"https://x.example/id"}}')],
+    ['a claim that is dropped', () => serve('/null', '{"@context":{"given_name":null}}')],
+    ['more than 1 MiB', () => serve('/large', JSON.stringify({ '@context': {}, pad: 'x'.repeat(1024 * 1024) }))],
+    ['more than an event holds', () => serve('/quotes', JSON.stringify({ '@context': {}, pad: '"'.repeat(400_000) }))],
+    ['a reference to a document that is not listed', () => serve('/refers', '{"@context":["https://x.example/c",{}]}')],
+    ['an import', () => serve('/imports', '{"@context":{"@import":"https://x.example/c"}}')],
+    [
+      'a scoped reference',
+      () => serve('/scoped', '{"@context":{"a":{"@id":"https://x.example/a","@context":"https://x.example/c"}}}'),
+    ],
+    ['the context every credential has', () => CREDENTIALS_V2],
+    ["the platform's own", () => engines.config.contextUrl],
+    ['the one of the other data model', () => 'https://www.w3.org/2018/credentials/v1'],
+    ['no address', () => 'context'],
+    ['a query', () => `${base}/good?x=1`],
+  ])('refuses %s', async (_what, url) => {
+    const asked = dids.asked.length;
+    expect(await paramsOf(create([url()]))).toEqual(['contexts']);
+    expect(dids.asked).toHaveLength(asked);
+  });
+});
+
+describe('users', () => {
+  const claims = { given_name: 'Ada', address: { formatted: 'London' } };
+  const create = (request: object = { claims }, tenant = ACME) => call<User>(createUser, { body: request }, tenant);
+  const sealedOf = async (id: string): Promise<string> => {
+    const [event] = await engines.events.readStream(userStream(ACME.id, id));
+    return (event!.data as { sealedClaims: string }).sealedClaims;
+  };
+  const append = (sessionId: string, event: IssuanceSessionEvent) =>
+    engines.streams.runDecision(
+      issuanceSession,
+      issuanceSessionStream(ACME.id, sessionId),
+      () => [event],
+      eventContext(context(createUser)),
+    );
+  const issue = (userId: string, credentialId: string, more: Partial<CredentialIssuedData> = {}) =>
+    append(credentialId, {
+      type: 'CredentialIssued',
+      data: {
+        credentialId,
+        answerId: credentialId,
+        sessionId: credentialId,
+        offerId: credentialId,
+        userId,
+        issuer: 'http://acme.localhost',
+        format: 'jwt_vc_json',
+        profile: 'jwt-vc',
+        credentialType: 'Membership',
+        credentialConfigurationId: NOBODY,
+        configurationVersion: 1,
+        tokenId: credentialId,
+        holderKey: { kty: 'EC', crv: 'P-256' },
+        issuedAt: clock.now().toISOString(),
+        validFrom: clock.now().toISOString(),
+        ...more,
+      },
+    });
+  const users = () => services.app.get(UsersReadModel, { strict: false });
+
+  it('are created, retrieved, listed and deleted', async () => {
+    const created = await create();
+    expect(created).toEqual({ id: expect.any(String), claims });
+    const bare = await create({});
+    expect(bare.claims).toEqual({});
+    expect(await call(retrieveUser, { params: { id: created.id } })).toEqual(created);
+    expect(await call(retrieveUser, { params: { id: bare.id } })).toEqual(bare);
+    const { data } = await call<PageOf<User>>(listUsers, {});
+    expect(data).toEqual(expect.arrayContaining([created, bare]));
+
+    await call(deleteUser, { params: { id: created.id } });
+    for (const operation of [retrieveUser, deleteUser])
+      expect((await refusal(call(operation, { params: { id: created.id } }))).code).toBe('NotFound');
+    expect((await call<PageOf<User>>(listUsers, {})).data.map(({ id }) => id)).not.toContain(created.id);
+  });
+
+  it('belong to one tenant', async () => {
+    const { id } = await create();
+    for (const operation of [retrieveUser, deleteUser])
+      expect((await refusal(call(operation, { params: { id } }, BETA))).code).toBe('NotFound');
+    expect((await refusal(call(listUserCredentials, { params: { userId: id } }, BETA))).code).toBe('NotFound');
+    expect(await call(listUsers, {}, BETA)).toEqual({ data: [] });
+    expect(await call(retrieveUser, { params: { id } })).toMatchObject({ id });
+  });
+
+  it('are refused with too many claims or a provider, and no value is repeated', async () => {
+    const error = await refusal(create({ claims: { secret: 'canary'.repeat(12_000) } }));
+    expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
+    expect(await paramsOf(create({ authenticationProvider: { providerId: 'x' } }))).toEqual(['authenticationProvider']);
+    const shape = await refusal(create({ claims: 'canary' }));
+    expect(JSON.stringify(shape.details)).not.toContain('canary');
+    expect(shape.details).toEqual([expect.objectContaining({ param: 'claims' })]);
+  });
+
+  it('keep no claim in clear, and none that can be opened after deletion', async () => {
+    const { id } = await create({ claims: { secret: 'canary-4711' } });
+    const sealed = await sealedOf(id);
+    expect(sealed).not.toContain('canary');
+    expect(JSON.parse((await engines.vault.open(ACME.id, 'user', sealed)) as string)).toEqual({
+      secret: 'canary-4711',
+    });
+    // A session of the user holds claims under a key of its own.
+    const sessionId = '33333333-3333-4333-8333-333333333333';
+    const held = engines.vault.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
+    await held.durable;
+    await append(sessionId, {
+      type: 'OfferCreated',
+      data: {
+        sessionId,
+        origin: { kind: 'preAuthorizedOffer', sealedDocument: 'x' },
+        issuer: 'http://acme.localhost',
+        binding: 'none',
+        userId: id,
+        entries: [],
+        code: {
+          tokenId: NOBODY,
+          kind: 'preAuthorizedCode',
+          mac: 'x',
+          keyId: 'x',
+          expiresAt: clock.now().toISOString(),
+        },
+        sealedClaims: held.sealed,
+        createdAt: clock.now().toISOString(),
+      },
+    });
+
+    await call(deleteUser, { params: { id } });
+    expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await engines.vault.open(ACME.id, 'session', held.sealed)).toEqual(ERASED);
+    const { state } = await engines.streams.load(user, userStream(ACME.id, id));
+    expect(state).toEqual({ status: 'deleted' });
+  });
+
+  it('is gone when the key is, even before the event', async () => {
+    const { id } = await create();
+    await engines.vault.destroy(ACME.id, [id]);
+    expect((await refusal(call(retrieveUser, { params: { id } }))).code).toBe('NotFound');
+    expect((await call<PageOf<User>>(listUsers, {})).data.map((entry) => entry.id)).not.toContain(id);
+    await call(deleteUser, { params: { id } });
+  });
+
+  it('list the metadata of their credentials, oldest first, until they are deleted', async () => {
+    const facts: FeedMessage[] = [];
+    const consumer = engines.bus.consume(
+      { name: 'test.facts', subjects: [credentialIssued.subject, userDeleted.subject], start: 'new' },
+      async (messages) => void facts.push(...messages),
+    );
+    const { id: userId } = await create();
+    const other = await create();
+    const ids = [1, 2, 3].map((n) => `44444444-4444-4444-8444-44444444444${n}`);
+    for (const credentialId of ids) {
+      clock.time += 1000;
+      await issue(userId, credentialId, { validUntil: '2030-01-01T00:00:00.000Z' });
+    }
+    await users().running.waitForHead(10_000);
+    const first = await call<PageOf<UserCredential>>(listUserCredentials, {
+      params: { userId },
+      query: { limit: '2' },
+    });
+    expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(first.data[0]).toEqual({
+      id: ids[0],
+      type: 'Membership',
+      profile: 'jwt-vc',
+      format: 'jwt_vc_json',
+      sessionId: ids[0],
+      credentialConfigurationId: NOBODY,
+      devicePublicKey: { kty: 'EC', crv: 'P-256' },
+      issuedDate: expect.any(String),
+      validFrom: expect.any(String),
+      validUntil: '2030-01-01T00:00:00.000Z',
+      offerId: ids[0],
+    });
+    const query = { cursor: first.nextCursor };
+    const second = await call<PageOf<UserCredential>>(listUserCredentials, { params: { userId }, query });
+    expect(second.data.map(({ id }) => id)).toEqual([ids[2]]);
+    expect(second).not.toHaveProperty('nextCursor');
+    expect(await paramsOf(call(listUserCredentials, { params: { userId: other.id }, query }))).toEqual(['cursor']);
+    expect(await call(listUserCredentials, { params: { userId: other.id } })).toEqual({ data: [] });
+    expect((await refusal(call(listUserCredentials, { params: { userId: NOBODY } }))).code).toBe('NotFound');
+
+    await call(deleteUser, { params: { id: userId } });
+    expect((await refusal(call(listUserCredentials, { params: { userId } }))).code).toBe('NotFound');
+    // One that was under way when the user went leaves no row.
+    await issue(userId, '44444444-4444-4444-8444-444444444449');
+    const rowsOf = () =>
+      users().running.db.selectFrom('issuance_credentials').select('id').where('user_id', '=', userId).execute();
+    await users().running.waitForHead(10_000);
+    expect(await rowsOf()).toEqual([]);
+    await users().running.rebuild();
+    expect(await rowsOf()).toEqual([]);
+    expect((await call<PageOf<User>>(listUsers, {})).data.map(({ id }) => id)).not.toContain(userId);
+
+    await until(() => facts.filter(({ subject }) => subject === userDeleted.subject).length > 0 && facts.length >= 5);
+    const mine = facts.filter(({ data }) => (data as { userId: string }).userId === userId);
+    expect(mine.map(({ subject }) => subject)).toEqual([
+      ...ids.map(() => credentialIssued.subject),
+      userDeleted.subject,
+      credentialIssued.subject,
+    ]);
+    expect(mine[0]!.data).toEqual({
+      tenantId: ACME.id,
+      issuer: 'http://acme.localhost',
+      credentialId: ids[0],
+      format: 'jwt_vc_json',
+      profile: 'jwt-vc',
+      credentialConfigurationId: NOBODY,
+      userId,
+      sessionId: ids[0],
+      issuedAt: expect.any(String),
+    });
+    const [stored] = await engines.events.readStream(issuanceSessionStream(ACME.id, ids[0]!));
+    expect(mine[0]!.id).toBe(stored!.id);
+    await consumer.close();
+  });
+
+  it('rebuild to the same lists', async () => {
+    const before = [await call(listUsers, {}), await call(webSemanticConfigurations.list, {})];
+    await users().running.rebuild();
+    await services.app.get(ConfigurationsReadModel, { strict: false }).running.rebuild();
+    expect([await call(listUsers, {}), await call(webSemanticConfigurations.list, {})]).toEqual(before);
+  });
+
+  it('stay erased when an older key store is restored', async () => {
+    const { id } = await create({ claims: { secret: 'canary-4713' } });
+    const kept = await create({ claims: { a: 1 } });
+    const sealed = await sealedOf(id);
+    await close();
+    const files = ['', '-wal', '-shm'].map((end) => `keys.db${end}`);
+    const backup = await mkdtemp(join(tmpdir(), 'issuance-backup-'));
+    const copy = (from: string, to: string) =>
+      cp(from, to, { recursive: true, filter: (path) => path === from || files.some((name) => path.endsWith(name)) });
+    await copy(dataDir, backup);
+
+    await open();
+    await call(deleteUser, { params: { id } });
+    await close();
+
+    for (const name of files) await rm(join(dataDir, name), { force: true });
+    await copy(backup, dataDir);
+    await rm(backup, { recursive: true });
+    await open();
+    await until(() => engines.health.report().ready);
+    expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await call(retrieveUser, { params: { id: kept.id } })).toEqual(kept);
+  });
+});

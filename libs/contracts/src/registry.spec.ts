@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Operation } from './operation.js';
+import { OPERATIONS, operationsOf } from './registry.js';
+
+const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
+const described = OPERATIONS.map((operation) => [operation.name, operation] as const);
+const overHttp = described.filter(([, { http }]) => http);
+
+const addressesOf = ({ http }: Operation): string[] =>
+  (http!.hosts ?? ['tenant']).flatMap((host) =>
+    [http!.path, ...(http!.alsoAt ?? [])].map((path) => `${host} ${http!.method} ${path.replaceAll(/:\w+/g, ':')}`),
+  );
+const repeated = (values: string[]): string[] => values.filter((value, index) => values.indexOf(value) < index);
+
+describe('registry', () => {
+  it('names every operation and every address once', () => {
+    expect(repeated(OPERATIONS.map(({ name }) => name))).toEqual([]);
+    expect(repeated(OPERATIONS.map(({ subject }) => subject))).toEqual([]);
+    expect(repeated(overHttp.flatMap(([, operation]) => addressesOf(operation)))).toEqual([]);
+  });
+
+  it('gives every operation to one service', () => {
+    const services = ['management', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
+    expect(services.flatMap(operationsOf).length).toBe(OPERATIONS.length);
+  });
+
+  it.each(described)('%s has a folder named after its use case', (_name, { service, useCase }) => {
+    expect(existsSync(join(apps, service, 'src', useCase, `${useCase}.ts`))).toBe(true);
+  });
+
+  it.each(described)('%s is named in lower-case words', (name, operation) => {
+    expect(name).toMatch(/^[a-z]+\.[a-z]+(?:-[a-z]+)*(?:\.[a-z]+(?:-[a-z]+)*)?$/);
+    expect(operation.subject).toBe(`op.${name}`);
+    expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
+  });
+
+  it.each(described)('%s is internal exactly when it has no address', (_name, { access, http }) => {
+    expect(access.kind === 'internal').toBe(http === undefined);
+  });
+
+  it.each(overHttp)('%s fits its method', (_name, { http, kind, body, params }) => {
+    const { method, path, success } = http!;
+    expect(path).toMatch(/^\/[\w./:-]+$/);
+    if (method === 'GET') expect([kind, body, success]).toEqual(['query', undefined, 200]);
+    if (method === 'DELETE') expect([kind, body, success]).toEqual(['command', undefined, 204]);
+    if (method === 'PUT') expect([kind, success]).toEqual(['command', 200]);
+    expect(path.includes(':')).toBe(params !== undefined);
+  });
+
+  it.each(overHttp)('%s is served where its callers are', (_name, { http, access, errors }) => {
+    const hosts = http!.hosts ?? ['tenant'];
+    if (access.kind === 'management') expect([hosts, errors]).toEqual([['management'], 'management']);
+    if (access.kind === 'roles') expect([hosts, errors]).toEqual([['tenant'], 'tenant']);
+    if (access.kind === 'holder') expect([hosts, errors]).toEqual([['tenant'], 'oauth']);
+  });
+});
+
+describe('analytics of operations', () => {
+  const recorded = described.filter(([, { analytics }]) => analytics);
+
+  it('have a prefix of their own', () => {
+    expect(repeated(recorded.map(([, { analytics }]) => analytics!.prefix))).toEqual([]);
+  });
+
+  it.each(recorded)('%s has a prefix in capitals and a category in lower case', (_name, { analytics }) => {
+    expect(analytics!.prefix).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/);
+    expect(analytics!.category).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+  });
+
+  // Decision 12: client token calls, public documents, key sets, nonce and analytics queries are exempt.
+  it('are there for every tenant and management operation but the exempt ones', () => {
+    const without = overHttp.filter(
+      ([, { analytics, access }]) => !analytics && ['roles', 'management', 'holder'].includes(access.kind),
+    );
+    expect(without.map(([name]) => name)).toEqual(['analytics.list-events']);
+    const publicly = recorded.filter(([, { access }]) => access.kind === 'public' || access.kind === 'internal');
+    expect(publicly.map(([name]) => name)).toEqual([]);
+  });
+});
