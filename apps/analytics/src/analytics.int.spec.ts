@@ -1,0 +1,200 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  listEvents,
+  operationSubject,
+  REQUESTS_COMMITTED_SUBJECT,
+  type OperationContext,
+  type OperationEventMessage,
+  type Outcome,
+} from '@attestry/contracts';
+import { verifyChain } from '@attestry/event-store';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { analyticsService } from './index.js';
+import { operationStream } from './operation-stream/operation-stream.events.js';
+
+const T1 = '11111111-1111-4111-8111-111111111111';
+const T2 = '22222222-2222-4222-8222-222222222222';
+const START_OF_TEST = Date.parse('2026-11-21T10:00:00.000Z');
+
+let folder: string;
+let engines: Engines;
+let running: RunningServices;
+let now = START_OF_TEST;
+let count = 0;
+
+const open = async () => {
+  engines = await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), {
+    clock: { now: () => new Date(now) },
+  });
+  running = await startServices([analyticsService], engines);
+};
+const close = async () => {
+  await running.close();
+  await engines.close();
+};
+
+beforeEach(async () => {
+  now = START_OF_TEST;
+  folder = await mkdtemp(join(tmpdir(), 'attestry-analytics-'));
+  await open();
+});
+afterEach(async () => {
+  await close();
+  await rm(folder, { recursive: true });
+});
+
+const message = (outcome: Outcome, requestId: string, more: Partial<OperationEventMessage> = {}) => ({
+  id: `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
+  outcome,
+  prefix: 'DID_CREATE',
+  category: 'did',
+  tenantId: T1,
+  requestId,
+  timestamp: new Date(now).toISOString(),
+  operation: 'dids.create-did',
+  deadline: now + 1000,
+  clientId: 'c1',
+  metadata: {},
+  ...more,
+});
+const publish = (...messages: OperationEventMessage[]) =>
+  engines.bus.publish(messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome), data })));
+
+const list = async (query: object = {}, tenantId = T1) => {
+  const context: OperationContext = {
+    tenant: { id: tenantId, environmentId: 'e', host: 'h', baseUrl: 'http://h' },
+    caller: { kind: 'client', clientId: 'c1', roles: ['admin'] },
+    requestId: 'q',
+    operation: listEvents.name,
+    deadline: Date.now() + 10_000,
+    publicUrl: 'http://h',
+  };
+  return new ServiceClient(engines.bus).call(listEvents, { query } as never, context) as unknown as Promise<{
+    data: {
+      type: string;
+      requestId: string;
+      metadata: Record<string, unknown>;
+      timestamp: string;
+      clientId?: string;
+    }[];
+    nextCursor?: string;
+  }>;
+};
+const types = async (query: object = {}, tenantId = T1) => (await list(query, tenantId)).data.map(({ type }) => type);
+
+describe('analytics', () => {
+  it('shows events newest first, SUCCESS before the START of one call, each tenant its own', async () => {
+    await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('START', 'r2', { tenantId: T2 }));
+    expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+    expect(await types({}, T2)).toEqual(['DID_CREATE_START']);
+  });
+
+  it('filters: types and categories ORed, everything else ANDed', async () => {
+    await publish(message('START', 'r1'), message('FAIL', 'r1'));
+    now += 60_000;
+    await publish(
+      message('START', 'r2', { prefix: 'WEBHOOK_CREATE', category: 'webhook', clientId: 'c2' }),
+      message('SUCCESS', 'r2', { prefix: 'WEBHOOK_CREATE', category: 'webhook', clientId: 'c2' }),
+    );
+    expect(await types({ types: ['DID_CREATE_FAIL'] })).toEqual(['DID_CREATE_FAIL']);
+    expect(await types({ types: ['DID_CREATE_FAIL'], categories: ['webhook'] })).toHaveLength(3);
+    expect(await types({ types: ['DID_CREATE_FAIL'], requestIds: ['r2'] })).toEqual([]);
+    expect(await types({ requestIds: ['r1', 'r2'], clientIds: ['c2'] })).toHaveLength(2);
+    expect(await types({ clientIds: ['*'] })).toHaveLength(4);
+    expect(await types({ clientIds: ['none'] })).toEqual([]);
+    expect(await types({ managementUserIds: ['none'] })).toHaveLength(4);
+    const at = (ms: number) => new Date(START_OF_TEST + ms).toISOString();
+    expect(await types({ dateFrom: at(60_000) })).toHaveLength(2);
+    expect(await types({ dateTo: at(0) })).toHaveLength(2);
+    expect(await types({ dateFrom: at(0), dateTo: at(60_000) })).toHaveLength(4);
+    expect(await types({ dateFrom: at(60_001) })).toEqual([]);
+  });
+
+  it('pages without gap or repeat, and refuses the cursor of another tenant', async () => {
+    const requests = Array.from({ length: 25 }, (_, i) => `r${i}`);
+    for (const requestId of requests) await publish(message('START', requestId), message('SUCCESS', requestId));
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list({ limit: 7, ...(cursor && { cursor }) });
+      seen.push(...page.data.map(({ type, requestId }) => `${requestId} ${type}`));
+      cursor = page.nextCursor;
+    } while (cursor);
+    expect(seen).toHaveLength(50);
+    expect(new Set(seen).size).toBe(50);
+    const { nextCursor } = await list({ limit: 1 });
+    await expect(list({ cursor: nextCursor }, T2)).rejects.toMatchObject({
+      kind: 'invalid',
+      details: [{ param: 'cursor', location: 'query' }],
+    });
+  });
+
+  it('gives every START exactly one outcome: a second is dropped, one that never came is a FAIL', async () => {
+    await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('FAIL', 'r1'), message('START', 'r2'));
+    expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_START']);
+    now += 10_000;
+    await until(async () => (await types({ requestIds: ['r2'] })).length === 2);
+    const [closed] = (await list({ requestIds: ['r2'] })).data;
+    expect(closed).toMatchObject({ type: 'DID_CREATE_FAIL', metadata: { error: { status: 503 } }, clientId: 'c1' });
+    await publish(message('SUCCESS', 'r2'));
+    expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_FAIL', 'DID_CREATE_START']);
+    expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+  });
+
+  it('closes a START as SUCCESS when the events of its request are stored, also after a restart', async () => {
+    await publish(message('START', 'r1'));
+    const committed = { requests: [{ requestId: 'r1', tenantId: T1, operation: 'dids.create-did' }] };
+    await engines.bus.publish([{ id: 'x.committed', subject: REQUESTS_COMMITTED_SUBJECT, data: committed }]);
+    expect(await types()).toEqual(['DID_CREATE_START']);
+    await close();
+    await open();
+    now += 10_000;
+    await until(async () => (await types()).length === 2);
+    expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+  });
+
+  it('takes an outcome that comes after a restart, and doubles nothing that is delivered again', async () => {
+    await publish(message('START', 'r1'), message('START', 'r2'), message('SUCCESS', 'r2'));
+    expect(await types()).toHaveLength(3);
+    await close();
+    await open();
+    await publish(message('SUCCESS', 'r1'));
+    expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+    expect(await types()).toHaveLength(4);
+  });
+
+  it('shows a management call about a tenant in its trail too', async () => {
+    const about = { tenantId: T1, startedAt: new Date(now).toISOString() };
+    await publish(
+      message('START', 'r1', { tenantId: 'platform', prefix: 'TENANT_CREATE' }),
+      message('SUCCESS', 'r1', { tenantId: 'platform', prefix: 'TENANT_CREATE', about }),
+    );
+    expect(await types()).toEqual(['TENANT_CREATE_SUCCESS', 'TENANT_CREATE_START']);
+    expect(await types({}, T2)).toEqual([]);
+  });
+
+  it('keeps an unbroken chain in the stream', async () => {
+    for (let i = 0; i < 5; i++) await publish(message('START', `r${i}`), message('SUCCESS', `r${i}`));
+    expect(await types()).toHaveLength(10);
+    const events = await engines.operationEvents.readStream(operationStream(T1, new Date(now).toISOString()));
+    expect(events).toHaveLength(10);
+    expect(verifyChain(events)).toMatchObject({ intact: true });
+  });
+});
+
+const until = async (condition: () => Promise<boolean>): Promise<void> => {
+  const end = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error('waited 10 s in vain');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { OPERATIONS, type Operation } from '@attestry/contracts';
+import { parseBody } from '../operation/parse-body.js';
+import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { newRequestId } from './request-id.js';
+import { Router } from './router.js';
+
+describe('request ids', () => {
+  it('are 22 characters base62 and do not repeat', () => {
+    const ids = Array.from({ length: 5000 }, newRequestId);
+    for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{22}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('use all characters about equally', () => {
+    const counts = new Map<string, number>();
+    for (const character of Array.from({ length: 5000 }, newRequestId).join(''))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+    const expected = (5000 * 22) / 62;
+    expect(counts.size).toBe(62);
+    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected * 0.2);
+  });
+});
+
+describe('the client address', () => {
+  const none = new TrustedProxies([]);
+  const proxies = new TrustedProxies(['10.0.0.0/8', '::1', '127.0.0.1']);
+
+  it('is the socket, whatever a stranger forwards', () => {
+    const headers = { host: 'a.example', 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'b.example' };
+    expect(forwarded('203.0.113.9', headers, none)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+  });
+
+  it('is the last address that is no trusted proxy', () => {
+    const headers = { host: 'a.example', 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.1.2.3' };
+    expect(forwarded('127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
+    expect(forwarded('::ffff:127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
+  });
+
+  it('takes the forwarded host of a trusted proxy only', () => {
+    const headers = { host: 'inside', 'x-forwarded-host': 'acme.example' };
+    expect(forwarded('10.1.1.1', headers, proxies).host).toBe('acme.example');
+    expect(forwarded('11.1.1.1', headers, proxies).host).toBe('inside');
+  });
+
+  it('counts a /64 of IPv6 as one', () => {
+    expect(rateKeyOf('2001:db8:1:2::1')).toBe(rateKeyOf('2001:db8:1:2:ffff::9'));
+    expect(rateKeyOf('2001:db8:1:2::1')).not.toBe(rateKeyOf('2001:db8:1:3::1'));
+  });
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (address, header) => {
+        forwarded(address === '' ? '127.0.0.1' : '127.0.0.1', { 'x-forwarded-for': header }, proxies);
+      }),
+    );
+  });
+});
+
+describe('the router', () => {
+  const http = OPERATIONS.filter((operation) => operation.http);
+
+  it.each(http.map((operation) => [operation.name, operation] as const))('finds %s', (_name, operation) => {
+    for (const api of operation.http!.hosts ?? ['tenant'])
+      for (const declared of [operation.http!.path, ...(operation.http!.alsoAt ?? [])]) {
+        const path = declared.replace(/^\*/, '/some/where').replace(/:[A-Za-z]+/g, 'x');
+        expect(new Router(api).find(operation.http!.method, path)?.operation.name).toBe(operation.name);
+      }
+  });
+
+  it('tells the methods of a known path and nothing of an unknown one', () => {
+    const router = new Router('tenant');
+    expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'PUT', 'DELETE']);
+    expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
+    expect(router.find('GET', '/v1/tenants')).toBeUndefined();
+  });
+
+  it('prefers a fixed path to a parameter', () => {
+    expect(new Router('tenant').find('GET', '/v1/webhooks/jwks')?.operation.name).toBe(
+      'webhooks.retrieve-webhook-keys',
+    );
+  });
+
+  it('decodes a DID in the path, once', () => {
+    const found = new Router('tenant').find('GET', `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`);
+    expect(found?.params).toEqual({ id: 'did:web:a.example%3A8080' });
+  });
+});
+
+describe('bodies', () => {
+  const operation = OPERATIONS.find(({ name }) => name === 'dids.create-did') as Operation;
+  const parse = (text: string, type: string | undefined = 'application/json') =>
+    parseBody(operation, type, Buffer.from(text));
+
+  it('are JSON, with or without charset', () => {
+    expect(parse('{"a":1}', 'application/json; charset=utf-8')).toEqual({ a: 1 });
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', ''])(
+    'of type %p are a 415',
+    (type) => {
+      expect(() => parse('{}', type)).toThrow(expect.objectContaining({ kind: 'unsupportedMediaType' }) as Error);
+    },
+  );
+
+  it.each(['', '{', '{"a":}', '\u0000'])('that do not parse are a 400: %j', (text) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
+  });
+
+  it('cannot reach a prototype', () => {
+    const body = parse('{"__proto__":{"admin":true},"a":{"__proto__":{"b":1}}}') as { a: object };
+    expect(Object.keys(body)).toEqual(['a']);
+    expect(Object.keys(body.a)).toEqual([]);
+  });
+});

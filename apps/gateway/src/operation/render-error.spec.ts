@@ -1,0 +1,83 @@
+import {
+  AppError,
+  forbidden,
+  invalidBody,
+  notFound,
+  oauthError,
+  unauthenticated,
+  unavailable,
+} from '@attestry/contracts';
+import { renderError } from './render-error.js';
+
+const secretCause = new AppError('internal', 'Internal error', { cause: new Error('password is hunter2') });
+
+describe('tenant errors', () => {
+  it('are JSON with code, message and details', () => {
+    const { status, headers, body } = renderError(invalidBody('url', 'must use https', 'http://x'), 'tenant');
+    expect(status).toBe(400);
+    expect(headers['content-type']).toMatch(/^application\/json/);
+    expect(JSON.parse(body)).toEqual({
+      code: 'BadRequest',
+      message: 'Validation Error',
+      details: [{ value: 'http://x', msg: 'must use https', param: 'url', location: 'body' }],
+    });
+    expect(JSON.parse(renderError(notFound(), 'tenant').body)).toEqual({
+      code: 'NotFound',
+      message: 'Resource Not Found',
+    });
+  });
+
+  it('are plain text for 401, with a challenge, and 403', () => {
+    const refused = renderError(unauthenticated({ 'www-authenticate': 'Bearer' }), 'tenant');
+    expect(refused).toMatchObject({ status: 401, body: 'Unauthorized', headers: { 'www-authenticate': 'Bearer' } });
+    expect(refused.headers['content-type']).toMatch(/^text\/plain/);
+    expect(renderError(forbidden(), 'tenant')).toMatchObject({ status: 403, body: 'Forbidden' });
+  });
+});
+
+describe('management errors', () => {
+  it.each([
+    [invalidBody('name', 'is required'), 400, 'BadRequest', 'ValidationError'],
+    [unauthenticated(), 401, 'Unauthorized', 'AuthenticationError'],
+    [forbidden(), 403, 'Forbidden', 'AuthorizationError'],
+    [notFound(), 404, 'NotFound', 'NotFoundError'],
+    [unavailable(), 503, 'ServiceUnavailable', 'AvailabilityError'],
+  ])('are always JSON with type: %s', (error, status, code, type) => {
+    const rendered = renderError(error, 'management');
+    expect(rendered.status).toBe(status);
+    expect(JSON.parse(rendered.body)).toMatchObject({ code, type, message: error.message });
+    expect(Array.isArray((JSON.parse(rendered.body) as { details: unknown }).details)).toBe(true);
+  });
+});
+
+describe('OAuth errors', () => {
+  it('have the body of RFC 6749', () => {
+    const { status, body } = renderError(oauthError('invalid_grant', 'the code is spent'), 'oauth');
+    expect(status).toBe(400);
+    expect(JSON.parse(body)).toEqual({ error: 'invalid_grant', error_description: 'the code is spent' });
+  });
+
+  it.each([
+    [oauthError('access_denied', 'Unauthorized'), 401, 'access_denied'],
+    [oauthError('invalid_token', 'expired'), 401, 'invalid_token'],
+    [oauthError('insufficient_scope', 'no'), 403, 'insufficient_scope'],
+    [new AppError('tooLarge', 'Payload Too Large'), 413, 'invalid_request'],
+    [new AppError('tooManyRequests', 'Too Many Requests'), 429, 'temporarily_unavailable'],
+    [unavailable(), 503, 'temporarily_unavailable'],
+    [secretCause, 500, 'server_error'],
+  ])('map every kind: %s', (error, status, code) => {
+    const rendered = renderError(error, 'oauth');
+    expect(rendered.status).toBe(status);
+    expect(JSON.parse(rendered.body)).toMatchObject({ error: code });
+  });
+
+  it('keep to the characters RFC 6749 allows', () => {
+    const { body } = renderError(oauthError('invalid_request', 'näh "quoted" \\ \n'), 'oauth');
+    expect((JSON.parse(body) as { error_description: string }).error_description).toBe('n?h ?quoted? ? ?');
+  });
+});
+
+it.each(['tenant', 'management', 'oauth'] as const)('the cause never reaches a caller: %s', (shape) => {
+  const { body, headers } = renderError(secretCause, shape);
+  expect(JSON.stringify([body, headers])).not.toContain('hunter2');
+});

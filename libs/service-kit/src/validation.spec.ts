@@ -1,0 +1,116 @@
+import {
+  AppError,
+  createClient,
+  createDid,
+  createPreAuthorizedOffer,
+  createWebhook,
+  listEvents,
+  retrieveTenant,
+  webSemanticConfigurations,
+  type Operation,
+  type OperationRequest,
+} from '@attestry/contracts';
+import { checkRequest } from './validation.js';
+
+const check = (operation: unknown, request: Partial<OperationRequest>) =>
+  checkRequest(operation as Operation, { params: {}, query: {}, body: {}, ...request });
+const details = (operation: unknown, request: Partial<OperationRequest>) => {
+  try {
+    check(operation, request);
+  } catch (error) {
+    if (error instanceof AppError) return error.details;
+    throw error;
+  }
+  return undefined;
+};
+const HOSTILE = [undefined, null, '', 1, true, 'foo', [], {}, [[]], ['x', 1]];
+const UUID = '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01';
+
+describe('the shape of requests', () => {
+  it('gives one detail per fault, with its place', () => {
+    expect(details(createClient, { params: { tenantId: 'x' }, body: { name: ' ', roles: ['king'] } })).toEqual([
+      { value: 'x', msg: 'Invalid value', param: 'tenantId', location: 'params' },
+      { value: '', msg: 'must have 1 to 255 characters', param: 'name', location: 'body' },
+      expect.objectContaining({ param: 'roles', location: 'body', value: ['king'] }) as object,
+    ]);
+  });
+
+  it('says what is missing', () => {
+    expect(details(createClient, { params: { tenantId: UUID } })).toEqual([
+      { msg: 'is required', param: 'name', location: 'body' },
+      { msg: 'is required', param: 'roles', location: 'body' },
+    ]);
+  });
+
+  it('drops members nobody declared', () => {
+    const { body } = check(createClient, {
+      params: { tenantId: UUID },
+      body: { name: ' Ann ', roles: ['issuer'], admin: true },
+    });
+    expect(body).toEqual({ name: 'Ann', roles: ['issuer'] });
+  });
+
+  it.each([null, 1, 'x', [], true])('refuses a body that is no object: %j', (body) => {
+    expect(details(createClient, { params: { tenantId: UUID }, body })).toHaveLength(body === null ? 2 : 1);
+  });
+
+  it.each(HOSTILE.map((value) => [value]))('never throws anything but a 400: %j', (value) => {
+    for (const operation of [createDid, createWebhook, webSemanticConfigurations.create, createClient]) {
+      const members = [
+        'method',
+        'options',
+        'url',
+        'events',
+        'type',
+        'issuer',
+        'claimMappings',
+        'credentials',
+        'claims',
+      ];
+      for (const member of members) expect(Array.isArray(details(operation, { body: { [member]: value } }))).toBe(true);
+    }
+  });
+
+  it('names nested members with their path', () => {
+    const body = {
+      type: 'T',
+      name: 'n',
+      issuer: { name: 7 },
+      claimMappings: {},
+      expiresIn: { years: -1 },
+      credentialBranding: { backgroundColor: 'red' },
+    };
+    expect(details(webSemanticConfigurations.create, { body })?.map(({ param }) => param)).toEqual([
+      'issuer.name',
+      'credentialBranding.backgroundColor',
+      'expiresIn.years',
+    ]);
+  });
+
+  it('never echoes a secret', () => {
+    const claims = 'my-private-value';
+    expect(details(createPreAuthorizedOffer, { body: { credentials: [UUID], claims } })).toEqual([
+      { msg: 'must be an object', param: 'claims', location: 'body' },
+    ]);
+  });
+
+  it('does not echo long values', () => {
+    const [detail] = details(retrieveTenant, { params: { tenantId: 'x'.repeat(500) } })!;
+    expect(detail).not.toHaveProperty('value');
+  });
+
+  it('keeps claims as they are', () => {
+    const claims = { a: { b: [1, null, { c: 'd' }] }, 'https://x/y': true };
+    const { body } = check(createPreAuthorizedOffer, { body: { credentials: [UUID], claims } });
+    expect((body as { claims: unknown }).claims).toEqual(claims);
+  });
+
+  it('takes lists as repeated parameters and with commas', () => {
+    const { query } = check(listEvents, { query: { types: ['A,B', 'C'], requestIds: 'r1,r2', limit: '10' } });
+    expect(query).toEqual({ types: ['A', 'B', 'C'], requestIds: ['r1', 'r2'], limit: 10 });
+  });
+
+  it.each(['0', '1001', '-1', '1.5', 'ten', '1e2', ' 1', ['1', '2']])('refuses the limit %j', (limit) => {
+    expect(details(listEvents, { query: { limit } })).toMatchObject([{ param: 'limit', location: 'query' }]);
+  });
+});
