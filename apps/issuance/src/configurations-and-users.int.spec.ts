@@ -98,6 +98,7 @@ const open = async () => {
     return { ok: true, data: undefined };
   });
   services = await startServices([issuanceService], engines);
+  await until(() => engines.health.report().ready);
 };
 
 const close = async () => {
@@ -659,7 +660,6 @@ describe('users', () => {
     await copy(backup, dataDir);
     await rm(backup, { recursive: true });
     await open();
-    await until(() => engines.health.report().ready);
     expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
     expect(await call(retrieveUser, { params: { id: kept.id } })).toEqual(kept);
   });

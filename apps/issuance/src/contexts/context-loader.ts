@@ -42,7 +42,7 @@ export class ContextLoader {
 
   /** Brings a configuration's contexts into memory; returns at once when they are there. */
   async prepare(pinned: PinnedContexts): Promise<void> {
-    await Promise.all(pinned.map(({ url, sha256 }) => (this.isBundled(url) ? undefined : this.read(sha256))));
+    await Promise.all(pinned.filter(({ url }) => !this.isBundled(url)).map(({ sha256: hash }) => this.read(hash)));
   }
 
   /**

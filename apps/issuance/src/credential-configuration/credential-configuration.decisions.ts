@@ -46,7 +46,6 @@ export const MAX_CLAIM_MAPPINGS_BYTES = 65_536;
  */
 const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prototype']);
 /** What N-Quads allow inside an IRI: a name becomes the end of one through `@vocab` (RDF 1.1 N-Quads, IRIREF). */
-// eslint-disable-next-line no-control-regex -- the production excludes them
 const IRI_PART = /^(?!_:)[^\x00-\x20<>"{}|^`\\]+$/;
 
 const utf8Length = (text: string): number => {
