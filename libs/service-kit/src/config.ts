@@ -217,7 +217,7 @@ export const SETTINGS = {
   ),
   contextUrl: setting(
     'CONTEXT_URL',
-    'Address of the immutable JSON-LD context of this platform; `/contexts/v1` of the host in it must reach the gateway. Default `<scheme>://contexts.<base>/v1`.',
+    'Address of the immutable JSON-LD context of this platform; its path must be `/v1`, and its host must reach the gateway. Default `<scheme>://contexts.<base>/v1`.',
     '',
     httpUrl,
     optional,

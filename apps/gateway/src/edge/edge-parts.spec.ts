@@ -108,6 +108,12 @@ describe('bodies', () => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
   });
 
+  it.each([100, 10_000, 400_000])('nested %i levels deep are a 400', (depth) => {
+    expect(() => parse('['.repeat(depth) + ']'.repeat(depth))).toThrow(
+      expect.objectContaining({ kind: 'invalid' }) as Error,
+    );
+  });
+
   it('cannot reach a prototype', () => {
     const body = parse('{"__proto__":{"admin":true},"a":{"__proto__":{"b":1}}}') as { a: object };
     expect(Object.keys(body)).toEqual(['a']);

@@ -12,6 +12,19 @@ const dropPrototypeKeys = (key: string, value: unknown): unknown => (key === '__
 const parseJson = (text: string): unknown =>
   text.includes('__proto__') ? (JSON.parse(text, dropPrototypeKeys) as unknown) : (JSON.parse(text) as unknown);
 
+const MAX_DEPTH = 64;
+/** A shorter text cannot nest deeply enough to hurt. */
+const SHORT = 2 * MAX_DEPTH;
+
+/** Nesting is limited before anything recursive sees the value. */
+const checkDepth = (value: unknown): void => {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length; depth++) {
+    if (depth > MAX_DEPTH) throw invalidBody('body', `must not nest deeper than ${MAX_DEPTH} levels`);
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+};
+
 /**
  * The body as the operation declares it; `{}` when there is none.
  * @throws AppError 415 for another media type, 400 for text that does not parse
@@ -27,7 +40,10 @@ export const parseBody = (operation: Operation, contentType: string | undefined,
   }
   if (mediaType(contentType) !== 'application/json') throw unsupported('application/json');
   try {
-    return parseJson((raw ?? Buffer.alloc(0)).toString('utf8'));
+    const text = (raw ?? Buffer.alloc(0)).toString('utf8');
+    const value = parseJson(text);
+    if (text.length > SHORT) checkDepth(value);
+    return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw invalidBody('body', 'must be valid JSON');
