@@ -1,0 +1,753 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose';
+import {
+  AppError,
+  createClient,
+  createTenant,
+  deleteClient,
+  deleteTenant,
+  issueToken,
+  listClients,
+  listEnvironments,
+  listTenants,
+  lookUpManagementClient,
+  lookUpTenant,
+  permissionsOf,
+  retrieveTenant,
+  retrieveTokenKeys,
+  type CreatedTenant,
+  type OperationContext,
+  type PageOf,
+  type Client,
+  type Environment,
+  type Tenant,
+  type WireAppError,
+} from '@attestry/contracts';
+import type { Aggregate, DomainEvent, EventContext, RecordedEvent } from '@attestry/event-store';
+import type { FeedMessage } from '@attestry/messaging';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import {
+  FIRST_MANAGEMENT_CLIENT_FILE,
+  managementClientOutcome,
+  managementService,
+  registerManagementClient,
+  requestManagementClient,
+} from './index.js';
+import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
+import { requestFile, requestFolder } from './register-management-client/management-client-request.js';
+import { secretDigest } from './register-management-client/secret-digest.js';
+import { subdomain, subdomainStream } from './subdomain/subdomain.state.js';
+import { tenant, tenantStream } from './tenant/tenant.state.js';
+
+const ENV_ONE = '10000000-0000-4000-8000-000000000001';
+const ENV_TWO = '20000000-0000-4000-8000-000000000002';
+const environment = (id: string, domain: string) => ({
+  id,
+  name: domain,
+  domain,
+  authorizationServerDomain: `auth.${domain}`,
+  deploymentModel: 'public',
+  region: { id: id.replace(/000[12]$/, '0009'), name: 'local', displayName: 'Local' },
+});
+const MANAGEMENT = 'http://management.one.example:8080';
+const AUTH_ONE = 'http://auth.one.example:8080';
+const AUTH_TWO = 'http://auth.two.example:8080';
+
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const append = <State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, stream: string, event: Event) =>
+  engines.streams.runDecision(aggregate, stream, () => [event], fixture);
+const fixture: EventContext = { tenantId: 'x', requestId: 'r', actor: 'service:test', operation: 'test' };
+
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let feed: FeedMessage[];
+/** Every secret the tests were shown. */
+const secrets = new Set<string>();
+
+const start = async (env: Record<string, string> = {}): Promise<void> => {
+  const config = parseConfig({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    DATA_DIR: dataDir,
+    BASE_DOMAIN: 'one.example:8080',
+    ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'one.example:8080'), environment(ENV_TWO, 'two.example:8080')]),
+    ...env,
+  });
+  engines = await openEngines(config, { clock });
+  try {
+    services = await startServices([managementService], engines);
+  } catch (error) {
+    await engines.close();
+    throw error;
+  }
+  client = new ServiceClient(engines.bus);
+  feed = [];
+  engines.bus.consume({ name: 'test', subjects: ['event.management.>'] }, async (messages) => {
+    feed.push(...messages);
+  });
+};
+const stop = async (): Promise<void> => {
+  await services.close();
+  await engines.close();
+};
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'management-'));
+  await start();
+});
+afterAll(async () => {
+  await stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const context = (over: Partial<OperationContext> = {}): OperationContext => ({
+  caller: { kind: 'management', clientId: 'boss' },
+  requestId: 'request',
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: MANAGEMENT,
+  ...over,
+});
+const as = (clientId: string) => context({ caller: { kind: 'management', clientId } });
+const internal = () => context({ caller: { kind: 'service', service: 'gateway' } });
+
+const create = async (name: string, by = 'boss', environmentId = ENV_ONE): Promise<CreatedTenant> => {
+  const made = await client.call(createTenant, { body: { subdomain: name, environmentId } }, as(by));
+  secrets.add(made.client.clientSecret);
+  return made;
+};
+const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof AppError) return error.toWire();
+    throw error;
+  }
+  throw new Error('was not refused');
+};
+const token = (body: Record<string, unknown>, publicUrl = AUTH_ONE) =>
+  client.call(issueToken, { body: body as never }, context({ caller: { kind: 'public' }, publicUrl }));
+const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  const end = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error('condition not met within 10 s');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+const allEvents = async (): Promise<RecordedEvent[]> => {
+  const events: RecordedEvent[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await engines.events.readAll({ limit: 500, ...(after !== undefined && { after }) });
+    events.push(...page.events);
+    if (page.atEnd) return events;
+    after = page.next;
+  }
+};
+
+describe('environments', () => {
+  const list = (query: { limit?: number; cursor?: string } = {}) =>
+    client.call(listEnvironments, { query }, as('boss')) as unknown as Promise<PageOf<Environment>>;
+
+  it('are listed in pages, as configured', async () => {
+    expect((await list()).data.map(({ id }) => id)).toEqual([ENV_ONE, ENV_TWO]);
+    expect(await list()).not.toHaveProperty('nextCursor');
+    const first = await list({ limit: 1 });
+    expect(first.data).toEqual([environment(ENV_ONE, 'one.example:8080')]);
+    const second = await list({ limit: 1, cursor: first.nextCursor! });
+    expect(second.data.map(({ id }) => id)).toEqual([ENV_TWO]);
+    expect(second).not.toHaveProperty('nextCursor');
+  });
+
+  it('refuse cursors that are not theirs', async () => {
+    expect(await refusal(list({ cursor: 'bm9uc2Vuc2U' }))).toMatchObject({
+      kind: 'invalid',
+      details: [{ param: 'cursor', location: 'query' }],
+    });
+  });
+
+  it('are for management callers only', async () => {
+    const stranger = context({ caller: { kind: 'client', clientId: 'c', roles: ['admin'] } });
+    expect(await refusal(client.call(listEnvironments, {}, stranger))).toMatchObject({ kind: 'forbidden' });
+  });
+});
+
+describe('creating a tenant', () => {
+  it('answers with the tenant, its environment and credentials shown once', async () => {
+    const body = { name: '  Acme Ltd ', subdomain: 'acme', environmentId: ENV_ONE.toUpperCase() };
+    const made = await client.call(createTenant, { body }, as('boss'));
+    secrets.add(made.client.clientSecret);
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Acme Ltd',
+      subdomain: 'acme.one.example:8080',
+      environmentId: ENV_ONE,
+      environment: environment(ENV_ONE, 'one.example:8080'),
+      membership: { roles: ['admin'] },
+      client: {
+        clientId: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+        clientSecret: expect.stringMatching(/^[A-Za-z0-9]{64}$/),
+      },
+    });
+    const { client: _, ...read } = made;
+    expect(await client.call(retrieveTenant, { params: { tenantId: made.id } }, as('boss'))).toEqual(read);
+    expect(await client.call(retrieveTenant, { params: { tenantId: made.id.toUpperCase() } }, as('boss'))).toEqual(
+      read,
+    );
+  });
+
+  it('takes the subdomain as name, and the same subdomain again in another environment', async () => {
+    expect((await create('twice')).name).toBe('twice');
+    expect((await create('twice', 'boss', ENV_TWO)).subdomain).toBe('twice.two.example:8080');
+  });
+
+  it.each([
+    ['subdomain', { subdomain: 'twice', environmentId: ENV_ONE }],
+    ['subdomain', { subdomain: 'Upper', environmentId: ENV_ONE }],
+    ['subdomain', { subdomain: 'auth', environmentId: ENV_ONE }],
+    ['subdomain', { subdomain: 'xn--acme', environmentId: ENV_ONE }],
+    ['subdomain', { environmentId: ENV_ONE }],
+    ['environmentId', { subdomain: 'fine', environmentId: ENV_ONE.replace('1', '3') }],
+    ['environmentId', { subdomain: 'fine', environmentId: 'nope' }],
+    ['name', { subdomain: 'fine', environmentId: ENV_ONE, name: '   ' }],
+    ['name', { subdomain: 'fine', environmentId: ENV_ONE, name: 'a\u0000b' }],
+    ['name', { subdomain: 'fine', environmentId: ENV_ONE, name: '\ud800' }],
+    ['name', { subdomain: 'fine', environmentId: ENV_ONE, name: 'x'.repeat(256) }],
+  ])('is a 400 on %s for %j, and leaves nothing behind', async (param, body) => {
+    const before = (await allEvents()).length;
+    expect(await refusal(client.call(createTenant, { body: body as never }, as('boss')))).toMatchObject({
+      kind: 'invalid',
+      code: 'BadRequest',
+      details: [{ param, location: 'body' }],
+    });
+    expect(await allEvents()).toHaveLength(before);
+  });
+
+  it('gives a subdomain to exactly one of ten callers', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => create('race', `racer-${n}`)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results)
+      if (result.status === 'rejected')
+        expect(result.reason).toMatchObject({ kind: 'invalid', details: [{ param: 'subdomain', value: 'race' }] });
+    const tenants = (await allEvents()).filter(
+      ({ type, data }) => type === 'TenantCreated' && (data as { subdomain: string }).subdomain === 'race',
+    );
+    expect(tenants).toHaveLength(1);
+  });
+
+  it('takes over a claim whose owner was not created within a minute, not earlier', async () => {
+    const owner = '99999999-9999-4999-8999-999999999999';
+    const claimedAt = clock.now().toISOString();
+    await append(subdomain, subdomainStream(ENV_ONE, 'orphan'), {
+      type: 'SubdomainClaimed',
+      data: { environmentId: ENV_ONE, subdomain: 'orphan', owner, claimedAt },
+    });
+    clock.time += 59_999;
+    expect(await refusal(create('orphan'))).toMatchObject({ kind: 'unavailable' });
+    clock.time += 1;
+    const made = await create('orphan');
+    const { tenant: found } = await client.call(lookUpTenant, { body: { host: made.subdomain } }, internal());
+    expect(found?.tenantId).toBe(made.id);
+    // The owner that comes too late gets no say.
+    expect(await client.call(lookUpTenant, { body: { tenantId: owner } }, internal())).toEqual({});
+  });
+});
+
+describe('tenants of a caller', () => {
+  const list = (by: string, query: { limit?: number; cursor?: string } = {}) =>
+    client.call(listTenants, { query }, as(by)) as unknown as Promise<PageOf<Tenant>>;
+
+  it("are listed oldest first in pages, and nobody else's", async () => {
+    const made: CreatedTenant[] = [];
+    for (const name of ['list-a', 'list-b', 'list-c']) {
+      clock.time += 1000;
+      made.push(await create(name, 'lister'));
+    }
+    await create('list-d', 'other-lister');
+    const all = await list('lister');
+    expect(all).toEqual({ data: made.map(({ client: _, ...read }) => read) });
+    const first = await list('lister', { limit: 2 });
+    expect(first.data.map(({ id }) => id)).toEqual(made.slice(0, 2).map(({ id }) => id));
+    const second = await list('lister', { limit: 2, cursor: first.nextCursor! });
+    expect(second.data.map(({ id }) => id)).toEqual([made[2]!.id]);
+    expect(second).not.toHaveProperty('nextCursor');
+    for (const cursor of [first.nextCursor!, 'x', `${first.nextCursor!.slice(0, -2)}AA`])
+      expect(await refusal(list(cursor === first.nextCursor ? 'other-lister' : 'lister', { cursor }))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'cursor', location: 'query' }],
+      });
+    expect(await list('nobody-at-all')).toEqual({ data: [] });
+  });
+
+  it('are a 404 for every operation of a foreign management client, as an unknown tenant is', async () => {
+    const { id: tenantId, client: own } = await create('foreign');
+    for (const [by, id] of [
+      ['stranger', tenantId],
+      ['boss', '77777777-7777-4777-8777-777777777777'],
+    ] as const) {
+      const params = { tenantId: id };
+      const calls = [
+        client.call(retrieveTenant, { params }, as(by)),
+        client.call(deleteTenant, { params }, as(by)),
+        client.call(listClients, { params }, as(by)),
+        client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as(by)),
+        client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as(by)),
+      ];
+      for (const call of calls) expect(await refusal(call)).toMatchObject({ kind: 'notFound', code: 'NotFound' });
+    }
+    expect((await client.call(retrieveTenant, { params: { tenantId } }, as('boss'))).id).toBe(tenantId);
+  });
+
+  it('let a member without admin look, and nothing more', async () => {
+    const { id: tenantId, client: own } = await create('watched');
+    await append(tenant, tenantStream(tenantId), {
+      type: 'MachineMembershipGranted',
+      data: { tenantId, managementClientId: 'watcher', roles: ['auditor'] },
+    });
+    const params = { tenantId };
+    expect(await client.call(retrieveTenant, { params }, as('watcher'))).toMatchObject({
+      membership: { roles: ['auditor'] },
+    });
+    for (const call of [
+      client.call(deleteTenant, { params }, as('watcher')),
+      client.call(listClients, { params }, as('watcher')),
+      client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as('watcher')),
+      client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
+    ])
+      expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
+  });
+
+  it('are deleted once; host, list, clients and tokens end, the subdomain stays taken', async () => {
+    const { id: tenantId, subdomain: host, client: own } = await create('mortal', 'reaper');
+    const params = { tenantId };
+    const credentials = { client_id: own.clientId, client_secret: own.clientSecret, grant_type: 'client_credentials' };
+    await token({ ...credentials, audience: host });
+    await client.call(deleteTenant, { params }, as('reaper'));
+    expect(await refusal(client.call(deleteTenant, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(client.call(retrieveTenant, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(client.call(listClients, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
+    expect(await list('reaper')).toEqual({ data: [] });
+    expect(await client.call(lookUpTenant, { body: { host } }, internal())).toEqual({});
+    expect(await client.call(lookUpTenant, { body: { tenantId } }, internal())).toEqual({});
+    expect(await refusal(token({ ...credentials, audience: host }))).toMatchObject({ code: 'access_denied' });
+    clock.time += 3_600_000;
+    expect(await refusal(create('mortal', 'reaper'))).toMatchObject({ details: [{ param: 'subdomain' }] });
+  });
+});
+
+describe('clients of a tenant', () => {
+  let tenantId: string;
+  let own: CreatedTenant['client'];
+  const list = (query: { limit?: number; cursor?: string } = {}) =>
+    client.call(listClients, { params: { tenantId }, query }, as('boss')) as unknown as Promise<PageOf<Client>>;
+  beforeAll(async () => {
+    ({ id: tenantId, client: own } = await create('clients'));
+  });
+
+  it('are created with a secret shown once, and listed with their permissions', async () => {
+    clock.time += 1000;
+    const body = { name: 'CI', roles: ['issuer', 'auditor'] as ('issuer' | 'auditor')[] };
+    const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
+    secrets.add(made.clientSecret);
+    const shown = { clientId: made.clientId, ...body, permissions: permissionsOf(body.roles) };
+    expect(made).toEqual({ ...shown, clientSecret: expect.stringMatching(/^[A-Za-z0-9]{64}$/) });
+    expect(made.clientId).toMatch(/^[A-Za-z0-9]{32}$/);
+    const { data } = await list();
+    expect(data).toEqual([
+      { clientId: own.clientId, name: 'Default client', roles: ['admin'], permissions: permissionsOf(['admin']) },
+      shown,
+    ]);
+    const first = await list({ limit: 1 });
+    expect((await list({ limit: 1, cursor: first.nextCursor! })).data).toEqual([shown]);
+
+    const params = { tenantId, clientId: made.clientId };
+    await client.call(deleteClient, { params }, as('boss'));
+    expect(await refusal(client.call(deleteClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    expect((await list()).data.map(({ clientId }) => clientId)).toEqual([own.clientId]);
+    const audience = 'clients.one.example:8080';
+    const credentials = { client_id: made.clientId, client_secret: made.clientSecret, audience };
+    expect(await refusal(token({ ...credentials, grant_type: 'client_credentials' }))).toMatchObject({
+      code: 'access_denied',
+    });
+  });
+
+  it.each([
+    ['roles', { name: 'n', roles: [] }],
+    ['roles', { name: 'n', roles: ['root'] }],
+    ['roles', { name: 'n', roles: ['issuer', 'issuer'] }],
+    ['roles', { name: 'n' }],
+    ['name', { name: ' ', roles: ['issuer'] }],
+    ['name', { name: '\udfff', roles: ['issuer'] }],
+  ])('are refused with a 400 on %s for %j', async (param, body) => {
+    const call = client.call(createClient, { params: { tenantId }, body: body as never }, as('boss'));
+    expect(await refusal(call)).toMatchObject({ kind: 'invalid', details: [{ param, location: 'body' }] });
+  });
+
+  it('of another tenant cannot be deleted through this one', async () => {
+    const other = await create('clients-b');
+    const params = { tenantId, clientId: other.client.clientId };
+    expect(await refusal(client.call(deleteClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it('are at most 100, also when they are created at once', async () => {
+    const { id } = await create('crowd');
+    for (let made = 1; made < 98; made += 8)
+      await Promise.all(
+        Array.from({ length: Math.min(8, 98 - made) }, () =>
+          client.call(createClient, { params: { tenantId: id }, body: { name: 'n', roles: ['issuer'] } }, as('boss')),
+        ).map(async (call) => {
+          try {
+            await call;
+          } catch (error) {
+            // Two that collide too often are told to come again; the count below tells.
+            if (!(error instanceof AppError) || error.kind !== 'unavailable') throw error;
+          }
+        }),
+      );
+    const count = async () => {
+      const { state } = await engines.streams.load(tenant, tenantStream(id));
+      return state.status === 'active' ? state.clients.size : 0;
+    };
+    const add = () =>
+      client.call(createClient, { params: { tenantId: id }, body: { name: 'n', roles: ['issuer'] } }, as('boss'));
+    while ((await count()) < 99) await add();
+    const last = await Promise.allSettled([add(), add(), add()]);
+    expect(last.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await count()).toBe(100);
+    expect(await refusal(add())).toMatchObject({ kind: 'invalid', details: [{ param: 'tenantId' }] });
+  });
+});
+
+describe('tokens', () => {
+  let acme: CreatedTenant;
+  let first: { client_id: string; client_secret: string };
+  let good: Record<string, string>;
+  beforeAll(async () => {
+    acme = await create('tokens');
+    first = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as typeof first;
+    secrets.add(first.client_secret);
+    good = {
+      client_id: acme.client.clientId,
+      client_secret: acme.client.clientSecret,
+      grant_type: 'client_credentials',
+      audience: 'tokens.one.example:8080',
+    };
+  });
+  const verified = async (accessToken: string) => {
+    const jwks = await client.call(retrieveTokenKeys, {}, context());
+    return jwtVerify(accessToken, createLocalJWKSet(jwks as unknown as JSONWebKeySet), { currentDate: clock.now() });
+  };
+
+  it('of tenant clients are JWTs that the key set verifies', async () => {
+    const answer = await token(good);
+    expect(answer).toEqual({ access_token: expect.any(String), expires_in: 14_400, token_type: 'Bearer' });
+    const { payload, protectedHeader } = await verified(answer.access_token);
+    const iat = Math.floor(clock.time / 1000);
+    expect(payload).toEqual({
+      iss: AUTH_ONE,
+      aud: 'http://tokens.one.example:8080',
+      sub: acme.client.clientId,
+      client_id: acme.client.clientId,
+      roles: ['admin'],
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      iat,
+      exp: iat + 14_400,
+    });
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+    const { keys } = await client.call(retrieveTokenKeys, {}, context());
+    expect(keys).toEqual([
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: expect.any(String),
+        y: expect.any(String),
+        kid: protectedHeader.kid,
+        alg: 'ES256',
+        use: 'sig',
+      },
+    ]);
+  });
+
+  it.each(['http://tokens.one.example:8080', 'http://TOKENS.one.example:8080/', 'tokens.one.example.:8080/'])(
+    'name the tenant canonically when asked for %s',
+    async (audience) => {
+      const { access_token } = await token({ ...good, audience });
+      expect(decodeJwt(access_token).aud).toBe('http://tokens.one.example:8080');
+    },
+  );
+
+  it('of management clients have no roles and the issuer of the first environment', async () => {
+    const credentials = { ...first, grant_type: 'client_credentials' };
+    for (const at of [MANAGEMENT, AUTH_ONE, AUTH_TWO])
+      for (const audience of [undefined, '', MANAGEMENT, 'management.one.example:8080', `${MANAGEMENT}/`]) {
+        const { payload } = await verified((await token({ ...credentials, audience }, at)).access_token);
+        expect(payload).toMatchObject({ iss: AUTH_ONE, aud: MANAGEMENT, sub: first.client_id, roles: [] });
+      }
+  });
+
+  it.each([
+    ['client_id', { client_id: undefined }, 'Missing: client_id'],
+    [
+      'everything',
+      { client_id: null, client_secret: '', grant_type: undefined },
+      'Missing: client_id, client_secret, grant_type',
+    ],
+    ['a string secret', { client_secret: { $ne: '' } }, 'Must be a string: client_secret'],
+    ['a string audience', { audience: ['tokens.one.example:8080'] }, 'Must be a string: audience'],
+  ])('are refused without %s', async (_what, over, message) => {
+    expect(await refusal(token({ ...good, ...over }))).toEqual({ kind: 'invalid', code: 'invalid_request', message });
+  });
+
+  it('are given for client_credentials only', async () => {
+    for (const grant_type of ['password', 'refresh_token', '__proto__'])
+      expect(await refusal(token({ ...good, grant_type }))).toMatchObject({ code: 'unsupported_grant_type' });
+  });
+
+  const UNAUTHORIZED = { kind: 'unauthenticated', code: 'access_denied', message: 'Unauthorized' };
+
+  it.each<[string, Record<string, unknown>, string?]>([
+    ['an unknown client', { client_id: 'A'.repeat(32) }],
+    ['a client id in another case', { client_id: 'lower' }],
+    ['hostile ids', { client_id: '__proto__' }],
+    ['a lone surrogate', { client_id: '\ud800' }],
+    ['a huge id', { client_id: 'x'.repeat(100_000) }],
+    ['a wrong secret', { client_secret: 'x'.repeat(64) }],
+    ['a secret with more behind it', { client_secret: 'SECRET ' }],
+    ['no audience: tenant clients are no management clients', { audience: undefined }],
+    ['the management address', { audience: MANAGEMENT }],
+    ['another tenant', { audience: 'twice.one.example:8080' }],
+    ['a tenant that is not', { audience: 'nobody.one.example:8080' }],
+    ['a tenant of another environment', { audience: 'twice.two.example:8080' }],
+    ['the wrong scheme', { audience: 'https://tokens.one.example:8080' }],
+    ['a missing port', { audience: 'tokens.one.example' }],
+    ['a path', { audience: 'tokens.one.example:8080/v1' }],
+    ['a suffix trick', { audience: 'tokens.one.example:8080.evil.example' }],
+    ['user information', { audience: 'http://x@tokens.one.example:8080' }],
+    ['a line break', { audience: 'tokens.one.example:8080\n' }],
+    ['the environment itself', { audience: 'one.example:8080' }],
+    ["the other environment's host", {}, AUTH_TWO],
+    ['the management host', {}, MANAGEMENT],
+    ['a tenant host', {}, 'http://tokens.one.example:8080'],
+  ])('are denied to or at %s', async (what, over, at = AUTH_ONE) => {
+    const body: Record<string, unknown> = { ...good, ...over };
+    if (what.startsWith('a secret with')) body['client_secret'] = `${good['client_secret']} `;
+    if (what.startsWith('a client id in')) body['client_id'] = good['client_id']!.toLowerCase();
+    expect(await refusal(token(body, at))).toEqual(UNAUTHORIZED);
+  });
+
+  it('are denied to management clients for a tenant, by secret and by its digest', async () => {
+    const credentials = { ...first, grant_type: 'client_credentials' };
+    expect(await refusal(token({ ...credentials, audience: good['audience'] }))).toEqual(UNAUTHORIZED);
+    const digest = secretDigest(first.client_secret);
+    expect(await refusal(token({ ...credentials, client_secret: digest }))).toEqual(UNAUTHORIZED);
+  });
+});
+
+describe('the directory', () => {
+  it('answers by host and by id, for living tenants', async () => {
+    const { id, subdomain: host, client: own } = await create('found');
+    const found = {
+      tenantId: id,
+      environmentId: ENV_ONE,
+      host,
+      clients: [{ clientId: own.clientId, roles: ['admin'] }],
+    };
+    const ask = (body: object) => client.call(lookUpTenant, { body }, internal());
+    expect(await ask({ host })).toEqual({ tenant: found });
+    expect(await ask({ tenantId: id })).toEqual({ tenant: found });
+    expect(await ask({ host, tenantId: id })).toEqual({ tenant: found });
+    expect(await ask({ host: 'tokens.one.example:8080', tenantId: id })).toEqual({});
+    expect(await ask({})).toEqual({});
+    for (const nobody of [
+      '',
+      'one.example:8080',
+      'found.one.example',
+      'x.found.one.example:8080',
+      '\ud800.one.example:8080',
+    ])
+      expect(await ask({ host: nobody })).toEqual({});
+    const added = await client.call(
+      createClient,
+      { params: { tenantId: id }, body: { name: 'n', roles: ['verifier'] } },
+      as('boss'),
+    );
+    expect((await ask({ host })).tenant?.clients).toContainEqual({ clientId: added.clientId, roles: ['verifier'] });
+    await client.call(deleteClient, { params: { tenantId: id, clientId: own.clientId } }, as('boss'));
+    expect((await ask({ host })).tenant?.clients).toEqual([{ clientId: added.clientId, roles: ['verifier'] }]);
+    await client.call(deleteTenant, { params: { tenantId: id } }, as('boss'));
+
+    await until(() => feed.some(({ data }) => (data as { host?: string }).host === host && feed.at(-1)!.data === data));
+    const told = feed.filter(({ data }) => (data as { tenantId: string }).tenantId === id);
+    expect(told.map(({ subject, data }) => [subject, data])).toEqual([
+      ['event.management.tenant-created', { tenantId: id, environmentId: ENV_ONE, name: 'found', host }],
+      ['event.management.client-created', { tenantId: id, clientId: own.clientId, roles: ['admin'] }],
+      ['event.management.client-created', { tenantId: id, clientId: added.clientId, roles: ['verifier'] }],
+      ['event.management.client-deleted', { tenantId: id, clientId: own.clientId }],
+      ['event.management.tenant-deleted', { tenantId: id, host }],
+    ]);
+  });
+
+  it('knows management clients, and survives any id', async () => {
+    const ask = async (clientId: string) =>
+      (await client.call(lookUpManagementClient, { body: { clientId } }, internal())).exists;
+    const { client_id } = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as {
+      client_id: string;
+    };
+    expect(await ask(client_id)).toBe(true);
+    for (const unknown of ['nobody', '__proto__', '\ud800', client_id.slice(1)]) expect(await ask(unknown)).toBe(false);
+  });
+});
+
+describe('management clients', () => {
+  const login = (client_id: string, client_secret: string) =>
+    token({ client_id, client_secret, grant_type: 'client_credentials' }, MANAGEMENT);
+  const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+  it('have their files to themselves', async () => {
+    expect(await mode(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE))).toBe('600');
+    expect(await mode(requestFolder(dataDir))).toBe('700');
+  });
+
+  it('are registered through the function, also with ids that are any text', async () => {
+    const { streams, vault, ids } = engines;
+    const register = (more: { clientId?: string; secret?: string }) =>
+      registerManagementClient(streams, vault, ids, clock, { name: 'X', ...more });
+    const made = await register({});
+    secrets.add(made.clientSecret);
+    await login(made.clientId, made.clientSecret);
+    const secret = 'a secret of the operator, 32 characters or more';
+    secrets.add(secret);
+    for (const clientId of ['ops team + 1', '__proto__', 'ö/%']) {
+      await register({ clientId, secret });
+      await register({ clientId, secret });
+      expect(decodeJwt((await login(clientId, secret)).access_token).sub).toBe(clientId);
+      await expect(register({ clientId, secret: 'another secret' })).rejects.toMatchObject({ kind: 'conflict' });
+    }
+  });
+
+  it('are taken from requests in the data folder by the running platform', async () => {
+    const { id, clientId, clientSecret } = await requestManagementClient(dataDir, 'CLI');
+    secrets.add(clientSecret);
+    expect(await refusal(login(clientId, clientSecret))).toMatchObject({ code: 'access_denied' });
+    expect(await mode(requestFile(dataDir, id, 'json'))).toBe('600');
+    await until(async () => (await managementClientOutcome(dataDir, id)).status !== 'pending');
+    expect(await managementClientOutcome(dataDir, id)).toEqual({ status: 'done' });
+    await login(clientId, clientSecret);
+    await expect(requestManagementClient(dataDir, ' ')).rejects.toThrow('name');
+  });
+
+  it('are refused from requests that are broken or name a client that exists', async () => {
+    const inbox = services.app.get(ManagementClientInbox, { strict: false });
+    const { id, clientId, clientSecret } = await requestManagementClient(dataDir, 'CLI');
+    secrets.add(clientSecret);
+    await inbox.poll();
+    await until(async () => (await managementClientOutcome(dataDir, id)).status === 'done');
+    const other = secretDigest('another');
+    const requests: [string, string][] = [
+      [JSON.stringify({ name: 'thief', client_id: clientId, client_secret_sha256: other }), 'exists'],
+      ['{', 'JSON'],
+      ['null', 'name'],
+      [JSON.stringify({ name: 'n', client_id: '../..', client_secret_sha256: other }), 'client_id'],
+      [JSON.stringify({ name: 'n', client_id: clientId, client_secret_sha256: 'x' }), 'client_secret_sha256'],
+      [' '.repeat(5000), 'too long'],
+    ];
+    for (const [index, [text, reason]] of requests.entries()) {
+      const request = `${index}0000000-0000-4000-8000-000000000000`;
+      await writeFile(requestFile(dataDir, request, 'json'), text);
+      await until(async () => {
+        await inbox.poll();
+        return (await managementClientOutcome(dataDir, request)).status !== 'pending';
+      });
+      expect(await managementClientOutcome(dataDir, request)).toEqual({
+        status: 'rejected',
+        reason: expect.stringContaining(reason),
+      });
+    }
+    await login(clientId, clientSecret);
+    expect((await readdir(requestFolder(dataDir))).filter((file) => /\.(json|tmp)$/.test(file))).toEqual([]);
+  });
+});
+
+describe('a restart', () => {
+  it('keeps everything', async () => {
+    const made = await create('kept', 'keeper');
+    const file = await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8');
+    const { client_id, client_secret } = JSON.parse(file) as { client_id: string; client_secret: string };
+    const grant_type = 'client_credentials';
+    const keysBefore = await client.call(retrieveTokenKeys, {}, context());
+    await stop();
+    await start();
+    expect(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')).toBe(file);
+    await token({ client_id, client_secret, grant_type }, MANAGEMENT);
+    await token({
+      client_id: made.client.clientId,
+      client_secret: made.client.clientSecret,
+      grant_type,
+      audience: made.subdomain,
+    });
+    expect(await client.call(retrieveTokenKeys, {}, context())).toEqual(keysBefore);
+    const { data } = (await client.call(listTenants, {}, as('keeper'))) as unknown as PageOf<Tenant>;
+    expect(data.map(({ id }) => id)).toEqual([made.id]);
+    expect(await refusal(create('kept', 'keeper'))).toMatchObject({ details: [{ param: 'subdomain' }] });
+    const registrations = (await allEvents()).filter(
+      ({ type, data }) => type.startsWith('ManagementClient') && (data as { clientId: string }).clientId === client_id,
+    );
+    expect(registrations).toHaveLength(1);
+  });
+
+  it('takes the configured management client and its new secret', async () => {
+    const login = (client_secret: string) =>
+      token({ client_id: 'ops@example', client_secret, grant_type: 'client_credentials' }, MANAGEMENT);
+    const [old, fresh] = ['o'.repeat(40), 'f'.repeat(40)] as const;
+    secrets.add(old).add(fresh);
+    for (const secret of [old, fresh]) {
+      await stop();
+      await start({ MANAGEMENT_CLIENT_ID: 'ops@example', MANAGEMENT_CLIENT_SECRET: secret });
+      await login(secret);
+    }
+    expect(await refusal(login(old))).toMatchObject({ code: 'access_denied' });
+  });
+
+  it('moves tenants with their environment when its domain changes', async () => {
+    await stop();
+    await start({ ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'moved.example')]) });
+    const { data } = (await client.call(listTenants, {}, as('keeper'))) as unknown as PageOf<Tenant>;
+    expect(data.map(({ subdomain: host }) => host)).toEqual(['kept.moved.example']);
+    const { tenant: found } = await client.call(lookUpTenant, { body: { host: 'kept.moved.example' } }, internal());
+    expect(found).toMatchObject({ tenantId: data[0]!.id, host: 'kept.moved.example' });
+    await stop();
+    await start();
+  });
+});
+
+describe('secrets', () => {
+  it('stand in no event and in no file but the one that is for the operator', async () => {
+    expect(secrets.size).toBeGreaterThan(20);
+    const stored = JSON.stringify(await allEvents());
+    expect(stored).toContain('"secretMac"');
+    await stop();
+    const files = (await readdir(dataDir, { recursive: true, withFileTypes: true })).filter((it) => it.isFile());
+    expect(files.length).toBeGreaterThan(5);
+    for (const { name, parentPath } of files) {
+      const bytes = await readFile(join(parentPath, name));
+      for (const secret of secrets)
+        if (name !== FIRST_MANAGEMENT_CLIENT_FILE && bytes.includes(secret))
+          throw new Error(`a secret stands in ${name}`);
+    }
+    for (const secret of secrets) {
+      expect(stored).not.toContain(secret);
+      expect(stored).not.toContain(secretDigest(secret));
+    }
+    await start();
+  });
+});
