@@ -1,11 +1,20 @@
 import {
   checkCredentialConfiguration,
+  createPreAuthorizedOffer,
   createUser,
+  deletePreAuthorizedOffer,
   deleteUser,
+  exchangeToken,
+  issueCredential,
+  issueNonce,
   jwtVcConfigurations,
   listUserCredentials,
   listUsers,
+  retrieveAuthorizationServerMetadata,
   retrieveContext,
+  retrieveIssuerMetadata,
+  retrieveOauthKeys,
+  retrieveOfferContent,
   retrieveUser,
   webSemanticConfigurations,
 } from '@attestry/contracts';
@@ -22,6 +31,15 @@ import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
+import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
+import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
+import { ExchangeToken } from './exchange-token/exchange-token.js';
+import { IssueCredential } from './issue-credential/issue-credential.js';
+import { IssueNonce } from './issue-nonce/issue-nonce.js';
+import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
+import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
+import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
+import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 
 /** Alike for every format: the handlers read the format from the operation's variant. */
 const configurationEndpoints = (of: typeof webSemanticConfigurations | typeof jwtVcConfigurations): Endpoint[] => [
@@ -47,4 +65,13 @@ export const issuanceEndpoints: Endpoint[] = [
   query(listUserCredentials, ListUserCredentials),
 
   // Offers and the OID4VCI protocol
+  command(createPreAuthorizedOffer, CreatePreAuthorizedOffer),
+  command(deletePreAuthorizedOffer, DeletePreAuthorizedOffer),
+  query(retrieveOfferContent, RetrieveOfferContent),
+  command(exchangeToken, ExchangeToken),
+  query(issueNonce, IssueNonce),
+  command(issueCredential, IssueCredential),
+  query(retrieveIssuerMetadata, RetrieveIssuerMetadata),
+  query(retrieveAuthorizationServerMetadata, RetrieveAuthorizationServerMetadata),
+  query(retrieveOauthKeys, RetrieveOauthKeys),
 ];

@@ -20,6 +20,22 @@ import { UpdateCredentialConfigurationHandler } from './update-credential-config
 import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
+import { CreatePreAuthorizedOfferHandler } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
+import { DeletePreAuthorizedOfferHandler } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
+import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
+import { ExchangeTokenHandler } from './exchange-token/exchange-token.js';
+import { Formats } from './issue-credential/formats/formats.js';
+import { JwtVcJson } from './issue-credential/formats/jwt-vc-json.js';
+import { LdpVc } from './issue-credential/formats/ldp-vc.js';
+import { IssueCredentialHandler } from './issue-credential/issue-credential.js';
+import { IssueNonceHandler } from './issue-nonce/issue-nonce.js';
+import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { PublishedConfigurations } from './protocol/published-configurations.js';
+import { RetrieveAuthorizationServerMetadataHandler } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
+import { RetrieveIssuerMetadataHandler } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
+import { RetrieveOauthKeysHandler } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
+import { RetrieveOfferContentHandler } from './retrieve-offer-content/retrieve-offer-content.js';
+import { SessionKeys } from './session-keys/session-keys.js';
 
 @Module({
   imports: [CqrsModule],
@@ -48,6 +64,22 @@ import { UsersReadModel } from './user/users.read-model.js';
     Erasures,
 
     // Offers and the OID4VCI protocol
+    CreatePreAuthorizedOfferHandler,
+    DeletePreAuthorizedOfferHandler,
+    RetrieveOfferContentHandler,
+    ExchangeTokenHandler,
+    IssueNonceHandler,
+    IssueCredentialHandler,
+    Formats,
+    LdpVc,
+    JwtVcJson,
+    RetrieveIssuerMetadataHandler,
+    RetrieveAuthorizationServerMetadataHandler,
+    RetrieveOauthKeysHandler,
+    CurrentConfigurations,
+    PublishedConfigurations,
+    DeliveryInterest,
+    SessionKeys,
 
     IssuanceReactions,
   ],

@@ -1,0 +1,72 @@
+import {
+  AppError,
+  invalid,
+  isUuid,
+  MAX_CLAIMS_BYTES,
+  MAX_OFFER_BYTES,
+  type ErrorDetail,
+  type PreAuthorizedOfferRequest,
+} from '@attestry/contracts';
+
+export const DEFAULT_OFFER_SECONDS = 300;
+export const MAX_OFFER_SECONDS = 600;
+
+export interface CheckedOfferRequest {
+  /** Ids of configurations, not yet known to exist. */
+  configurationIds: string[];
+  seconds: number;
+  claims: Record<string, unknown>;
+  /** The part of `claims` to keep on the user. */
+  kept: Record<string, unknown>;
+}
+
+const fault = (param: string, msg: string, value?: unknown): ErrorDetail => ({
+  ...(value !== undefined && { value }),
+  msg,
+  param,
+  location: 'body',
+});
+
+/** @throws AppError 413 over 500 KB, 400 with a detail per fault; claim values are never in them */
+export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOfferRequest => {
+  if (Buffer.byteLength(JSON.stringify(request)) > MAX_OFFER_BYTES)
+    throw new AppError('tooLarge', 'The offer is larger than 500 KB');
+  const details: ErrorDetail[] = [];
+
+  const seen = new Set<string>();
+  const configurationIds: string[] = [];
+  for (const entry of request.credentials) {
+    if (typeof entry === 'object' && entry !== null)
+      details.push(fault('credentials', 'must be ids of credential configurations; claim sets are not supported yet'));
+    else if (!isUuid(entry)) details.push(fault('credentials', 'Invalid value', entry));
+    else if (seen.has(entry.toLowerCase()))
+      details.push(fault('credentials', 'must not repeat a configuration', entry));
+    else {
+      seen.add(entry.toLowerCase());
+      configurationIds.push(entry.toLowerCase());
+    }
+  }
+
+  const { expiresIn } = request;
+  const seconds = expiresIn ? (expiresIn.minutes ?? 0) * 60 + (expiresIn.seconds ?? 0) : DEFAULT_OFFER_SECONDS;
+  if (!(seconds > 0 && seconds <= MAX_OFFER_SECONDS))
+    details.push(fault('expiresIn', 'must be more than 0 and at most 10 minutes', expiresIn));
+
+  const description = request.transactionCodeConfiguration?.description;
+  // It goes into a URI, where a lone surrogate has no form.
+  if (description !== undefined && description !== null && !description.isWellFormed())
+    details.push(fault('transactionCodeConfiguration.description', 'must be well-formed Unicode'));
+
+  const claims = request.claims ?? {};
+  const kept: Record<string, unknown> = {};
+  for (const name of request.claimsToPersist ?? []) {
+    if (!Object.hasOwn(claims, name)) details.push(fault('claimsToPersist', 'must be names of claims', name));
+    else
+      Object.defineProperty(kept, name, { value: claims[name], enumerable: true, configurable: true, writable: true });
+  }
+  if (Buffer.byteLength(JSON.stringify(kept)) > MAX_CLAIMS_BYTES)
+    details.push(fault('claimsToPersist', 'a user can keep at most 64 KiB of claims'));
+
+  if (details.length) throw invalid(...details);
+  return { configurationIds, seconds, claims, kept };
+};

@@ -1,0 +1,212 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  invalid,
+  invalidBody,
+  MAX_CLAIMS_BYTES,
+  type createPreAuthorizedOffer,
+  type OperationContext,
+  type PreAuthorizedOffer,
+  type PreAuthorizedOfferRequest,
+} from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
+import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { createOffer } from '../issuance-session/issuance-session.decisions.js';
+import type { OfferEntry, TransactionCode } from '../issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { scopeFor } from '../protocol/scope.js';
+import { createUser, replaceUserClaims } from '../user/user.decisions.js';
+import { user, userStream, type UserState } from '../user/user.state.js';
+import { checkOfferRequest } from './check-offer-request.js';
+import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from './offer-document.js';
+import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from './transaction-code.js';
+
+export class CreatePreAuthorizedOffer {
+  constructor(
+    readonly request: RequestOf<typeof createPreAuthorizedOffer>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
+
+@CommandHandler(CreatePreAuthorizedOffer)
+export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePreAuthorizedOffer> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly configurations: CurrentConfigurations,
+    private readonly vault: KeyVault,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: CreatePreAuthorizedOffer): Promise<PreAuthorizedOffer> {
+    const { id: tenantId, baseUrl: issuer } = tenantOf(context);
+    const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
+    const userId = request.body.userId?.toLowerCase() ?? this.ids.uuid();
+    const known = request.body.userId !== undefined;
+    const [entries] = await Promise.all([
+      this.entries(tenantId, configurationIds),
+      known ? this.checkUser(tenantId, userId) : undefined,
+    ]);
+    // First, for it may still refuse: a 400 leaves nothing behind.
+    if (known && !isEmpty(kept)) await this.keepOnUser(tenantId, userId, kept, context);
+
+    const now = this.clock.now();
+    const sessionId = this.ids.uuid();
+    const code = makeBearerValue(sessionId, this.ids.uuid());
+    const codeMac = this.vault.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
+    const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
+    const transaction = this.transactionCode(request.body, sessionId);
+    const document = offerDocument(issuer, configurationIds, code.value, transaction?.kept);
+    const secret = randomSecret();
+    const sealedClaims = isEmpty(claims)
+      ? undefined
+      : this.vault.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
+
+    const session = this.streams.runDecision(
+      issuanceSession,
+      issuanceSessionStream(tenantId, sessionId),
+      (state) =>
+        createOffer(
+          state,
+          {
+            sessionId,
+            origin: {
+              kind: 'preAuthorizedOffer',
+              ...(transaction && { transactionCode: transaction.kept }),
+              sealedDocument: sealOfferDocument(document, secret, sessionId),
+            },
+            issuer,
+            userId,
+            entries,
+            code: {
+              tokenId: code.tokenId,
+              kind: 'preAuthorizedCode',
+              mac: codeMac.mac,
+              keyId: codeMac.pepper,
+              expiresAt,
+            },
+            ...(sealedClaims && { sealedClaims: sealedClaims.sealed }),
+          },
+          now,
+        ),
+      eventContext(context),
+    );
+    const person = known ? undefined : this.createPerson(tenantId, userId, kept, now, context);
+    // Side by side: one flush of each engine, and nothing is answered before all of it is on the disk.
+    await Promise.all([session, person, sealedClaims?.durable]);
+
+    return {
+      id: sessionId,
+      userId,
+      uri: offerUri(document),
+      uriByReference: offerReferenceUri(issuer, sessionId, secret),
+      expiresAt,
+      ...(transaction && { transactionCode: transaction.shown }),
+    };
+  }
+
+  private async entries(tenantId: string, configurationIds: string[]): Promise<OfferEntry[]> {
+    const found = await Promise.all(configurationIds.map((id) => this.configurations.find(tenantId, id)));
+    const missing = configurationIds.filter((_, index) => !found[index]);
+    if (missing.length)
+      throw invalid(
+        ...missing.map((value) => ({
+          value,
+          msg: 'must be a credential configuration of this tenant',
+          param: 'credentials',
+          location: 'body' as const,
+        })),
+      );
+    return found.map((configuration) => ({
+      credentialConfigurationId: configuration!.id,
+      scope: scopeFor(configuration!),
+    }));
+  }
+
+  private async checkUser(tenantId: string, userId: string): Promise<void> {
+    const { state } = await this.streams.load(user, userStream(tenantId, userId));
+    assertActive(state, userId);
+  }
+
+  private transactionCode(
+    request: PreAuthorizedOfferRequest,
+    sessionId: string,
+  ): { shown: string; kept: TransactionCode } | undefined {
+    const wanted = request.transactionCodeConfiguration;
+    if (!wanted) return undefined;
+    const inputMode = wanted.inputMode ?? 'numeric';
+    const shown = makeTransactionCode(inputMode);
+    // Six digits can be tried out by whoever has the MAC and the pepper: bound to the offer, each costs its own search.
+    const { mac, pepper } = this.vault.mac(normalTransactionCode(shown, inputMode), sessionId);
+    const description = wanted.description ?? undefined;
+    return {
+      shown,
+      kept: {
+        inputMode,
+        length: TRANSACTION_CODE_LENGTH,
+        ...(description !== undefined && { description }),
+        mac,
+        keyId: pepper,
+      },
+    };
+  }
+
+  private async createPerson(
+    tenantId: string,
+    userId: string,
+    kept: Record<string, unknown>,
+    createdAt: Date,
+    context: OperationContext,
+  ): Promise<void> {
+    const sealed = isEmpty(kept)
+      ? undefined
+      : this.vault.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
+    const created = this.streams.runDecision(
+      user,
+      userStream(tenantId, userId),
+      (state) => createUser(state, { userId, createdAt, ...(sealed && { sealedClaims: sealed.sealed }) }),
+      eventContext(context),
+    );
+    await Promise.all([created, sealed?.durable]);
+  }
+
+  private async keepOnUser(
+    tenantId: string,
+    userId: string,
+    kept: Record<string, unknown>,
+    context: OperationContext,
+  ): Promise<void> {
+    await this.streams.runDecision(
+      user,
+      userStream(tenantId, userId),
+      async (state) => {
+        assertActive(state, userId);
+        const before = state.sealedClaims && (await this.vault.open(tenantId, 'user', state.sealedClaims));
+        if (isErased(before)) throw noSuchUser(userId);
+        const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...kept });
+        if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
+          throw invalidBody('claimsToPersist', 'a user can keep at most 64 KiB of claims');
+        try {
+          await this.vault.createDataKey(tenantId, 'user', userId);
+          return replaceUserClaims(state, { sealedClaims: await this.vault.seal(tenantId, 'user', userId, text) });
+        } catch (error) {
+          // Deleted meanwhile: their key is destroyed first.
+          if (error instanceof KeyNotFound) throw noSuchUser(userId);
+          throw error;
+        }
+      },
+      eventContext(context),
+    );
+  }
+}
+
+const noSuchUser = (userId: string) => invalidBody('userId', 'must be a user of this tenant', userId);
+
+function assertActive(state: UserState, userId: string): asserts state is Extract<UserState, { status: 'active' }> {
+  if (state.status !== 'active') throw noSuchUser(userId);
+}

@@ -1,0 +1,83 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
+
+export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+
+/** OID4VCI §4.1.1; `credentials` is for wallets of earlier drafts. */
+export interface OfferDocument {
+  credential_issuer: string;
+  credential_configuration_ids: string[];
+  credentials: string[];
+  grants: {
+    [PRE_AUTHORIZED_GRANT]: {
+      'pre-authorized_code': string;
+      tx_code?: { length: number; input_mode: 'numeric' | 'text'; description?: string };
+    };
+  };
+}
+
+export const offerDocument = (
+  issuer: string,
+  configurationIds: string[],
+  code: string,
+  transactionCode?: Pick<TransactionCode, 'inputMode' | 'length' | 'description'>,
+): OfferDocument => ({
+  credential_issuer: issuer,
+  credential_configuration_ids: configurationIds,
+  credentials: configurationIds,
+  grants: {
+    [PRE_AUTHORIZED_GRANT]: {
+      'pre-authorized_code': code,
+      ...(transactionCode && {
+        tx_code: {
+          length: transactionCode.length,
+          input_mode: transactionCode.inputMode,
+          ...(transactionCode.description !== undefined && { description: transactionCode.description }),
+        },
+      }),
+    },
+  },
+});
+
+const SCHEME = 'openid-credential-offer://';
+
+/** OID4VCI §4.1.2 */
+export const offerUri = (document: OfferDocument): string =>
+  `${SCHEME}?credential_offer=${encodeURIComponent(JSON.stringify(document))}`;
+
+/** OID4VCI §4.1.3 */
+export const offerReferenceUri = (issuer: string, offerId: string, secret: string): string =>
+  `${SCHEME}?credential_offer_uri=${encodeURIComponent(`${issuer}/v1/openid/offers/${offerId}.${secret}/content`)}`;
+
+// The document holds the code, so it is kept only under a secret that nothing but the reference carries (decision 21).
+
+const keyFor = (secret: string, offerId: string): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', Buffer.from(secret, 'base64url'), offerId, 'credential offer document', 32));
+
+/** base64url of iv, ciphertext and tag. */
+export const sealOfferDocument = (document: OfferDocument, secret: string, offerId: string): string => {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', keyFor(secret, offerId), iv);
+  const sealed = Buffer.concat([
+    iv,
+    cipher.update(JSON.stringify(document), 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  return sealed.toString('base64url');
+};
+
+/** `undefined` for a wrong secret. */
+export const openOfferDocument = (sealed: string, secret: string, offerId: string): OfferDocument | undefined => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', keyFor(secret, offerId), bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(-16));
+  let text = decipher.update(bytes.subarray(12, -16), undefined, 'utf8');
+  try {
+    text += decipher.final('utf8');
+  } catch {
+    // Thrown for one reason only: the tag does not fit, so the secret is not the one it was sealed with.
+    return undefined;
+  }
+  return JSON.parse(text) as OfferDocument;
+};

@@ -1,0 +1,33 @@
+import { given } from '@attestry/event-store';
+import { noteInterest } from './delivery-interest.decisions.js';
+import type { DeliveryInterestEvent } from './delivery-interest.events.js';
+import { deliveryInterest, type DeliveryInterestState } from './delivery-interest.state.js';
+
+const requested: DeliveryInterestEvent = { type: 'DeliveryRequested', data: { webhookId: 'w1' } };
+const ended: DeliveryInterestEvent = { type: 'DeliveryEnded', data: { webhookId: 'w1' } };
+
+const after = (events: DeliveryInterestEvent[]) =>
+  given<DeliveryInterestState, DeliveryInterestEvent>(deliveryInterest, events);
+
+describe('delivery interest', () => {
+  it('begins with the first webhook that wants credentials', () =>
+    after([])
+      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: true }))
+      .then([requested]));
+
+  it('says nothing twice', () => {
+    after([requested])
+      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: true }))
+      .then([]);
+    after([])
+      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: false }))
+      .then([]);
+  });
+
+  it('ends with the last one', () => {
+    after([requested, { type: 'DeliveryRequested', data: { webhookId: 'w2' } }])
+      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: false }))
+      .thenState({ webhookIds: ['w2'] });
+    after([requested, ended]).thenState({ webhookIds: [] });
+  });
+});

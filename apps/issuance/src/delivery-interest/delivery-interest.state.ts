@@ -1,0 +1,26 @@
+import type { Aggregate } from '@attestry/event-store';
+import type { DeliveryInterestEvent } from './delivery-interest.events.js';
+
+/** Ids of the enabled webhooks that want `OpenIdCredentialIssued`. */
+export interface DeliveryInterestState {
+  webhookIds: readonly string[];
+}
+
+export const deliveryInterestStream = (tenantId: string): string => `deliveryInterest-${tenantId}`;
+
+const evolve = ({ webhookIds }: DeliveryInterestState, event: DeliveryInterestEvent): DeliveryInterestState => {
+  const others = webhookIds.filter((id) => id !== event.data.webhookId);
+  switch (event.type) {
+    case 'DeliveryRequested':
+      return { webhookIds: [...others, event.data.webhookId] };
+    case 'DeliveryEnded':
+      return { webhookIds: others };
+  }
+};
+
+export const deliveryInterest: Aggregate<DeliveryInterestState, DeliveryInterestEvent> = {
+  category: 'deliveryInterest',
+  initial: { webhookIds: [] },
+  types: { DeliveryRequested: 1, DeliveryEnded: 1 },
+  evolve,
+};

@@ -1,0 +1,27 @@
+import { oauthError } from '@attestry/contracts';
+import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
+import type { RequestedDetail } from './parse-token-request.js';
+
+/** OID4VCI §6.1.1 and §6.2: what the offer holds is granted, with an identifier for each. */
+export const checkAuthorizationDetails = (
+  session: OfferedSession,
+  requested: readonly RequestedDetail[] | undefined,
+  nextIdentifier: () => string,
+): GrantedDetail[] | undefined => {
+  if (!requested) return undefined;
+  const granted = new Map<string, GrantedDetail>();
+  for (const { credentialConfigurationId } of requested) {
+    if (!session.entries.some((entry) => entry.credentialConfigurationId === credentialConfigurationId))
+      throw refused('credential_configuration_id is not part of the offer');
+    if (granted.has(credentialConfigurationId)) throw refused('credential_configuration_id is repeated');
+    granted.set(credentialConfigurationId, {
+      credentialConfigurationId,
+      credentialIdentifiers: [nextIdentifier()],
+    });
+  }
+  return [...granted.values()];
+};
+
+const refused = (description: string) =>
+  oauthError('invalid_authorization_details', description, { check: 'check-authorization-details' });

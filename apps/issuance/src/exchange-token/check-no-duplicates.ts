@@ -1,0 +1,11 @@
+import { oauthError } from '@attestry/contracts';
+
+/** RFC 6749 §3.2: request parameters must not be included more than once. */
+export const checkNoDuplicates = (form: URLSearchParams): void => {
+  const seen = new Set<string>();
+  for (const name of form.keys()) {
+    if (seen.has(name))
+      throw oauthError('invalid_request', 'a parameter is repeated', { check: 'check-no-duplicates' });
+    seen.add(name);
+  }
+};

@@ -1,0 +1,14 @@
+import { oauthError, type RawRequest } from '@attestry/contracts';
+import { queryOf } from '../protocol/raw-request.js';
+
+const BODY_ONLY = ['grant_type', 'pre-authorized_code', 'tx_code', 'authorization_details', 'access_token', 'code'];
+
+/** RFC 6749 §2.3.1, RFC 6750 §5.3: codes and tokens stand in logs and histories when they come in an address. */
+export const checkParametersLocation = (request: RawRequest): void => {
+  const query = queryOf(request);
+  const misplaced = BODY_ONLY.find((name) => query.has(name));
+  if (misplaced !== undefined)
+    throw oauthError('invalid_request', `${misplaced} must not be in the query string`, {
+      check: 'check-parameters-location',
+    });
+};

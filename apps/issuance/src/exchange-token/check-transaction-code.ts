@@ -1,0 +1,25 @@
+import { oauthError } from '@attestry/contracts';
+import type { KeyVault } from '@attestry/keys';
+import { normalTransactionCode } from '../create-pre-authorized-offer/transaction-code.js';
+import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+
+/**
+ * OID4VCI §6.3: missing though expected, or sent though not expected, is a fault of the request and does not count.
+ * False for a wrong one, which does (§13.6.3).
+ */
+export const checkTransactionCode = (
+  session: OfferedSession,
+  given: string | undefined,
+  vault: Pick<KeyVault, 'verifyMac'>,
+): boolean => {
+  const { transactionCode } = session.origin;
+  if (!transactionCode) {
+    if (given !== undefined)
+      throw oauthError('invalid_request', 'tx_code is not expected', { check: 'check-transaction-code' });
+    return true;
+  }
+  if (given === undefined)
+    throw oauthError('invalid_request', 'tx_code is missing', { check: 'check-transaction-code' });
+  const { mac, keyId: pepper, inputMode } = transactionCode;
+  return vault.verifyMac(normalTransactionCode(given, inputMode), { mac, pepper }, session.id);
+};

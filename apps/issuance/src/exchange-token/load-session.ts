@@ -1,0 +1,30 @@
+import { oauthError } from '@attestry/contracts';
+import type { Loaded, Streams } from '@attestry/event-store';
+import {
+  issuanceSession,
+  issuanceSessionStream,
+  type IssuanceSessionState,
+} from '../issuance-session/issuance-session.state.js';
+import { parseBearerValue } from '../protocol/bearer-value.js';
+
+export interface NamedSession {
+  stream: string;
+  loaded: Loaded<IssuanceSessionState>;
+}
+
+/**
+ * The session that the code names, in whatever state (decision 12). The tenant is the host's, so another tenant's code
+ * names nothing here (decision 13).
+ */
+export const loadSession = async (streams: Streams, tenantId: string, code: string): Promise<NamedSession> => {
+  const named = parseBearerValue(code);
+  if (!named) throw unknownCode();
+  const stream = issuanceSessionStream(tenantId, named.sessionId);
+  const loaded = await streams.load(issuanceSession, stream, { cached: true });
+  if (loaded.state.status === 'absent') throw unknownCode();
+  return { stream, loaded };
+};
+
+/** OID4VCI §6.3. One text for all reasons: whoever guesses learns nothing. */
+const unknownCode = () =>
+  oauthError('invalid_grant', 'the pre-authorized code is not valid', { check: 'load-session' });

@@ -1,0 +1,97 @@
+import { conflict, notFound } from '@attestry/contracts';
+import type {
+  CredentialIssuedData,
+  Grant,
+  GrantedDetail,
+  IssuanceSessionEvent,
+  OfferEntry,
+  SessionOrigin,
+} from './issuance-session.events.js';
+import type { IssuanceSessionState, RedeemedSession } from './issuance-session.state.js';
+
+/** Wrong transaction codes that lock an offer. OID4VCI §13.6.3 */
+export const MAX_WRONG_CODES = 3;
+
+export type OfferedSession = Extract<IssuanceSessionState, { status: 'offered' }>;
+
+export const isExpired = (grant: Pick<Grant, 'expiresAt'>, now: Date): boolean =>
+  Date.parse(grant.expiresAt) <= now.getTime();
+
+export interface NewOffer {
+  sessionId: string;
+  origin: SessionOrigin;
+  issuer: string;
+  userId: string;
+  entries: OfferEntry[];
+  code: Grant;
+  sealedClaims?: string;
+}
+
+export const createOffer = (state: IssuanceSessionState, offer: NewOffer, now: Date): IssuanceSessionEvent[] => {
+  if (state.status !== 'absent') throw conflict('The offer exists already');
+  return [{ type: 'OfferCreated', data: { ...offer, binding: 'none', createdAt: now.toISOString() } }];
+};
+
+/** A wrong transaction code counts, and the third ends the session. */
+export const refuseTransactionCode = (session: OfferedSession, now: Date): IssuanceSessionEvent[] => {
+  const at = now.toISOString();
+  const refused: IssuanceSessionEvent = { type: 'TransactionCodeRefused', data: { refusedAt: at } };
+  return session.wrongCodes + 1 < MAX_WRONG_CODES
+    ? [refused]
+    : [refused, { type: 'SessionLocked', data: { sessionId: session.id, lockedAt: at } }];
+};
+
+export interface Redemption {
+  accessToken: Grant;
+  /** Only when the token request asked by `authorization_details`. */
+  authorizationDetails?: GrantedDetail[];
+}
+
+/** The code is spent here (decision 15). Its checks came before: exchange-token. */
+export const redeemCode = (session: OfferedSession, redemption: Redemption, now: Date): IssuanceSessionEvent[] => [
+  {
+    type: 'PreAuthorizedCodeRedeemed',
+    data: {
+      sessionId: session.id,
+      tokenId: session.code.tokenId,
+      accessToken: redemption.accessToken,
+      scope: scopeOf(session.entries, redemption.authorizationDetails),
+      ...(redemption.authorizationDetails && { authorizationDetails: redemption.authorizationDetails }),
+      redeemedAt: now.toISOString(),
+    },
+  },
+];
+
+/** Scopes of what a token covers, space-separated. */
+export const scopeOf = (entries: readonly OfferEntry[], details?: readonly GrantedDetail[]): string => {
+  const covered = details && new Set(details.map((detail) => detail.credentialConfigurationId));
+  const scopes = entries
+    .filter((entry) => !covered || covered.has(entry.credentialConfigurationId))
+    .map((e) => e.scope);
+  return [...new Set(scopes)].join(' ');
+};
+
+/** Configurations that the session's tokens cover. */
+export const coveredConfigurations = (session: RedeemedSession): string[] =>
+  (session.authorizationDetails ?? session.entries).map((covered) => covered.credentialConfigurationId);
+
+/** How many more credentials of a configuration the session may collect. */
+export const remainingIssuances = (
+  session: RedeemedSession,
+  configurationId: string,
+  max: number | undefined,
+): number => (max === undefined ? Infinity : Math.max(0, max - (session.issued[configurationId] ?? 0)));
+
+export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] =>
+  issued.map((data) => ({ type: 'CredentialIssued', data }));
+
+/** Unclaimed offers only: a terminal one is not there any more (decision 15). */
+export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSessionEvent[] => {
+  const open =
+    (state.status === 'offered' && !isExpired(state.code, now)) ||
+    (state.status === 'redeemed' &&
+      Object.keys(state.issued).length === 0 &&
+      state.accessTokens.some((token) => !isExpired(token, now)));
+  if (!open) throw notFound();
+  return [{ type: 'OfferDeleted', data: { sessionId: state.id, deletedAt: now.toISOString() } }];
+};

@@ -1,0 +1,112 @@
+import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
+
+/** MAC of a code or token the platform made; `keyId` names the pepper (decision 26). */
+export interface Grant {
+  /** uuid; part of the bearer value. */
+  tokenId: string;
+  kind: 'preAuthorizedCode' | 'access';
+  mac: string;
+  keyId: string;
+  /** RFC 3339 */
+  expiresAt: string;
+}
+
+/** What a transaction code looks like and its MAC, bound to the offer. OID4VCI §4.1.1 */
+export interface TransactionCode {
+  inputMode: 'numeric' | 'text';
+  length: number;
+  description?: string;
+  mac: string;
+  keyId: string;
+}
+
+export interface ClaimSet {
+  identifier: string;
+}
+
+/** One offered credential. A configuration's format and type never change, so its scope is pinned here. */
+export interface OfferEntry {
+  credentialConfigurationId: string;
+  /** `<format>:<type>` */
+  scope: string;
+  /** Not given out yet; there so that version 1 holds them (decision 14). */
+  claimSets?: ClaimSet[];
+}
+
+/** Where a session began; authorization requests join here (decision 13). */
+export type SessionOrigin = {
+  kind: 'preAuthorizedOffer';
+  transactionCode?: TransactionCode;
+  /** The offer document, sealed under a secret that only `uriByReference` carries (decision 21). */
+  sealedDocument: string;
+};
+
+/** What a token covers when the wallet asked by `authorization_details`. OID4VCI §6.2 */
+export interface GrantedDetail {
+  credentialConfigurationId: string;
+  credentialIdentifiers: string[];
+}
+
+export type IssuanceSessionEvent =
+  | {
+      type: 'OfferCreated';
+      data: {
+        /** Also the offer's id. */
+        sessionId: string;
+        origin: SessionOrigin;
+        /** Credential issuer identifier, pinned (decision 3). */
+        issuer: string;
+        binding: 'none';
+        userId: string;
+        entries: OfferEntry[];
+        code: Grant;
+        /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id). */
+        sealedClaims?: string;
+        createdAt: string;
+      };
+    }
+  | { type: 'TransactionCodeRefused'; data: { refusedAt: string } }
+  | { type: 'SessionLocked'; data: { sessionId: string; lockedAt: string } }
+  | {
+      type: 'PreAuthorizedCodeRedeemed';
+      data: {
+        sessionId: string;
+        tokenId: string;
+        accessToken: Grant;
+        /** Space-separated. */
+        scope: string;
+        /** Only when the token request sent `authorization_details` (decision 16). */
+        authorizationDetails?: GrantedDetail[];
+        redeemedAt: string;
+      };
+    }
+  | {
+      type: 'CredentialIssued';
+      data: {
+        /** uuid */
+        credentialId: string;
+        /** Of the answer that carried it: one id for all credentials of a batch. */
+        answerId: string;
+        sessionId: string;
+        offerId?: string;
+        userId: string;
+        issuer: string;
+        format: CredentialFormat;
+        profile: CredentialProfile;
+        credentialType: string;
+        credentialConfigurationId: string;
+        configurationVersion: number;
+        /** Access token that asked for it. */
+        tokenId: string;
+        /** Public JWK of the holder. */
+        holderKey: Record<string, unknown>;
+        issuedAt: string;
+        validFrom: string;
+        validUntil?: string;
+        /** The credential under a delivery key of its own; only while a webhook wants it (decision 27). */
+        sealedCredential?: { keyId: string; sealed: string };
+      };
+    }
+  | { type: 'OfferDeleted'; data: { sessionId: string; deletedAt: string } };
+
+export type CredentialIssuedData = Extract<IssuanceSessionEvent, { type: 'CredentialIssued' }>['data'];

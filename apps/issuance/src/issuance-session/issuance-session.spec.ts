@@ -1,0 +1,144 @@
+import { given } from '@attestry/event-store';
+import {
+  createOffer,
+  deleteOffer,
+  issueCredentials,
+  redeemCode,
+  refuseTransactionCode,
+  remainingIssuances,
+  scopeOf,
+  type NewOffer,
+  type OfferedSession,
+} from './issuance-session.decisions.js';
+import type { CredentialIssuedData, Grant, IssuanceSessionEvent } from './issuance-session.events.js';
+import { issuanceSession, type IssuanceSessionState, type RedeemedSession } from './issuance-session.state.js';
+
+const now = new Date('2026-05-01T10:00:00.000Z');
+const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+const grant = (kind: Grant['kind'], seconds: number): Grant => ({
+  tokenId: `${kind}-id`,
+  kind,
+  mac: 'mac',
+  keyId: 'p1',
+  expiresAt: later(seconds).toISOString(),
+});
+
+const offer: NewOffer = {
+  sessionId: 's1',
+  origin: { kind: 'preAuthorizedOffer', sealedDocument: 'sealed' },
+  issuer: 'https://acme.example',
+  userId: 'u1',
+  entries: [
+    { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
+    { credentialConfigurationId: 'c2', scope: 'ldp_vc:A' },
+  ],
+  code: grant('preAuthorizedCode', 300),
+};
+const created: IssuanceSessionEvent = {
+  type: 'OfferCreated',
+  data: { ...offer, binding: 'none', createdAt: now.toISOString() },
+};
+const refused: IssuanceSessionEvent = { type: 'TransactionCodeRefused', data: { refusedAt: now.toISOString() } };
+const locked: IssuanceSessionEvent = { type: 'SessionLocked', data: { sessionId: 's1', lockedAt: now.toISOString() } };
+const redemption = {
+  sessionId: 's1',
+  tokenId: 'preAuthorizedCode-id',
+  accessToken: grant('access', 300),
+  scope: 'jwt_vc_json:A ldp_vc:A',
+  redeemedAt: now.toISOString(),
+};
+const redeemed: IssuanceSessionEvent = { type: 'PreAuthorizedCodeRedeemed', data: redemption };
+const issuedData = { credentialId: 'x', credentialConfigurationId: 'c1' } as CredentialIssuedData;
+const issued: IssuanceSessionEvent = { type: 'CredentialIssued', data: issuedData };
+const deleted: IssuanceSessionEvent = { type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: now.toISOString() } };
+
+const after = (events: IssuanceSessionEvent[]) =>
+  given<IssuanceSessionState, IssuanceSessionEvent>(issuanceSession, events);
+const offered = (state: IssuanceSessionState) => state as OfferedSession;
+
+describe('an issuance session', () => {
+  it('begins with an offer, once', () => {
+    after([])
+      .when((state) => createOffer(state, offer, now))
+      .then([created]);
+    after([created])
+      .when((state) => createOffer(state, offer, now))
+      .thenThrows('Conflict');
+  });
+
+  it('keeps the issuer it was started with', () =>
+    after([created, redeemed])
+      .when(() => [])
+      .thenState({
+        status: 'redeemed',
+        id: 's1',
+        origin: offer.origin,
+        issuer: 'https://acme.example',
+        binding: 'none',
+        userId: 'u1',
+        entries: offer.entries,
+        accessTokens: [grant('access', 300)],
+        issued: {},
+      }));
+
+  it('counts wrong transaction codes and locks at the third', () => {
+    after([created])
+      .when((state) => refuseTransactionCode(offered(state), now))
+      .then([refused]);
+    after([created, refused, refused])
+      .when((state) => refuseTransactionCode(offered(state), now))
+      .then([refused, locked]);
+    after([created, refused, refused, refused, locked]).thenState({ status: 'locked', id: 's1' });
+  });
+
+  it('stays locked whatever comes', () =>
+    after([created, locked, redeemed, issued]).thenState({ status: 'locked', id: 's1' }));
+
+  it('redeems the code for everything it holds', () =>
+    after([created])
+      .when((state) => redeemCode(offered(state), { accessToken: grant('access', 300) }, now))
+      .then([redeemed]));
+
+  it('redeems the code for the details asked for', () => {
+    const authorizationDetails = [{ credentialConfigurationId: 'c2', credentialIdentifiers: ['i1'] }];
+    after([created])
+      .when((state) => redeemCode(offered(state), { accessToken: grant('access', 300), authorizationDetails }, now))
+      .then([
+        {
+          type: 'PreAuthorizedCodeRedeemed',
+          data: { ...redemption, scope: 'ldp_vc:A', authorizationDetails },
+        },
+      ]);
+  });
+
+  it('says each scope once', () =>
+    expect(scopeOf([...offer.entries, { credentialConfigurationId: 'c3', scope: 'ldp_vc:A' }])).toBe(
+      'jwt_vc_json:A ldp_vc:A',
+    ));
+
+  it('counts what it issued by configuration', () => {
+    after([created, redeemed])
+      .when(() => issueCredentials([issuedData, issuedData]))
+      .then([issued, issued]);
+    const state = [created, redeemed, issued, issued].reduce(issuanceSession.evolve, issuanceSession.initial);
+    expect(remainingIssuances(state as RedeemedSession, 'c1', 3)).toBe(1);
+    expect(remainingIssuances(state as RedeemedSession, 'c1', 1)).toBe(0);
+    expect(remainingIssuances(state as RedeemedSession, 'c2', 3)).toBe(3);
+    expect(remainingIssuances(state as RedeemedSession, 'c1', undefined)).toBe(Infinity);
+  });
+
+  it.each<[string, IssuanceSessionEvent[], Date, boolean]>([
+    ['an open offer', [created], later(299), true],
+    ['a redeemed one that nobody claimed', [created, redeemed], later(299), true],
+    ['an expired offer', [created], later(300), false],
+    ['a redeemed one whose token has expired', [created, redeemed], later(300), false],
+    ['a claimed one', [created, redeemed, issued], now, false],
+    ['a locked one', [created, locked], now, false],
+    ['a deleted one', [created, deleted], now, false],
+    ['none', [], now, false],
+  ])('deletes: %s', (_, events, at, possible) => {
+    const outcome = after(events).when((state) => deleteOffer(state, at));
+    if (possible) outcome.then([{ type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: at.toISOString() } }]);
+    else outcome.thenThrows('NotFound');
+  });
+});

@@ -1,0 +1,39 @@
+import { isUuid, oauthError } from '@attestry/contracts';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { coveredConfigurations } from '../issuance-session/issuance-session.decisions.js';
+import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { CredentialSelector } from './parse-credential-request.js';
+
+/**
+ * The configuration asked for (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a matter of the
+ * token: 403 (RFC 6750 §3.1, OID4VCI §8.3.1.1).
+ */
+export const checkConfiguration = async (
+  session: RedeemedSession,
+  selector: CredentialSelector,
+  find: (configurationId: string) => Promise<ActiveConfiguration | undefined>,
+): Promise<ActiveConfiguration> => {
+  if ('credentialIdentifier' in selector) {
+    const granted = session.authorizationDetails?.find(({ credentialIdentifiers }) =>
+      credentialIdentifiers.includes(selector.credentialIdentifier),
+    );
+    const configuration = granted && (await find(granted.credentialConfigurationId));
+    if (!configuration)
+      throw oauthError('unknown_credential_identifier', 'the credential identifier is not known', {
+        check: 'check-configuration',
+      });
+    return configuration;
+  }
+  const { configurationId } = selector;
+  const configuration = isUuid(configurationId) ? await find(configurationId) : undefined;
+  if (!configuration)
+    throw oauthError('unknown_credential_configuration', 'the credential configuration is not known', {
+      check: 'check-configuration',
+    });
+  if (!coveredConfigurations(session).includes(configurationId))
+    throw oauthError('insufficient_scope', 'the access token does not cover this credential configuration', {
+      check: 'check-configuration',
+      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
+    });
+  return configuration;
+};

@@ -1,0 +1,16 @@
+import { oauthError } from '@attestry/contracts';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { remainingIssuances } from '../issuance-session/issuance-session.decisions.js';
+import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+
+/** `maxIssuances` caps what one session collects (decision 15); OID4VCI §8.3.1.2. */
+export const checkIssuanceLimit = (
+  session: RedeemedSession,
+  { id, content }: ActiveConfiguration,
+  wanted: number,
+): void => {
+  if (wanted > remainingIssuances(session, id, content.maxIssuances))
+    throw oauthError('credential_request_denied', 'no more credentials of this configuration can be collected', {
+      check: 'check-issuance-limit',
+    });
+};

@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import type { CredentialFormat } from '@attestry/contracts';
+import type { Format } from './format.js';
+import { JwtVcJson } from './jwt-vc-json.js';
+import { LdpVc } from './ldp-vc.js';
+
+/** Every format the platform issues. */
+@Injectable()
+export class Formats {
+  private readonly byName: Readonly<Record<CredentialFormat, Format>>;
+
+  constructor(ldpVc: LdpVc, jwtVcJson: JwtVcJson) {
+    this.byName = { ldp_vc: ldpVc, jwt_vc_json: jwtVcJson };
+  }
+
+  of(format: CredentialFormat): Format {
+    return this.byName[format];
+  }
+}

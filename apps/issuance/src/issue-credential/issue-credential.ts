@@ -1,0 +1,214 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  issueCredential,
+  oauthError,
+  type CredentialResponse,
+  type OperationContext,
+  type RawRequest,
+} from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { isErased, KeyVault, ReplayGuard, type Sealed } from '@attestry/keys';
+import {
+  CLOCK,
+  eventContext,
+  IDS,
+  LOGGER,
+  OperationRecorder,
+  PlatformConfig,
+  tenantOf,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
+import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
+import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { rawOf } from '../protocol/raw-request.js';
+import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
+import { user, userStream } from '../user/user.state.js';
+import { checkAccessTokenLocation } from './check-access-token-location.js';
+import { checkConfiguration } from './check-configuration.js';
+import { checkContentType } from './check-content-type.js';
+import { checkDistinctKeys } from './check-distinct-keys.js';
+import { checkIssuanceLimit } from './check-issuance-limit.js';
+import { checkNonce } from './check-nonce.js';
+import type { CredentialToIssue } from './formats/format.js';
+import { Formats } from './formats/formats.js';
+import { loadAccessToken } from './load-access-token.js';
+import { mapClaims, mergeClaims } from './map-claims.js';
+import { parseCredentialRequest } from './parse-credential-request.js';
+import { spendNonce } from './spend-nonce.js';
+import { addDuration, wholeSeconds } from './validity.js';
+import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
+
+export class IssueCredential {
+  constructor(
+    readonly request: RequestOf<typeof issueCredential>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Sealed credentials of one answer, characters: they are appended together, and an append holds at most 1 MiB. */
+const MAX_SEALED_CHARACTERS = 900_000;
+
+/** Credential endpoint, OID4VCI §8: the checks in their order. */
+@CommandHandler(IssueCredential)
+export class IssueCredentialHandler implements ICommandHandler<IssueCredential> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly configurations: CurrentConfigurations,
+    private readonly formats: Formats,
+    private readonly interest: DeliveryInterest,
+    private readonly vault: KeyVault,
+    private readonly guard: ReplayGuard,
+    private readonly recorder: OperationRecorder,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  execute({ request, context }: IssueCredential): Promise<CredentialResponse> {
+    return recordOutcome(this.recorder, this.logger, issueCredential, context, (start) =>
+      this.issue(rawOf(request), context, start),
+    );
+  }
+
+  private async issue(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<CredentialResponse> {
+    const { id: tenantId } = tenantOf(context);
+    const now = this.clock.now();
+    checkContentType(raw);
+    const token = checkAccessTokenLocation(raw);
+    const presented = await loadAccessToken(token, tenantId, now, this.streams, this.vault, start);
+    const { session } = presented;
+    const wanted = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
+    const configuration = await checkConfiguration(session, wanted.selector, (id) =>
+      this.configurations.find(tenantId, id),
+    );
+    const expected = { issuer: session.issuer, now, windowSeconds: this.config.proofWindowSeconds };
+    const proofs = wanted.proofs.map((jwt) => verifyJwtProof(jwt, expected));
+    checkDistinctKeys(proofs);
+    const nonces = checkNonce(proofs, tenantId, now, this.vault);
+    checkIssuanceLimit(session, configuration, proofs.length);
+    const [claims, signer, delivered] = await Promise.all([
+      this.claimsOf(tenantId, session, configuration),
+      this.vault.signer(tenantId, configuration.issuerKey.kmsKeyId),
+      this.interest.wants(tenantId),
+    ]);
+
+    const format = this.formats.of(configuration.format);
+    const made = proofs.map(({ holder }) => this.toIssue(configuration, signer, claims, holder, now));
+    // START and the nonce reach their disks while this thread signs; nothing is appended before both did.
+    const [credentials] = await Promise.all([
+      Promise.all(made.map((credential) => format.encode(credential))),
+      spendNonce(nonces, tenantId, this.guard),
+      start.acknowledged(),
+    ]);
+
+    const answerId = this.ids.uuid();
+    const kept = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
+    checkSize(kept.map(({ sealed }) => sealed));
+    const issued = made.map((credential, index): CredentialIssuedData => ({
+      credentialId: credential.credentialId,
+      answerId,
+      sessionId: session.id,
+      ...(session.origin.kind === 'preAuthorizedOffer' && { offerId: session.id }),
+      userId: session.userId,
+      issuer: session.issuer,
+      format: configuration.format,
+      profile: format.profile,
+      credentialType: configuration.type,
+      credentialConfigurationId: configuration.id,
+      configurationVersion: configuration.version,
+      tokenId: presented.tokenId,
+      holderKey: { ...credential.holderKey },
+      issuedAt: now.toISOString(),
+      validFrom: credential.validFrom.toISOString(),
+      ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
+      ...(kept[index] && { sealedCredential: { keyId: kept[index].keyId, sealed: kept[index].sealed } }),
+    }));
+    await Promise.all([
+      this.streams.decideOn(
+        issuanceSession,
+        presented.stream,
+        presented.loaded,
+        (state) => {
+          // Again on the state the append is made on: the offer may have been deleted, the limit reached.
+          checkIssuanceLimit(presented.check(state), configuration, issued.length);
+          return issueCredentials(issued);
+        },
+        eventContext(context),
+      ),
+      ...kept.map(({ durable }) => durable),
+    ]);
+    return { credentials: credentials.map((credential) => ({ credential })) };
+  }
+
+  /** The user's own claims, then the offer's, mapped as the configuration says. */
+  private async claimsOf(
+    tenantId: string,
+    session: RedeemedSession,
+    configuration: ActiveConfiguration,
+  ): Promise<Record<string, unknown>> {
+    const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
+    if (person.status !== 'active') throw gone();
+    const [own, offered] = await Promise.all([
+      this.open(tenantId, 'user', person.sealedClaims),
+      this.open(tenantId, 'session', session.sealedClaims),
+    ]);
+    return mapClaims(configuration.content.claimMappings, { claims: mergeClaims(own, offered) });
+  }
+
+  private async open(
+    tenantId: string,
+    purpose: 'user' | 'session',
+    sealed: Sealed | undefined,
+  ): Promise<Record<string, unknown> | undefined> {
+    if (sealed === undefined) return undefined;
+    const text = await this.vault.open(tenantId, purpose, sealed);
+    if (isErased(text)) throw gone();
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  private toIssue(
+    configuration: ActiveConfiguration,
+    signer: CredentialToIssue['signer'],
+    claims: Record<string, unknown>,
+    holder: VerifiedProof['holder'],
+    now: Date,
+  ): CredentialToIssue {
+    const validFrom = wholeSeconds(now);
+    const { expiresIn } = configuration.content;
+    return {
+      credentialId: this.ids.uuid(),
+      holderDid: holder.did,
+      holderKey: holder.publicJwk,
+      claims,
+      validFrom,
+      ...(expiresIn && { validUntil: addDuration(validFrom, expiresIn) }),
+      configuration,
+      signer,
+    };
+  }
+
+  private sealForDelivery(tenantId: string, credential: string | Record<string, unknown>) {
+    const keyId = this.ids.uuid();
+    return { keyId, ...this.vault.sealWithNewKey(tenantId, 'delivery', keyId, JSON.stringify(credential)) };
+  }
+}
+
+const checkSize = (sealed: readonly Sealed[]): void => {
+  if (sealed.reduce((sum, { length }) => sum + length, 0) > MAX_SEALED_CHARACTERS)
+    throw oauthError('credential_request_denied', 'the credentials are too large for one answer', {
+      check: 'issue-credential',
+    });
+};
+
+/** The user was deleted, or the session's claims were. */
+const gone = () =>
+  oauthError('credential_request_denied', 'the claims of this offer are not available any more', {
+    check: 'issue-credential',
+  });

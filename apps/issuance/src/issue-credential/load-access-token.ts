@@ -1,0 +1,67 @@
+import { oauthError } from '@attestry/contracts';
+import type { Loaded, Streams } from '@attestry/event-store';
+import type { KeyVault } from '@attestry/keys';
+import { isExpired } from '../issuance-session/issuance-session.decisions.js';
+import {
+  issuanceSession,
+  issuanceSessionStream,
+  type IssuanceSessionState,
+  type RedeemedSession,
+} from '../issuance-session/issuance-session.state.js';
+import { grantContext, parseBearerValue, type BearerValue } from '../protocol/bearer-value.js';
+import type { StartRecord } from '../protocol/record-outcome.js';
+
+export interface PresentedToken {
+  tokenId: string;
+  stream: string;
+  loaded: Loaded<IssuanceSessionState>;
+  session: RedeemedSession;
+  /** The session in a state loaded later, when this token is still good there. @throws 401 invalid_token */
+  check(state: IssuanceSessionState): RedeemedSession;
+}
+
+/** RFC 6750 §3.1: unknown, expired, or of a deleted offer. START once it names a session of this tenant (decision 12). */
+export const loadAccessToken = async (
+  token: string,
+  tenantId: string,
+  now: Date,
+  streams: Streams,
+  vault: Pick<KeyVault, 'verifyMac'>,
+  start: StartRecord,
+): Promise<PresentedToken> => {
+  const named = parseBearerValue(token);
+  if (!named) throw invalidToken();
+  const stream = issuanceSessionStream(tenantId, named.sessionId);
+  let loaded = await streams.load(issuanceSession, stream, { cached: true });
+  if (loaded.state.status === 'absent') throw invalidToken();
+  start.begin();
+  const check = (state: IssuanceSessionState) => {
+    const session = goodSession(state, named, tenantId, now, vault);
+    if (!session) throw invalidToken();
+    return session;
+  };
+  // Nothing is refused on a cached state alone; nothing is issued on one either, for the append confirms it.
+  if (loaded.cached && !goodSession(loaded.state, named, tenantId, now, vault))
+    loaded = await streams.load(issuanceSession, stream);
+  return { tokenId: named.tokenId, stream, loaded, session: check(loaded.state), check };
+};
+
+const goodSession = (
+  state: IssuanceSessionState,
+  named: BearerValue,
+  tenantId: string,
+  now: Date,
+  vault: Pick<KeyVault, 'verifyMac'>,
+): RedeemedSession | undefined => {
+  if (state.status !== 'redeemed') return undefined;
+  const grant = state.accessTokens.find(({ tokenId }) => tokenId === named.tokenId);
+  if (!grant || isExpired(grant, now)) return undefined;
+  const expected = { mac: grant.mac, pepper: grant.keyId };
+  return vault.verifyMac(named.value, expected, grantContext('access', tenantId, state.id)) ? state : undefined;
+};
+
+const invalidToken = () =>
+  oauthError('invalid_token', 'the access token is not valid', {
+    check: 'load-access-token',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });

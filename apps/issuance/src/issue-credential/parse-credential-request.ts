@@ -1,0 +1,79 @@
+import { AppError, oauthError } from '@attestry/contracts';
+import { isObject } from '../protocol/raw-request.js';
+
+/** Also in the metadata, as `batch_credential_issuance.batch_size`. */
+export const BATCH_SIZE = 10;
+const MAX_PROOF_LENGTH = 16_384;
+
+export type CredentialSelector = { configurationId: string } | { credentialIdentifier: string };
+
+export interface CredentialRequest {
+  selector: CredentialSelector;
+  /** Compact JWS, 1 to {@link BATCH_SIZE}. */
+  proofs: string[];
+}
+
+/**
+ * OID4VCI §8.2. Unknown members are ignored.
+ * @param byIdentifier whether the token response returned credential identifiers: then only they may be used
+ */
+export const parseCredentialRequest = (text: string, byIdentifier: boolean): CredentialRequest => {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw refused('the body must be JSON');
+  }
+  if (!isObject(body)) throw refused('the body must be a JSON object');
+  if (body['credential_response_encryption'] !== undefined)
+    throw new AppError('invalid', 'encrypted responses are not supported', {
+      code: 'invalid_encryption_parameters',
+      check: 'parse-credential-request',
+    });
+  return { selector: selectorOf(body, byIdentifier), proofs: proofsOf(body['proofs']) };
+};
+
+const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): CredentialSelector => {
+  const configurationId = body['credential_configuration_id'];
+  const credentialIdentifier = body['credential_identifier'];
+  if ((configurationId === undefined) === (credentialIdentifier === undefined))
+    throw refused('exactly one of credential_configuration_id and credential_identifier is required');
+  if (byIdentifier) {
+    if (credentialIdentifier === undefined)
+      throw refused('the token response returned credential identifiers: credential_identifier is required');
+    return { credentialIdentifier: text(credentialIdentifier, 'credential_identifier') };
+  }
+  if (configurationId === undefined)
+    throw refused('the token response returned no credential identifiers: use credential_configuration_id');
+  return { configurationId: text(configurationId, 'credential_configuration_id') };
+};
+
+const text = (value: unknown, member: string): string => {
+  if (typeof value !== 'string' || value === '') throw refused(`${member} must be a string`);
+  return value;
+};
+
+/** `proofs`: an object with exactly one member, here `jwt` (§8.2, Appendix F.1). */
+const proofsOf = (proofs: unknown): string[] => {
+  if (proofs === undefined) throw invalidProof('proofs is missing');
+  if (!isObject(proofs)) throw refused('proofs must be an object');
+  const [kind, ...more] = Object.keys(proofs);
+  if (kind === undefined) throw invalidProof('proofs is empty');
+  if (more.length) throw refused('proofs must have exactly one member');
+  if (kind !== 'jwt') throw invalidProof('the only supported proof type is jwt');
+  const jwts = proofs['jwt'];
+  if (!Array.isArray(jwts)) throw refused('proofs.jwt must be an array');
+  if (jwts.length === 0) throw invalidProof('proofs.jwt is empty');
+  if (jwts.length > BATCH_SIZE) throw refused(`proofs.jwt must have at most ${BATCH_SIZE} entries`);
+  return jwts.map((jwt: unknown) => {
+    if (typeof jwt !== 'string' || jwt === '') throw refused('proofs.jwt must hold strings');
+    if (jwt.length > MAX_PROOF_LENGTH) throw invalidProof('a proof is too long');
+    return jwt;
+  });
+};
+
+const refused = (description: string) =>
+  oauthError('invalid_credential_request', description, { check: 'parse-credential-request' });
+const invalidProof = (description: string) =>
+  oauthError('invalid_proof', description, { check: 'parse-credential-request' });

@@ -1,0 +1,23 @@
+import type { Duration } from '@attestry/contracts';
+
+/** Counted from issuance, in UTC; a day that the month does not have becomes its last one (31 January and a month). */
+export const addDuration = (from: Date, duration: Duration): Date => {
+  const { years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = duration;
+  const end = new Date(from);
+  const day = end.getUTCDate();
+  end.setUTCDate(1);
+  end.setUTCMonth(end.getUTCMonth() + years * 12 + months);
+  const lastDay = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate();
+  end.setUTCDate(Math.min(day, lastDay));
+  const time = end.getTime() + ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+  return new Date(Math.min(time, LAST));
+};
+
+/** RFC 3339 has four digits for the year. */
+const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** Whole seconds: formats hold no smaller ones, and finer times would link credentials. */
+export const wholeSeconds = (date: Date): Date => new Date(Math.floor(date.getTime() / 1000) * 1000);
+
+/** `2026-01-31T12:00:00Z` */
+export const dateTime = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,91 @@
+import { verify } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
+import { oauthError } from '@attestry/contracts';
+import { InvalidKey } from '@attestry/keys';
+import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
+
+export interface ProofExpectations {
+  /** Credential issuer identifier of the session. */
+  issuer: string;
+  now: Date;
+  /** How far `iat` may be from now. */
+  windowSeconds: number;
+}
+
+export interface VerifiedProof {
+  holder: HolderKey;
+  /** Present, not yet checked. */
+  nonce: string;
+}
+
+const CURVE_OF = { ES256: 'P-256', EdDSA: 'Ed25519' } as const;
+const COMPACT = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+
+/** Key proof of type `jwt`, OID4VCI Appendix F.1 and F.4. */
+export const verifyJwtProof = (jwt: string, expected: ProofExpectations): VerifiedProof => {
+  const parts = COMPACT.exec(jwt);
+  if (!parts) throw refused('it is not a compact JWS');
+  const header = decoded(() => decodeProtectedHeader(jwt), 'its header is not JSON');
+  const holder = holderOf(header);
+  checkHeader(header, holder);
+  const payload = decoded(() => decodeJwt(jwt), 'its payload is not a claims set');
+  checkClaims(payload, expected);
+  // A claim that must not be empty: without it the proof was made for no request of this issuer.
+  if (typeof payload['nonce'] !== 'string' || payload['nonce'] === '') throw refused('nonce is missing');
+  if (!isSigned(parts[1]!, parts[2]!, header.alg as keyof typeof CURVE_OF, holder))
+    throw refused('the signature is wrong');
+  return { holder, nonce: payload['nonce'] };
+};
+
+const holderOf = (header: ProtectedHeaderParameters): HolderKey => {
+  const { kid, jwk, x5c } = header as Record<string, unknown>;
+  if (x5c !== undefined) throw refused('x5c is not supported');
+  if ((kid === undefined) === (jwk === undefined)) throw refused('exactly one of kid and jwk is required');
+  try {
+    return kid === undefined ? keyOfJwk(jwk) : keyOfKid(kid);
+  } catch (cause) {
+    if (cause instanceof InvalidKey)
+      throw refused(kid === undefined ? 'jwk is no usable public key' : 'kid is no usable DID URL');
+    throw cause;
+  }
+};
+
+const checkHeader = (header: ProtectedHeaderParameters, holder: HolderKey): void => {
+  const { typ, alg, crit, b64 } = header as Record<string, unknown>;
+  if (typ !== 'openid4vci-proof+jwt') throw refused('typ must be openid4vci-proof+jwt');
+  if (alg !== 'ES256' && alg !== 'EdDSA') throw refused('alg must be ES256 or EdDSA');
+  if (CURVE_OF[alg] !== holder.publicJwk.crv) throw refused('alg does not fit the key');
+  if (crit !== undefined || b64 !== undefined) throw refused('critical header parameters are not supported');
+};
+
+const checkClaims = (payload: JWTPayload, { issuer, now, windowSeconds }: ProofExpectations): void => {
+  // `iss` says nothing here: the code was used without a client id (Appendix F.4).
+  const { aud, iat, exp } = payload as Record<string, unknown>;
+  if (!(aud === issuer || (Array.isArray(aud) && aud.length === 1 && aud[0] === issuer)))
+    throw refused('aud must be the credential issuer identifier');
+  const seconds = now.getTime() / 1000;
+  if (typeof iat !== 'number' || !Number.isFinite(iat)) throw refused('iat is missing');
+  if (Math.abs(seconds - iat) > windowSeconds) throw refused('iat is not within the accepted window');
+  if (exp !== undefined && !(typeof exp === 'number' && exp > seconds)) throw refused('exp has passed');
+};
+
+const isSigned = (input: string, signature: string, alg: keyof typeof CURVE_OF, { publicKey }: HolderKey): boolean => {
+  const bytes = Buffer.from(signature, 'base64url');
+  if (bytes.length !== 64) return false;
+  const data = Buffer.from(input, 'latin1');
+  return alg === 'ES256'
+    ? verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes)
+    : verify(null, data, publicKey, bytes);
+};
+
+const decoded = <T>(decode: () => T, description: string): T => {
+  try {
+    return decode();
+  } catch (cause) {
+    if (cause instanceof errors.JOSEError || cause instanceof TypeError) throw refused(description);
+    throw cause;
+  }
+};
+
+const refused = (description: string) =>
+  oauthError('invalid_proof', `proof: ${description}`, { check: 'verify-jwt-proof' });

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+
+/**
+ * Codes and tokens name their stream and carry a secret: base64url of session id (16 bytes), token id (16 bytes) and
+ * 256 random bits. The tenant comes from the host, never from the value (decision 13).
+ */
+export interface BearerValue {
+  sessionId: string;
+  tokenId: string;
+  /** The whole value; what the MAC is made of. */
+  value: string;
+}
+
+const ID_BYTES = 16;
+const BYTES = 2 * ID_BYTES + 32;
+
+const idBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
+const idText = (bytes: Buffer): string => {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+};
+
+export const makeBearerValue = (sessionId: string, tokenId: string): BearerValue => {
+  const bytes = Buffer.concat([idBytes(sessionId), idBytes(tokenId), randomBytes(32)]);
+  return { sessionId, tokenId, value: bytes.toString('base64url') };
+};
+
+/** `undefined` unless it has exactly the form that {@link makeBearerValue} gives. */
+export const parseBearerValue = (value: unknown): BearerValue | undefined => {
+  if (typeof value !== 'string' || value.length !== Math.ceil((BYTES * 4) / 3)) return undefined;
+  const bytes = Buffer.from(value, 'base64url');
+  // Encoding again shows foreign characters, padding and loose bits, which Node's decoder passes over.
+  if (bytes.length !== BYTES || bytes.toString('base64url') !== value) return undefined;
+  return {
+    sessionId: idText(bytes.subarray(0, ID_BYTES)),
+    tokenId: idText(bytes.subarray(ID_BYTES, 2 * ID_BYTES)),
+    value,
+  };
+};
+
+/** What the MAC of a grant is bound to: a value of one kind, tenant or session fits no other. */
+export const grantContext = (kind: 'preAuthorizedCode' | 'access', tenantId: string, sessionId: string): string =>
+  `${kind}:${tenantId}+${sessionId}`;

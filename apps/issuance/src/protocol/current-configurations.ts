@@ -1,0 +1,36 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK } from '@attestry/service-kit';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import {
+  credentialConfiguration,
+  credentialConfigurationStream,
+} from '../credential-configuration/credential-configuration.state.js';
+
+/** How old a configuration may be that another process of this service changed. Own changes are seen at once. */
+const MAX_AGE_MS = 1000;
+
+/** Active configurations for the wallet endpoints, at most a second old. */
+@Injectable()
+export class CurrentConfigurations {
+  private readonly checked = new LRUCache<string, number>({ max: 5000 });
+
+  constructor(
+    private readonly streams: Streams,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** `undefined` when the tenant has no such configuration, or not any more. */
+  async find(tenantId: string, id: string): Promise<ActiveConfiguration | undefined> {
+    const stream = credentialConfigurationStream(tenantId, id);
+    const now = this.clock.now().getTime();
+    const recent = now - (this.checked.get(stream) ?? -Infinity) < MAX_AGE_MS;
+    let loaded = await this.streams.load(credentialConfiguration, stream, { cached: recent });
+    // Nothing is refused on a cached state alone.
+    if (loaded.cached && loaded.state.status !== 'active')
+      loaded = await this.streams.load(credentialConfiguration, stream);
+    if (!loaded.cached) this.checked.set(stream, now);
+    return loaded.state.status === 'active' ? loaded.state : undefined;
+  }
+}

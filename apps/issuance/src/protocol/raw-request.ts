@@ -1,0 +1,19 @@
+import type { RawRequest } from '@attestry/contracts';
+
+/** Type and subtype in lower case, without parameters; '' when the header is absent. */
+export const mediaType = (request: RawRequest): string =>
+  (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+
+export const queryOf = (request: RawRequest): URLSearchParams => {
+  const at = request.url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));
+};
+
+/** A protocol endpoint is served with its raw request (decision 23); its absence is a fault of ours. */
+export const rawOf = (request: { raw?: RawRequest }): RawRequest => {
+  if (!request.raw) throw new Error('a protocol endpoint was called without its raw request');
+  return request.raw;
+};
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,51 @@
+import { AppError, HTTP_STATUS, type Operation, type OperationContext } from '@attestry/contracts';
+import { toAppError, type Logger, type OperationRecorder } from '@attestry/service-kit';
+
+/** START of a wallet operation, written beside the checks. */
+export interface StartRecord {
+  /** Writes START; from now on exactly one outcome follows. The value presented named a session of this tenant. */
+  begin(): void;
+  /** Resolves once START is on the disk; awaited before the first durable effect. @throws when it could not be written */
+  acknowledged(): Promise<void>;
+}
+
+/**
+ * Runs a wallet operation and records it (decision 12): nothing for strangers' noise; once `begin` was called, START,
+ * and before the reply SUCCESS or FAIL. No START, no effect.
+ */
+export const recordOutcome = async <T>(
+  recorder: OperationRecorder,
+  logger: Logger,
+  operation: Operation,
+  context: OperationContext,
+  run: (start: StartRecord) => Promise<T>,
+): Promise<T> => {
+  // A rejection is kept as a value: it may come while a check, not this promise, is awaited.
+  let started: Promise<{ failure?: Error }> | undefined;
+  const start: StartRecord = {
+    begin: () => {
+      started ??= recorder.start(operation, context).then(
+        () => ({}),
+        (cause: unknown) => ({ failure: new AppError('unavailable', 'Service temporarily unavailable', { cause }) }),
+      );
+    },
+    acknowledged: async () => {
+      const failure = (await started)?.failure;
+      if (failure !== undefined) throw failure;
+    },
+  };
+  let answer: T;
+  try {
+    answer = await run(start);
+    await start.acknowledged();
+  } catch (error) {
+    const refusal = error instanceof AppError ? error : toAppError(error, operation.name, context.requestId, logger);
+    if (started && (await started).failure === undefined) {
+      const { kind, code, message } = refusal;
+      await recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message });
+    }
+    throw refusal;
+  }
+  if (started) await recorder.success(operation, context);
+  return answer;
+};

@@ -1,0 +1,801 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { compactVerify, importJWK, SignJWT, type JWK } from 'jose';
+import {
+  AppError,
+  createPreAuthorizedOffer,
+  createUser,
+  deletePreAuthorizedOffer,
+  deleteUser,
+  exchangeToken,
+  issueCredential,
+  issueNonce,
+  jwtVcConfigurations,
+  OPERATION_SUBJECTS,
+  REQUESTS_COMMITTED_SUBJECT,
+  reserveIssuerKey,
+  retrieveAuthorizationServerMetadata,
+  retrieveIssuerMetadata,
+  retrieveOauthKeys,
+  retrieveOfferContent,
+  retrieveUser,
+  webhookDeleted,
+  webhookSaved,
+  webSemanticConfigurations,
+  credentialIssued,
+  type Caller,
+  type CredentialFormat,
+  type IssuerKey,
+  type OperationContext,
+  type OperationEventMessage,
+  type PreAuthorizedOffer,
+  type PreAuthorizedOfferRequest,
+} from '@attestry/contracts';
+import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type ResponseOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import type { FeedMessage } from '@attestry/messaging';
+import { issuanceService } from '../index.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { SessionKeys } from '../session-keys/session-keys.js';
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+
+let folder: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+/** Milliseconds the clock is ahead. */
+let ahead = 0;
+const operations: OperationEventMessage[] = [];
+const issued: FeedMessage[] = [];
+
+const issuerOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
+
+let requests = 0;
+const contextFor = (operation: string, caller: Caller, tenantId = TENANT): OperationContext => ({
+  tenant: { id: tenantId, environmentId: 'e', host: issuerOf(tenantId).slice(7), baseUrl: issuerOf(tenantId) },
+  caller,
+  requestId: `request-${++requests}`,
+  operation,
+  deadline: Date.now() + 10_000,
+  publicUrl: issuerOf(tenantId),
+});
+const tenantClient: Caller = { kind: 'client', clientId: 'c', roles: ['admin'] };
+
+const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
+  client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation.name, tenantClient, tenantId));
+
+const post = <O extends Parameters<ServiceClient['call']>[0]>(
+  operation: O,
+  text: string,
+  headers: Record<string, string>,
+  tenantId = TENANT,
+  url = '/',
+): Promise<ResponseOf<O>> =>
+  client.call(
+    operation,
+    { raw: { method: 'POST', url, headers, text } } as unknown as Partial<RequestOf<O>>,
+    contextFor(operation.name, { kind: 'holder' }, tenantId),
+  );
+
+const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+};
+const code = async (promise: Promise<unknown>) => (await refusal(promise)).code;
+
+const eventually = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const deadline = Date.now() + 10_000; ;) {
+    if (await condition()) return;
+    if (Date.now() > deadline) throw new Error('it did not come about');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+// --- the issuer
+
+const configure = async (
+  format: CredentialFormat,
+  type: string,
+  more: Record<string, unknown> = {},
+  tenantId = TENANT,
+): Promise<string> => {
+  const operation = format === 'ldp_vc' ? webSemanticConfigurations.create : jwtVcConfigurations.create;
+  const body = {
+    type,
+    name: `${type} name`,
+    issuer: { name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
+    claimMappings: {
+      givenName: { mapFrom: 'claims.given_name', required: true },
+      city: { mapFrom: 'claims.address.city' },
+      level: { defaultValue: 3 },
+      nick: { mapFrom: "claims['https://acme.example/nick']", defaultValue: 'none' },
+    },
+    expiresIn: { years: 1 },
+    ...more,
+  };
+  return ((await admin(operation, { body }, tenantId)) as { id: string }).id;
+};
+
+const offer = (body: Partial<PreAuthorizedOfferRequest>, tenantId = TENANT): Promise<PreAuthorizedOffer> =>
+  admin(
+    createPreAuthorizedOffer,
+    { body: { claims: { given_name: 'Ada' }, ...body } },
+    tenantId,
+  ) as Promise<PreAuthorizedOffer>;
+
+// --- the wallet
+
+interface OfferJson {
+  credential_issuer: string;
+  credential_configuration_ids: string[];
+  credentials: string[];
+  grants: Record<string, { 'pre-authorized_code': string; tx_code?: object }>;
+}
+const read = ({ uri }: PreAuthorizedOffer) =>
+  JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as OfferJson;
+const codeOf = (made: PreAuthorizedOffer) => read(made).grants[GRANT]!['pre-authorized_code'];
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const redeem = (preAuthorizedCode: string, more: Record<string, string> = {}, tenantId = TENANT) =>
+  post(
+    exchangeToken,
+    new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': preAuthorizedCode, ...more }).toString(),
+    FORM,
+    tenantId,
+  );
+
+const nonceFor = async (tenantId = TENANT) => (await post(issueNonce, '', {}, tenantId)).c_nonce;
+
+interface Holder {
+  privateKey: KeyObject;
+  jwk: PublicJwk;
+  alg: 'ES256' | 'EdDSA';
+}
+const makeHolder = (alg: 'ES256' | 'EdDSA' = 'ES256'): Holder => {
+  const { privateKey, publicKey } =
+    alg === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519');
+  return { privateKey, alg, jwk: publicKey.export({ format: 'jwk' }) as unknown as PublicJwk };
+};
+
+type Binding = 'did:key' | 'did:jwk' | 'jwk';
+const keyHeader = ({ jwk }: Holder, binding: Binding) =>
+  binding === 'jwk'
+    ? { jwk: { ...jwk } as JWK }
+    : { kid: binding === 'did:key' ? `${encodeDidKey(jwk)}#${encodeMultikey(jwk)}` : `${encodeDidJwk(jwk)}#0` };
+
+const prove = (
+  holder: Holder,
+  nonce: string,
+  binding: Binding = 'jwk',
+  claims: Record<string, unknown> = {},
+  header: Record<string, unknown> = {},
+): Promise<string> =>
+  new SignJWT({ aud: issuerOf(TENANT), nonce, iat: Math.floor((Date.now() + ahead) / 1000), ...claims })
+    .setProtectedHeader({ alg: holder.alg, typ: 'openid4vci-proof+jwt', ...keyHeader(holder, binding), ...header })
+    .sign(holder.privateKey);
+
+const collect = (token: string, body: unknown, tenantId = TENANT) =>
+  post(
+    issueCredential,
+    JSON.stringify(body),
+    { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    tenantId,
+  );
+
+/** Offer to token. */
+const start = async (configurationId: string, body: Partial<PreAuthorizedOfferRequest> = {}) => {
+  const made = await offer({ credentials: [configurationId], ...body });
+  return { made, token: (await redeem(codeOf(made))).access_token };
+};
+
+interface JwtVc {
+  iss: string;
+  sub: string;
+  nbf: number;
+  exp: number;
+  jti: string;
+  vc: { '@context': string[]; type: string[]; credentialSubject: Record<string, unknown> };
+}
+const verified = async (credential: unknown): Promise<JwtVc> => {
+  const key = await importJWK(issuerKeys.get('P-256')!.publicJwk as unknown as JWK, 'ES256');
+  const { payload, protectedHeader } = await compactVerify(credential as string, key);
+  expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: issuerKeys.get('P-256')!.verificationMethod });
+  return JSON.parse(Buffer.from(payload).toString()) as JwtVc;
+};
+
+const issuerKeys = new Map<string, IssuerKey & { publicJwk: PublicJwk }>();
+let jwtVc: string;
+let ldpVc: string;
+
+const open = async () => {
+  const config = parseConfig({
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+    BASE_DOMAIN: 'localhost:8080',
+  });
+  engines = await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } });
+  engines.bus.serve(reserveIssuerKey.subject, async (data) => {
+    const { algorithms } = (data as { body: { algorithms: ('P-256' | 'Ed25519')[] } }).body;
+    const { publicJwk: _, ...key } = issuerKeys.get(algorithms[0]!)!;
+    return { ok: true, data: key };
+  });
+  engines.bus.consume({ name: 'spec.operations', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
+    const events = messages.filter(({ subject }) => subject !== REQUESTS_COMMITTED_SUBJECT);
+    operations.push(...events.map(({ data }) => data as OperationEventMessage));
+  });
+  engines.bus.consume({ name: 'spec.issued', subjects: [credentialIssued.subject] }, async (messages) => {
+    issued.push(...messages);
+  });
+  client = new ServiceClient(engines.bus);
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'issuance-'));
+  await open();
+  for (const algorithm of ['P-256', 'Ed25519'] as const) {
+    const { keyId, publicJwk } = await engines.vault.createSigningKey(TENANT, 'did', algorithm);
+    const did = encodeDidKey(publicJwk);
+    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
+    issuerKeys.set(algorithm, { did, verificationMethod, kmsKeyId: keyId, algorithm, publicJwk });
+  }
+  services = await startServices([issuanceService], engines);
+  jwtVc = await configure('jwt_vc_json', 'Course');
+  ldpVc = await configure('ldp_vc', 'Course');
+});
+
+beforeEach(() => {
+  ahead = 0;
+});
+
+afterAll(async () => {
+  await services?.close();
+  await engines?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Outcomes recorded of the last request. */
+const outcomes = (requestId = `request-${requests}`) =>
+  operations.filter((event) => event.requestId === requestId).map(({ prefix, outcome }) => `${prefix}_${outcome}`);
+
+describe('an offer', () => {
+  it('is given by value and by reference, the same', async () => {
+    const made = await offer({ credentials: [jwtVc, ldpVc] });
+    const document = read(made);
+    expect(document).toEqual({
+      credential_issuer: issuerOf(TENANT),
+      credential_configuration_ids: [jwtVc, ldpVc],
+      credentials: [jwtVc, ldpVc],
+      grants: { [GRANT]: { 'pre-authorized_code': expect.stringMatching(/^[A-Za-z0-9_-]{86}$/) as string } },
+    });
+    const reference = new URL(new URL(made.uriByReference).searchParams.get('credential_offer_uri')!);
+    expect(reference.origin).toBe(issuerOf(TENANT));
+    const [, value] = /^\/v1\/openid\/offers\/([^/]+)\/content$/.exec(reference.pathname)!;
+    const content = (reference: string, tenantId = TENANT) =>
+      client.call(retrieveOfferContent, { params: { reference } }, contextFor('x', { kind: 'public' }, tenantId));
+    expect(await content(value!)).toEqual(document);
+    const wrong = `${value!.slice(0, -2)}${value!.endsWith('AA') ? 'BB' : 'AA'}`;
+    for (const bad of [wrong, made.id, `${made.id}.`, `${value}.x`, 'x', `${TENANT}.${value!.split('.')[1]}`])
+      expect(await code(content(bad))).toBe('NotFound');
+    expect(await code(content(value!, OTHER))).toBe('NotFound');
+    ahead = 300_000;
+    expect(await code(content(value!))).toBe('NotFound');
+    ahead = 0;
+    await redeem(codeOf(made));
+    expect(await code(content(value!))).toBe('NotFound');
+  });
+
+  it('lives for the time asked for', async () => {
+    const before = Date.now();
+    const { expiresAt } = await offer({ credentials: [jwtVc], expiresIn: { minutes: 9, seconds: 60 } });
+    expect(Date.parse(expiresAt) - before).toBeGreaterThanOrEqual(600_000);
+    expect(Date.parse(expiresAt) - before).toBeLessThan(605_000);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['an unknown configuration', { credentials: [TENANT] }, 'credentials'],
+    ['a claim set', { credentials: [{ id: TENANT }] }, 'credentials'],
+    ['a malformed id', { credentials: ['foo'] }, 'credentials'],
+    ['null', { credentials: [null] }, 'credentials'],
+    ['an unknown user', { credentials: 'valid', userId: TENANT }, 'userId'],
+    ['no life', { credentials: 'valid', expiresIn: {} }, 'expiresIn'],
+    ['too long a life', { credentials: 'valid', expiresIn: { minutes: 10, seconds: 1 } }, 'expiresIn'],
+    ['a kept claim that is none', { credentials: 'valid', claimsToPersist: ['toString'] }, 'claimsToPersist'],
+    [
+      'a description with half a character',
+      { credentials: 'valid', transactionCodeConfiguration: { description: '\ud800' } },
+      'transactionCodeConfiguration.description',
+    ],
+  ])('is refused with %s', async (_, body, param) => {
+    const credentials = body['credentials'] === 'valid' ? [jwtVc] : (body['credentials'] as string[]);
+    const error = await refusal(offer({ ...body, credentials }));
+    expect([error.code, error.details?.map((detail) => detail.param)]).toEqual(['BadRequest', [param]]);
+  });
+
+  it('is refused with a configuration twice, or of another tenant', async () => {
+    expect(await code(offer({ credentials: [jwtVc, jwtVc.toUpperCase()] }))).toBe('BadRequest');
+    expect(await code(offer({ credentials: [jwtVc] }, OTHER))).toBe('BadRequest');
+  });
+
+  it('is refused over 500 KB', async () =>
+    expect(await code(offer({ credentials: [jwtVc], claims: { given_name: 'x'.repeat(512_000) } }))).toBe(
+      'PayloadTooLarge',
+    ));
+
+  it('ends when it is deleted, tokens included, once', async () => {
+    const remove = (id: string, tenantId = TENANT) => admin(deletePreAuthorizedOffer, { params: { id } }, tenantId);
+    const open = await offer({ credentials: [jwtVc] });
+    expect(await code(remove(open.id, OTHER))).toBe('NotFound');
+    await remove(open.id);
+    expect(await code(redeem(codeOf(open)))).toBe('invalid_grant');
+    expect(await code(remove(open.id))).toBe('NotFound');
+
+    const { made, token } = await start(jwtVc);
+    await remove(made.id);
+    const nonce = await nonceFor();
+    const proofs = { jwt: [await prove(makeHolder(), nonce)] };
+    expect(await code(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe('invalid_token');
+  });
+});
+
+describe('claims', () => {
+  it('are kept on a new user only where the offer says so', async () => {
+    const { userId } = await offer({
+      credentials: [jwtVc],
+      claims: { given_name: 'Ada', secret: 'x' },
+      claimsToPersist: ['given_name'],
+    });
+    expect(await admin(retrieveUser, { params: { id: userId } })).toEqual({
+      id: userId,
+      claims: { given_name: 'Ada' },
+    });
+  });
+
+  it("of the offer go over the user's own, level by level not", async () => {
+    const { id: userId } = (await admin(createUser, {
+      body: { claims: { given_name: 'Augusta', address: { city: 'London' }, 'https://acme.example/nick': 'Countess' } },
+    })) as { id: string };
+    const { token } = await start(jwtVc, {
+      userId,
+      claims: { given_name: 'Ada', address: {} },
+      claimsToPersist: ['address'],
+    });
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
+    expect((await verified(credentials[0]!.credential)).vc.credentialSubject).toEqual({
+      id: expect.stringMatching(/^did:jwk:/) as string,
+      givenName: 'Ada',
+      level: 3,
+      nick: 'Countess',
+    });
+    expect(((await admin(retrieveUser, { params: { id: userId } })) as { claims: object }).claims).toEqual({
+      given_name: 'Augusta',
+      address: {},
+      'https://acme.example/nick': 'Countess',
+    });
+  });
+
+  it('that are required and missing deny the credential', async () => {
+    const { token } = await start(jwtVc, { claims: { family_name: 'Lovelace' } });
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const error = await refusal(collect(token, { credential_configuration_id: jwtVc, proofs }));
+    expect(error.code).toBe('credential_request_denied');
+  });
+
+  it('of a deleted user are gone', async () => {
+    const { made, token } = await start(jwtVc);
+    await admin(deleteUser, { params: { id: made.userId } });
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    expect(await code(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe(
+      'credential_request_denied',
+    );
+  });
+
+  it('end with the session, when no token can live any more', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const keys = services.app.get(SessionKeys, { strict: false });
+    await keys.running.waitForHead(5000);
+    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, made.id));
+    const sealed = state.status === 'offered' ? state.sealedClaims! : '';
+    await keys.sweep();
+    expect(await engines.vault.open(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
+    ahead = 300_000 + 300_000 + 1000;
+    expect(await keys.sweep()).toBeGreaterThan(0);
+    expect(isErased(await engines.vault.open(TENANT, 'session', sealed))).toBe(true);
+    expect(await keys.sweep()).toBe(0);
+  });
+});
+
+describe('the token endpoint', () => {
+  it('answers with an opaque token and the scope', async () => {
+    const made = await offer({ credentials: [jwtVc, ldpVc] });
+    expect(await redeem(codeOf(made))).toEqual({
+      access_token: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/) as string,
+      token_type: 'Bearer',
+      expires_in: 300,
+      scope: 'jwt_vc_json:Course ldp_vc:Course',
+    });
+    const request = `request-${requests}`;
+    await eventually(() => outcomes(request).length >= 2);
+    expect(outcomes(request)).toEqual(['OPENID_TOKEN_START', 'OPENID_TOKEN_SUCCESS']);
+  });
+
+  it('redeems a code once, whoever is first', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const tries = await Promise.allSettled(Array.from({ length: 8 }, () => redeem(codeOf(made))));
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const failed of tries)
+      if (failed.status === 'rejected') expect((failed.reason as AppError).code).toBe('invalid_grant');
+    expect(await code(redeem(codeOf(made)))).toBe('invalid_grant');
+    const request = `request-${requests}`;
+    await eventually(() => outcomes(request).length >= 2);
+    expect(outcomes(request)).toEqual(['OPENID_TOKEN_START', 'OPENID_TOKEN_FAIL']);
+  });
+
+  it('knows no expired, foreign or changed code, and records no noise', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const value = codeOf(made);
+    expect(await code(redeem(value, {}, OTHER))).toBe('invalid_grant');
+    const noise = `request-${requests}`;
+    const changed = `${value.slice(0, -4)}${value.endsWith('AAAA') ? 'BBBA' : 'AAAA'}`;
+    expect(await code(redeem(changed))).toBe('invalid_grant');
+    const named = `request-${requests}`;
+    await eventually(() => outcomes(named).length >= 2);
+    expect(outcomes(named)).toEqual(['OPENID_TOKEN_START', 'OPENID_TOKEN_FAIL']);
+    expect(outcomes(noise)).toEqual([]);
+    for (const bad of ['x', value.slice(1), `${value}A`, `${value}=`])
+      expect(await code(redeem(bad))).toBe('invalid_grant');
+    ahead = 300_000;
+    expect(await code(redeem(value))).toBe('invalid_grant');
+  });
+
+  it('wants the transaction code, and locks at the third wrong one', async () => {
+    const make = () =>
+      offer({
+        credentials: [jwtVc],
+        transactionCodeConfiguration: { inputMode: 'numeric', description: 'See the letter' },
+      });
+    const made = await make();
+    expect(made.transactionCode).toMatch(/^\d{6}$/);
+    expect(read(made).grants[GRANT]!.tx_code).toEqual({
+      length: 6,
+      input_mode: 'numeric',
+      description: 'See the letter',
+    });
+    const wrong = made.transactionCode === '000000' ? '000001' : '000000';
+    for (let i = 0; i < 4; i++) expect(await code(redeem(codeOf(made)))).toBe('invalid_request');
+    for (let i = 0; i < 2; i++) expect(await code(redeem(codeOf(made), { tx_code: wrong }))).toBe('invalid_grant');
+    expect((await redeem(codeOf(made), { tx_code: made.transactionCode! })).token_type).toBe('Bearer');
+
+    const locked = await make();
+    const guess = locked.transactionCode === '000000' ? '000001' : '000000';
+    const guesses = await Promise.allSettled(
+      Array.from({ length: 6 }, () => redeem(codeOf(locked), { tx_code: guess })),
+    );
+    for (const each of guesses)
+      expect(each.status === 'rejected' && (each.reason as AppError).code).toBe('invalid_grant');
+    expect(await code(redeem(codeOf(locked), { tx_code: locked.transactionCode! }))).toBe('invalid_grant');
+    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, locked.id));
+    expect(state).toEqual({ status: 'locked', id: locked.id });
+    expect(await code(admin(deletePreAuthorizedOffer, { params: { id: locked.id } }))).toBe('NotFound');
+    expect(await code(redeem(codeOf(await offer({ credentials: [jwtVc] })), { tx_code: '1' }))).toBe('invalid_request');
+  });
+
+  it('takes a text code in either case', async () => {
+    const made = await offer({ credentials: [jwtVc], transactionCodeConfiguration: { inputMode: 'text' } });
+    expect(made.transactionCode).toMatch(/^[2-9A-HJ-KM-NP-Z]{6}$/);
+    await redeem(codeOf(made), { tx_code: made.transactionCode!.toLowerCase() });
+  });
+
+  it('grants authorization details with identifiers, which then must be used', async () => {
+    const made = await offer({ credentials: [jwtVc, ldpVc] });
+    const details = (...ids: string[]) => ({
+      authorization_details: JSON.stringify(
+        ids.map((id) => ({ type: 'openid_credential', credential_configuration_id: id })),
+      ),
+    });
+    expect(await code(redeem(codeOf(made), details(TENANT)))).toBe('invalid_authorization_details');
+    expect(await code(redeem(codeOf(made), details(jwtVc, jwtVc)))).toBe('invalid_authorization_details');
+    const { access_token: token, scope, authorization_details: granted } = await redeem(codeOf(made), details(jwtVc));
+    expect(scope).toBe('jwt_vc_json:Course');
+    expect(granted).toEqual([
+      {
+        type: 'openid_credential',
+        credential_configuration_id: jwtVc,
+        credential_identifiers: [expect.stringMatching(/^[0-9a-f-]{36}$/) as string],
+      },
+    ]);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    expect(await code(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe(
+      'invalid_credential_request',
+    );
+    expect(await code(collect(token, { credential_identifier: 'x', proofs }))).toBe('unknown_credential_identifier');
+    const { credentials } = await collect(token, {
+      credential_identifier: granted![0]!.credential_identifiers[0],
+      proofs,
+    });
+    expect(credentials).toHaveLength(1);
+  });
+});
+
+describe('the credential endpoint', () => {
+  it.each<['ES256' | 'EdDSA', Binding]>([
+    ['ES256', 'did:key'],
+    ['ES256', 'did:jwk'],
+    ['ES256', 'jwk'],
+    ['EdDSA', 'did:key'],
+    ['EdDSA', 'did:jwk'],
+    ['EdDSA', 'jwk'],
+  ])('binds to %s by %s', async (alg, binding) => {
+    const holder = makeHolder(alg);
+    const { made, token } = await start(jwtVc, { claims: { given_name: 'Ada', address: { city: 'London' } } });
+    const proofs = { jwt: [await prove(holder, await nonceFor(), binding)] };
+    const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
+    const request = `request-${requests}`;
+    const payload = await verified(credentials[0]!.credential);
+    const did = binding === 'did:key' ? encodeDidKey(holder.jwk) : encodeDidJwk(holder.jwk);
+    expect(payload).toMatchObject({
+      iss: issuerKeys.get('P-256')!.did,
+      sub: did,
+      jti: expect.stringMatching(/^urn:uuid:/) as string,
+      vc: {
+        '@context': ['https://www.w3.org/2018/credentials/v1'],
+        type: ['VerifiableCredential', 'Course'],
+        credentialSubject: { id: did, givenName: 'Ada', city: 'London', level: 3, nick: 'none' },
+      },
+    });
+    expect(payload.exp - payload.nbf).toBeGreaterThan(364 * 86400);
+    await eventually(() => issued.some(({ data }) => (data as { sessionId: string }).sessionId === made.id));
+    await eventually(() => outcomes(request).length >= 2);
+    expect(outcomes(request)).toEqual(['OPENID_CREDENTIAL_START', 'OPENID_CREDENTIAL_SUCCESS']);
+  });
+
+  it('issues a batch of three, one for each key', async () => {
+    const holders = [makeHolder(), makeHolder('EdDSA'), makeHolder()];
+    const { made, token } = await start(jwtVc);
+    const nonce = await nonceFor();
+    const jwt = await Promise.all(holders.map((holder) => prove(holder, nonce)));
+    const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs: { jwt } });
+    const subjects = await Promise.all(credentials.map(async ({ credential }) => (await verified(credential)).sub));
+    expect(subjects).toEqual(holders.map(({ jwk }) => encodeDidJwk(jwk)));
+    const events = (await engines.events.readStream(issuanceSessionStream(TENANT, made.id))).filter(
+      ({ type }) => type === 'CredentialIssued',
+    );
+    expect(events).toHaveLength(3);
+    expect(new Set(events.map(({ data }) => (data as { answerId: string }).answerId)).size).toBe(1);
+    expect(JSON.stringify(events)).not.toContain('Ada');
+  });
+
+  it('refuses the same key twice and more than ten proofs', async () => {
+    const { token } = await start(jwtVc);
+    const nonce = await nonceFor();
+    const holder = makeHolder();
+    const twice = [await prove(holder, nonce, 'jwk'), await prove(holder, nonce, 'did:key')];
+    const ask = (jwt: unknown[]) => collect(token, { credential_configuration_id: jwtVc, proofs: { jwt } });
+    expect(await code(ask(twice))).toBe('invalid_proof');
+    expect(await code(ask(Array.from({ length: 11 }, () => twice[0])))).toBe('invalid_credential_request');
+    expect((await ask([twice[0]])).credentials).toHaveLength(1);
+  });
+
+  it('takes a nonce once, and a token again', async () => {
+    const { token } = await start(jwtVc);
+    const nonce = await nonceFor();
+    const ask = async (value: string) =>
+      collect(token, { credential_configuration_id: jwtVc, proofs: { jwt: [await prove(makeHolder(), value)] } });
+    const tries = await Promise.allSettled([ask(nonce), ask(nonce), ask(nonce)]);
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await code(ask(nonce))).toBe('invalid_nonce');
+    // The last character of a MAC has spellings that decode alike.
+    const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(nonce.at(-1)!);
+    const respelt = nonce.slice(0, -1) + 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'[last ^ 1]!;
+    expect(await code(ask(respelt))).toBe('invalid_nonce');
+    expect((await ask(await nonceFor())).credentials).toHaveLength(1);
+    expect(await code(ask(await nonceFor(OTHER)))).toBe('invalid_nonce');
+    const old = await nonceFor();
+    ahead = 300_000;
+    expect(await code(redeemLater(old, token))).toBe('invalid_token');
+  });
+  const redeemLater = async (nonce: string, token: string) =>
+    collect(token, { credential_configuration_id: jwtVc, proofs: { jwt: [await prove(makeHolder(), nonce)] } });
+
+  it('refuses an expired nonce', async () => {
+    const made = await offer({ credentials: [jwtVc], expiresIn: { minutes: 10 } });
+    const nonce = await nonceFor();
+    ahead = 301_000;
+    const { access_token: token } = await redeem(codeOf(made));
+    expect(await code(redeemLater(nonce, token))).toBe('invalid_nonce');
+  });
+
+  it("knows no other tenant's token and no changed one", async () => {
+    const { token } = await start(jwtVc);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const body = { credential_configuration_id: jwtVc, proofs };
+    const foreign = await refusal(collect(token, body, OTHER));
+    expect([foreign.kind, foreign.code, foreign.headers]).toEqual([
+      'unauthenticated',
+      'invalid_token',
+      { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+    ]);
+    const changed = `${token.slice(0, -4)}${token.endsWith('AAAA') ? 'BBBA' : 'AAAA'}`;
+    expect(await code(collect(changed, body))).toBe('invalid_token');
+    expect(await code(collect(codeOf(await offer({ credentials: [jwtVc] })), body))).toBe('invalid_token');
+    expect((await collect(token, body)).credentials).toHaveLength(1);
+  });
+
+  it('tells unknown configurations from those the token does not cover', async () => {
+    const { token } = await start(jwtVc);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const insufficient = await refusal(collect(token, { credential_configuration_id: ldpVc, proofs }));
+    expect([insufficient.kind, insufficient.code]).toEqual(['forbidden', 'insufficient_scope']);
+    for (const id of [TENANT, 'foo'])
+      expect(await code(collect(token, { credential_configuration_id: id, proofs }))).toBe(
+        'unknown_credential_configuration',
+      );
+  });
+
+  it('says that a configuration deleted meanwhile is unknown', async () => {
+    const id = await configure('jwt_vc_json', 'Short');
+    const { token } = await start(id);
+    await admin(jwtVcConfigurations.delete, { params: { id } });
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    expect(await code(collect(token, { credential_configuration_id: id, proofs }))).toBe(
+      'unknown_credential_configuration',
+    );
+  });
+
+  it('issues no more than a configuration allows a session', async () => {
+    const id = await configure('jwt_vc_json', 'Capped', { maxIssuances: 2 });
+    const { token } = await start(id);
+    const ask = async (count: number) => {
+      const nonce = await nonceFor();
+      const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce)));
+      return collect(token, { credential_configuration_id: id, proofs: { jwt } });
+    };
+    expect(await code(ask(3))).toBe('credential_request_denied');
+    const tries = await Promise.allSettled([ask(1), ask(1), ask(1), ask(1)]);
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(await code(ask(1))).toBe('credential_request_denied');
+  });
+
+  it('signs linked data and refuses claims that are none', async () => {
+    const { token } = await start(ldpVc);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: ldpVc, proofs });
+    expect(credentials[0]!.credential).toMatchObject({
+      '@context': ['https://www.w3.org/ns/credentials/v2', engines.config.contextUrl],
+      type: ['VerifiableCredential', 'Course'],
+      proof: {
+        type: 'DataIntegrityProof',
+        cryptosuite: 'eddsa-rdfc-2022',
+        proofValue: expect.stringMatching(/^z/) as string,
+      },
+    });
+    const { token: bad } = await start(ldpVc, { claims: { given_name: { '@id': 'http://x' } } });
+    const again = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    expect(await code(collect(bad, { credential_configuration_id: ldpVc, proofs: again }))).toBe(
+      'credential_request_denied',
+    );
+  });
+
+  it('keeps the credential for delivery only while a webhook wants it', async () => {
+    const webhookId = '33333333-3333-4333-8333-333333333333';
+    const tell = (id: string, type: typeof webhookSaved | typeof webhookDeleted, data: object) =>
+      engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, webhookId, ...data } }]);
+    const issueOne = async () => {
+      const { made, token } = await start(jwtVc);
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
+      const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+      const event = stored.find(({ type }) => type === 'CredentialIssued')!;
+      const kept = (event.data as { sealedCredential?: { keyId: string; sealed: string } }).sealedCredential;
+      return { credential: credentials[0]!.credential, kept };
+    };
+    const keeps = async (wanted: boolean) => eventually(async () => ((await issueOne()).kept !== undefined) === wanted);
+    expect((await issueOne()).kept).toBeUndefined();
+    await tell('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
+    await keeps(true);
+    const { credential, kept } = await issueOne();
+    expect(await engines.vault.open(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
+    await tell('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
+    await keeps(false);
+    await tell('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
+    await keeps(true);
+    await tell('m4', webhookDeleted, {});
+    await keeps(false);
+  });
+});
+
+describe('metadata', () => {
+  it('describes every configuration, and the newest', async () => {
+    const get = () =>
+      client.call(retrieveIssuerMetadata, {}, contextFor('x', { kind: 'public' })) as Promise<
+        Record<string, unknown> & { credential_configurations_supported: Record<string, Record<string, unknown>> }
+      >;
+    const metadata = await get();
+    expect(metadata).toMatchObject({
+      credential_issuer: issuerOf(TENANT),
+      credential_endpoint: `${issuerOf(TENANT)}/v1/openid/credential`,
+      nonce_endpoint: `${issuerOf(TENANT)}/v1/openid/nonce`,
+      batch_credential_issuance: { batch_size: 10 },
+    });
+    expect(metadata.credential_configurations_supported[jwtVc]).toEqual({
+      format: 'jwt_vc_json',
+      id: jwtVc,
+      scope: 'jwt_vc_json:Course',
+      credential_definition: { type: ['VerifiableCredential', 'Course'] },
+      cryptographic_binding_methods_supported: ['did:key', 'did:jwk', 'jwk'],
+      credential_signing_alg_values_supported: ['ES256'],
+      proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256', 'EdDSA'] } },
+      credential_metadata: {
+        display: [{ name: 'Course name', logo: { uri: 'https://acme.example/logo.png', alt_text: 'Acme' } }],
+        claims: [
+          { path: ['credentialSubject', 'givenName'], mandatory: true },
+          { path: ['credentialSubject', 'city'], mandatory: false },
+          { path: ['credentialSubject', 'level'], mandatory: false },
+          { path: ['credentialSubject', 'nick'], mandatory: false },
+        ],
+      },
+    });
+    expect(metadata.credential_configurations_supported[ldpVc]).toMatchObject({
+      credential_definition: { '@context': ['https://www.w3.org/ns/credentials/v2', engines.config.contextUrl] },
+      credential_signing_alg_values_supported: ['eddsa-rdfc-2022'],
+    });
+    const added = await configure('jwt_vc_json', 'Added');
+    expect(Object.keys((await get()).credential_configurations_supported)).toContain(added);
+    await admin(jwtVcConfigurations.delete, { params: { id: added } });
+    expect(Object.keys((await get()).credential_configurations_supported)).not.toContain(added);
+  });
+
+  it("is the tenant's own", async () => {
+    const metadata = (await client.call(
+      retrieveIssuerMetadata,
+      {},
+      contextFor('x', { kind: 'public' }, OTHER),
+    )) as Record<string, unknown>;
+    expect(metadata['credential_configurations_supported']).toEqual({});
+  });
+
+  it('of the authorization server lists what works', async () => {
+    const metadata = await client.call(retrieveAuthorizationServerMetadata, {}, contextFor('x', { kind: 'public' }));
+    expect(metadata).toMatchObject({
+      issuer: issuerOf(TENANT),
+      token_endpoint: `${issuerOf(TENANT)}/v1/oauth/token`,
+      jwks_uri: `${issuerOf(TENANT)}/v1/oauth/jwks`,
+      grant_types_supported: [GRANT],
+      'pre-authorized_grant_anonymous_access_supported': true,
+      scopes_supported: expect.arrayContaining(['jwt_vc_json:Course', 'ldp_vc:Course']) as string[],
+    });
+    expect(await client.call(retrieveOauthKeys, {}, contextFor('x', { kind: 'public' }))).toEqual({ keys: [] });
+  });
+});
+
+describe('operation events', () => {
+  it('have exactly one outcome for every START', async () => {
+    await eventually(() => {
+      const count = (outcome: string) => operations.filter((event) => event.outcome === outcome).length;
+      return count('START') > 20 && count('START') === count('SUCCESS') + count('FAIL');
+    });
+    const seen = new Map<string, string[]>();
+    for (const { requestId, outcome } of operations) seen.set(requestId, [...(seen.get(requestId) ?? []), outcome]);
+    for (const each of seen.values()) expect(each).toEqual(['START', expect.stringMatching(/SUCCESS|FAIL/)]);
+  });
+});

@@ -1,0 +1,77 @@
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { Format } from '../issue-credential/formats/format.js';
+import { BATCH_SIZE } from '../issue-credential/parse-credential-request.js';
+import { scopeFor } from '../protocol/scope.js';
+import {
+  authorizationServerMetadata,
+  type AuthorizationServerMetadata,
+} from '../retrieve-authorization-server-metadata/authorization-server-metadata.js';
+
+const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
+const PROOF_ALGORITHMS = ['ES256', 'EdDSA'];
+
+/** OID4VCI §12.2.4: what works, and nothing else (decision 24). */
+export const issuerMetadata = (
+  issuer: string,
+  configurations: readonly ActiveConfiguration[],
+  formatOf: (configuration: ActiveConfiguration) => Format,
+): Record<string, unknown> => ({
+  credential_issuer: issuer,
+  credential_endpoint: `${issuer}/v1/openid/credential`,
+  nonce_endpoint: `${issuer}/v1/openid/nonce`,
+  batch_credential_issuance: { batch_size: BATCH_SIZE },
+  credential_configurations_supported: Object.fromEntries(
+    configurations.map((configuration) => [configuration.id, supported(configuration, formatOf(configuration))]),
+  ),
+  ...legacyMembers(authorizationServerMetadata(issuer, configurations)),
+  credentials_supported: configurations.map((configuration) => legacyEntry(configuration, formatOf(configuration))),
+});
+
+/** For wallets of earlier drafts, which look for the token endpoint here. */
+const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
+  issuer: metadata.issuer,
+  token_endpoint: metadata.token_endpoint,
+  jwks_uri: metadata.jwks_uri,
+  scopes_supported: metadata.scopes_supported,
+  grant_types_supported: metadata.grant_types_supported,
+});
+
+const supported = (configuration: ActiveConfiguration, format: Format): Record<string, unknown> => ({
+  format: format.format,
+  id: configuration.id,
+  scope: scopeFor(configuration),
+  ...format.typeMember(configuration),
+  cryptographic_binding_methods_supported: BINDING_METHODS,
+  credential_signing_alg_values_supported: format.signingAlgorithms(configuration),
+  proof_types_supported: { jwt: { proof_signing_alg_values_supported: PROOF_ALGORITHMS } },
+  credential_metadata: { display: [displayOf(configuration)], ...claimsOf(configuration, format) },
+});
+
+const displayOf = ({ content }: ActiveConfiguration): Record<string, unknown> => {
+  const { name, description, issuer, credentialBranding: branding } = content;
+  return {
+    name,
+    ...(issuer.logoUrl !== undefined && { logo: { uri: issuer.logoUrl, alt_text: issuer.name } }),
+    ...(description !== undefined && { description }),
+    ...(branding?.backgroundColor !== undefined && { background_color: branding.backgroundColor }),
+    ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
+  };
+};
+
+/** Non-empty when present (Appendix B.2). */
+const claimsOf = ({ content }: ActiveConfiguration, format: Format): { claims?: object[] } => {
+  const mappings = Object.entries(content.claimMappings);
+  if (!mappings.length) return {};
+  return {
+    claims: mappings.map(([name, { required }]) => ({ path: format.claimPath(name), mandatory: required === true })),
+  };
+};
+
+const legacyEntry = (configuration: ActiveConfiguration, format: Format): Record<string, unknown> => ({
+  format: format.format,
+  id: configuration.id,
+  scope: scopeFor(configuration),
+  ...(format.typeMember(configuration)['credential_definition'] as object),
+  cryptographic_binding_methods_supported: BINDING_METHODS,
+  cryptographic_suites_supported: format.signingAlgorithms(configuration),
+});

@@ -1,0 +1,34 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { isUuid, notFound, type OperationContext, type retrieveOfferContent } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { openOfferDocument, type OfferDocument } from '../create-pre-authorized-offer/offer-document.js';
+import { isExpired } from '../issuance-session/issuance-session.decisions.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+
+export class RetrieveOfferContent {
+  constructor(
+    readonly request: RequestOf<typeof retrieveOfferContent>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** The offer by reference, OID4VCI §4.1.3; whoever has the reference has the code, so it ends with it. */
+@QueryHandler(RetrieveOfferContent)
+export class RetrieveOfferContentHandler implements IQueryHandler<RetrieveOfferContent> {
+  constructor(
+    private readonly streams: Streams,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context }: RetrieveOfferContent): Promise<OfferDocument> {
+    const [offerId, secret, ...rest] = request.params.reference.split('.');
+    if (!isUuid(offerId) || !secret || !/^[A-Za-z0-9_-]{43}$/.test(secret) || rest.length) throw notFound();
+    const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(tenantOf(context).id, offerId));
+    if (state.status !== 'offered' || isExpired(state.code, this.clock.now())) throw notFound();
+    const document = openOfferDocument(state.origin.sealedDocument, secret, offerId);
+    if (!document) throw notFound();
+    return document;
+  }
+}

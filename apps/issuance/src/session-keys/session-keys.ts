@@ -1,0 +1,143 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { readEvent, type Clock } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+
+export interface SessionKeyTables {
+  /** Sessions whose claims lie under a key of their own, until that key is destroyed. */
+  issuance_session_keys: { tenant_id: string; session_id: string; code_expires_at: string };
+}
+
+const sessionKeys: Projection<SessionKeyTables> = {
+  name: 'issuance.session-keys',
+  version: 1,
+  categories: [issuanceSession.category],
+  types: Object.keys(issuanceSession.types),
+  tables: ['issuance_session_keys'],
+  async create(db) {
+    await db.schema
+      .createTable('issuance_session_keys')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('session_id', 'text', (c) => c.notNull())
+      .addColumn('code_expires_at', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('issuance_session_keys_pk', ['code_expires_at', 'tenant_id', 'session_id'])
+      .execute();
+  },
+  async project(trx, events) {
+    const rows: SessionKeyTables['issuance_session_keys'][] = [];
+    for (const stored of events) {
+      if (stored.type !== 'OfferCreated') continue;
+      const event = readEvent(issuanceSession, stored);
+      if (event.type === 'OfferCreated' && event.data.sealedClaims !== undefined)
+        rows.push({
+          tenant_id: stored.metadata.tenantId,
+          session_id: event.data.sessionId,
+          code_expires_at: event.data.code.expiresAt,
+        });
+    }
+    if (!rows.length) return;
+    await trx
+      .insertInto('issuance_session_keys')
+      .values(rows)
+      .onConflict((c) => c.doNothing())
+      .execute();
+  },
+};
+
+const SWEEP_MS = 10_000;
+const BATCH = 500;
+
+/**
+ * Destroys the keys of sessions that are over (decision 27). A token ends at the latest its whole life after the code
+ * that it was exchanged for, so one time per session is enough. Deleted and locked sessions lose their key at once; this
+ * sweep does it again. A rebuild of the projection brings back rows of keys long gone: destroying those is no fault.
+ */
+@Injectable()
+export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  running!: RunningProjection<SessionKeyTables>;
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> = Promise.resolve();
+  private failure: string | undefined;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly vault: KeyVault,
+    private readonly config: PlatformConfig,
+    private readonly health: Health,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.running = await this.readModels.start(sessionKeys);
+    this.health.register(sessionKeys.name, () => {
+      const { name, healthy, error = this.failure, caughtUp } = this.running.health;
+      return [
+        {
+          name,
+          healthy: healthy && this.failure === undefined,
+          starting: !caughtUp,
+          ...(error !== undefined && { error }),
+        },
+      ];
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.sweeping = this.sweepAndTell();
+    }, SWEEP_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.sweeping;
+  }
+
+  /** Destroys what is due; answers how many keys. */
+  async sweep(): Promise<number> {
+    const due = new Date(this.clock.now().getTime() - this.config.accessTokenSeconds * 1000).toISOString();
+    let destroyed = 0;
+    for (;;) {
+      const rows = await this.running.db
+        .selectFrom('issuance_session_keys')
+        .selectAll()
+        .where('code_expires_at', '<', due)
+        .orderBy('code_expires_at')
+        .limit(BATCH)
+        .execute();
+      const tenants = Map.groupBy(rows, (row) => row.tenant_id);
+      for (const [tenantId, sessions] of tenants) {
+        const ids = sessions.map((row) => row.session_id);
+        await this.vault.destroy(tenantId, ids);
+        await this.running.db
+          .deleteFrom('issuance_session_keys')
+          .where('tenant_id', '=', tenantId)
+          .where('session_id', 'in', ids)
+          .where('code_expires_at', '<', due)
+          .execute();
+      }
+      destroyed += rows.length;
+      if (rows.length < BATCH) return destroyed;
+    }
+  }
+
+  private async sweepAndTell(): Promise<void> {
+    await this.sweeping;
+    try {
+      await this.sweep();
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = error instanceof Error ? error.message : String(error);
+      this.logger.error({ error: this.failure }, 'ended sessions: keys could not be destroyed');
+    }
+  }
+}
