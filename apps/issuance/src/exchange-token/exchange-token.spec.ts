@@ -1,0 +1,230 @@
+import type { AppError, RawRequest } from '@attestry/contracts';
+import type { SecretMac } from '@attestry/keys';
+import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import { makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
+import { checkAuthorizationDetails } from './check-authorization-details.js';
+import { checkCode } from './check-code.js';
+import { checkContentType } from './check-content-type.js';
+import { checkNoDuplicates } from './check-no-duplicates.js';
+import { checkParametersLocation } from './check-parameters-location.js';
+import { checkTransactionCode } from './check-transaction-code.js';
+import { parseAuthorizationDetails, parseTokenRequest } from './parse-token-request.js';
+
+const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
+const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+
+const raw = (headers: Record<string, string>, url = '/v1/oauth/token'): RawRequest => ({
+  method: 'POST',
+  url,
+  headers,
+  text: '',
+});
+
+/** Code and check of the refusal, or what came back. */
+const outcome = (run: () => unknown): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    const { code, check } = error as AppError;
+    return [code, check];
+  }
+};
+
+describe('check-content-type', () => {
+  it.each(['application/x-www-form-urlencoded', 'APPLICATION/x-www-form-urlencoded; charset=UTF-8'])(
+    'takes %s',
+    (type) => expect(outcome(() => checkContentType(raw({ 'content-type': type })))).toBeUndefined(),
+  );
+  it.each(['', 'application/json', 'multipart/form-data', 'application/x-www-form-urlencoded+x', 'foo'])(
+    'refuses %j',
+    (type) =>
+      expect(outcome(() => checkContentType(raw({ 'content-type': type })))).toEqual([
+        'invalid_request',
+        'check-content-type',
+      ]),
+  );
+  it('refuses none', () =>
+    expect(outcome(() => checkContentType(raw({})))).toEqual(['invalid_request', 'check-content-type']));
+});
+
+describe('check-parameters-location', () => {
+  it.each(['access_token=x', 'pre-authorized_code=x', 'a=b&tx_code=1', 'grant_type', 'pre%2Dauthorized_code=x'])(
+    'refuses ?%s',
+    (query) =>
+      expect(outcome(() => checkParametersLocation(raw({}, `/v1/oauth/token?${query}`)))).toEqual([
+        'invalid_request',
+        'check-parameters-location',
+      ]),
+  );
+  it('leaves other queries alone', () =>
+    expect(outcome(() => checkParametersLocation(raw({}, '/v1/oauth/token?trace=1')))).toBeUndefined());
+});
+
+describe('check-no-duplicates', () => {
+  it.each([
+    ['a=1&b=2', undefined],
+    ['', undefined],
+    ['a=1&a=1', ['invalid_request', 'check-no-duplicates']],
+    ['tx_code=1&tx%5Fcode=', ['invalid_request', 'check-no-duplicates']],
+  ])('%j', (form, expected) => expect(outcome(() => checkNoDuplicates(new URLSearchParams(form)))).toEqual(expected));
+});
+
+describe('parse-token-request', () => {
+  const parse = (form: Record<string, string>) => outcome(() => parseTokenRequest(new URLSearchParams(form)));
+
+  it('reads what it knows and ignores the rest', () =>
+    expect(parse({ grant_type: GRANT, 'pre-authorized_code': 'c', tx_code: '1', client_id: 'x', other: 'y' })).toEqual({
+      code: 'c',
+      transactionCode: '1',
+    }));
+
+  it('takes a parameter without a value as absent', () =>
+    expect(parse({ grant_type: GRANT, 'pre-authorized_code': 'c', tx_code: '', authorization_details: '' })).toEqual({
+      code: 'c',
+    }));
+
+  it.each<[Record<string, string>, string[]]>([
+    [{}, ['invalid_request', 'check-grant-type']],
+    [{ grant_type: '' }, ['invalid_request', 'check-grant-type']],
+    [{ grant_type: 'authorization_code', code: 'x' }, ['unsupported_grant_type', 'check-grant-type']],
+    [{ grant_type: 'foo' }, ['unsupported_grant_type', 'check-grant-type']],
+    [{ grant_type: GRANT }, ['invalid_request', 'parse-token-request']],
+    [{ grant_type: GRANT, 'pre-authorized_code': '' }, ['invalid_request', 'parse-token-request']],
+  ])('refuses %j', (form, expected) => expect(parse(form)).toEqual(expected));
+});
+
+describe('parse-authorization-details', () => {
+  const refused = ['invalid_authorization_details', 'parse-token-request'];
+  const detail = (more: Record<string, unknown>) =>
+    outcome(() =>
+      parseAuthorizationDetails(
+        JSON.stringify([{ type: 'openid_credential', credential_configuration_id: 'c1', ...more }]),
+      ),
+    );
+
+  it('reads the configurations', () => {
+    expect(detail({})).toEqual([{ credentialConfigurationId: 'c1' }]);
+    expect(detail({ claims: [{ path: ['x'] }], locations: ['https://x'] })).toEqual([
+      { credentialConfigurationId: 'c1' },
+    ]);
+  });
+  it.each(['{', 'foo', '[]', '{}', '1', 'null', 'true', '""', '[1]', '[null]', '[[]]', '["x"]'])('refuses %s', (text) =>
+    expect(outcome(() => parseAuthorizationDetails(text))).toEqual(refused),
+  );
+  it.each(HOSTILE)('refuses type %j', (type) => expect(detail({ type })).toEqual(refused));
+  it.each(HOSTILE.filter((value) => value !== 'foo'))('refuses credential_configuration_id %j', (id) =>
+    expect(detail({ credential_configuration_id: id })).toEqual(refused),
+  );
+  it.each(['', 1, true, null, 'foo', {}])('refuses claims %j', (claims) => expect(detail({ claims })).toEqual(refused));
+  it('refuses unknown members', () => expect(detail({ format: 'jwt_vc_json' })).toEqual(refused));
+});
+
+// --- checks on a session
+
+const now = new Date('2026-05-01T10:00:00Z');
+const SESSION = '11111111-1111-4111-8111-111111111111';
+/** Stands for the vault: a MAC is its secret and context, told apart by a bar. */
+const vault = {
+  verifyMac: (secret: string, expected: SecretMac, context?: string) => expected.mac === `${secret}|${context}`,
+};
+const code = makeBearerValue(SESSION, '22222222-2222-4222-8222-222222222222');
+const offered = (more: Partial<OfferedSession> = {}): OfferedSession => ({
+  status: 'offered',
+  id: SESSION,
+  origin: { kind: 'preAuthorizedOffer', sealedDocument: '' },
+  issuer: 'https://acme.example',
+  binding: 'none',
+  userId: 'u1',
+  entries: [{ credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' }],
+  code: {
+    tokenId: code.tokenId,
+    kind: 'preAuthorizedCode',
+    mac: `${code.value}|preAuthorizedCode:t1+${SESSION}`,
+    keyId: 'p1',
+    expiresAt: '2026-05-01T10:05:00.000Z',
+  },
+  wrongCodes: 0,
+  ...more,
+});
+
+describe('check-code', () => {
+  const check = (state: IssuanceSessionState, at = now, value = code.value, tenant = 't1') =>
+    outcome(() => checkCode(state, value, tenant, at, vault));
+  const refused = ['invalid_grant', 'check-code'];
+
+  it('takes the code of an open offer', () => expect(check(offered())).toEqual(offered()));
+  it('refuses another secret, another tenant, an expired one', () => {
+    expect(check(offered(), now, makeBearerValue(SESSION, code.tokenId).value)).toEqual(refused);
+    expect(check(offered(), now, code.value, 't2')).toEqual(refused);
+    expect(check(offered(), new Date('2026-05-01T10:05:00.000Z'))).toEqual(refused);
+  });
+  it.each<IssuanceSessionState>([
+    { status: 'absent' },
+    { status: 'locked', id: SESSION },
+    { status: 'deleted', id: SESSION },
+    (({ code: _, wrongCodes: __, ...facts }) => ({
+      ...facts,
+      status: 'redeemed' as const,
+      accessTokens: [],
+      issued: {},
+    }))(offered()),
+  ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
+});
+
+describe('check-transaction-code', () => {
+  const withCode = (inputMode: 'numeric' | 'text', mac: string) =>
+    offered({
+      origin: {
+        kind: 'preAuthorizedOffer',
+        sealedDocument: '',
+        transactionCode: { inputMode, length: 6, mac, keyId: 'p1' },
+      },
+    });
+  const check = (session: OfferedSession, given?: string) => outcome(() => checkTransactionCode(session, given, vault));
+  const numeric = withCode('numeric', `012345|${SESSION}`);
+
+  it('compares the code, zeros and all', () => {
+    expect(check(numeric, '012345')).toBe(true);
+    for (const wrong of ['12345', '0123456', ' 012345', 'foo']) expect(check(numeric, wrong)).toBe(false);
+  });
+  it('reads letters in either case', () => expect(check(withCode('text', `ABC234|${SESSION}`), 'abc234')).toBe(true));
+  it('refuses a missing and an unexpected one as faults of the request', () => {
+    expect(check(numeric)).toEqual(['invalid_request', 'check-transaction-code']);
+    expect(check(offered(), '012345')).toEqual(['invalid_request', 'check-transaction-code']);
+  });
+});
+
+describe('check-authorization-details', () => {
+  const check = (...ids: string[]) =>
+    outcome(() =>
+      checkAuthorizationDetails(
+        offered(),
+        ids.map((credentialConfigurationId) => ({ credentialConfigurationId })),
+        () => 'next',
+      ),
+    );
+  it('grants what the offer holds', () => {
+    expect(check('c1')).toEqual([{ credentialConfigurationId: 'c1', credentialIdentifiers: ['next'] }]);
+    expect(checkAuthorizationDetails(offered(), undefined, () => 'next')).toBeUndefined();
+  });
+  it.each([[['c2']], [['c1', 'c2']], [['c1', 'c1']], [['']]])('refuses %j', (ids) =>
+    expect(check(...ids)).toEqual(['invalid_authorization_details', 'check-authorization-details']),
+  );
+});
+
+describe('a bearer value', () => {
+  it('names its session and token', () => expect(parseBearerValue(code.value)).toEqual(code));
+  it.each([
+    ...HOSTILE,
+    code.value.slice(1),
+    `${code.value}A`,
+    `${code.value.slice(0, -1)}=`,
+    `${code.value.slice(0, -1)}+`,
+  ])('is not %j', (value) => expect(parseBearerValue(value)).toBeUndefined());
+  it('has one spelling', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const last = alphabet.indexOf(code.value.at(-1)!);
+    expect(parseBearerValue(code.value.slice(0, -1) + alphabet[last ^ 1]!)).toBeUndefined();
+  });
+});

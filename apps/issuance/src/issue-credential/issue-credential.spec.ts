@@ -1,0 +1,443 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { SignJWT, type JWTHeaderParameters } from 'jose';
+import type { AppError, RawRequest } from '@attestry/contracts';
+import { encodeDidJwk, encodeDidKey, encodeMultikey, type PublicJwk, type SecretMac } from '@attestry/keys';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { makeNonce } from '../issue-nonce/nonce.js';
+import { checkAccessTokenLocation } from './check-access-token-location.js';
+import { checkConfiguration } from './check-configuration.js';
+import { checkContentType } from './check-content-type.js';
+import { checkDistinctKeys } from './check-distinct-keys.js';
+import { checkIssuanceLimit } from './check-issuance-limit.js';
+import { checkNonce } from './check-nonce.js';
+import { mapClaims, mergeClaims } from './map-claims.js';
+import { parseCredentialRequest } from './parse-credential-request.js';
+import { spendNonce } from './spend-nonce.js';
+import { addDuration } from './validity.js';
+import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
+
+const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
+
+const raw = (headers: Record<string, string>, url = '/'): RawRequest => ({ method: 'POST', url, headers, text: '' });
+const reasonOf = (error: unknown) => {
+  const { code, check } = error as AppError;
+  return [code, check];
+};
+const outcome = (run: () => unknown): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    return reasonOf(error);
+  }
+};
+
+describe('check-content-type', () => {
+  it.each([
+    ['application/json', undefined],
+    ['application/json; charset=utf-8', undefined],
+    ['application/jwt', ['invalid_encryption_parameters', 'check-content-type']],
+    ['application/x-www-form-urlencoded', ['invalid_credential_request', 'check-content-type']],
+    ['', ['invalid_credential_request', 'check-content-type']],
+  ])('%j', (type, expected) =>
+    expect(outcome(() => checkContentType(raw({ 'content-type': type })))).toEqual(expected),
+  );
+});
+
+describe('check-access-token-location', () => {
+  const refused = ['invalid_token', 'check-access-token-location'];
+  it.each([
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    ['', refused],
+    ['Bearer', refused],
+    ['Bearer ', refused],
+    ['Bearer a b', refused],
+    ['Bearer a, Bearer b', refused],
+    ['DPoP abc', refused],
+    ['Basic YTpi', refused],
+    ['foo', refused],
+  ])('%j', (authorization, expected) =>
+    expect(outcome(() => checkAccessTokenLocation(raw({ authorization })))).toEqual(expected),
+  );
+  it('asks for a token without an error code', () => {
+    expect(outcome(() => checkAccessTokenLocation(raw({})))).toEqual(refused);
+    try {
+      checkAccessTokenLocation(raw({}));
+    } catch (error) {
+      expect((error as AppError).headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
+    }
+    expect.assertions(2);
+  });
+  it('refuses a token in the query, whatever the header holds', () =>
+    expect(outcome(() => checkAccessTokenLocation(raw({ authorization: 'Bearer abc' }, '/?access_token=abc')))).toEqual(
+      ['invalid_request', 'check-access-token-location'],
+    ));
+});
+
+describe('parse-credential-request', () => {
+  const request = 'invalid_credential_request';
+  const proof = 'invalid_proof';
+  const parse = (body: unknown, byIdentifier = false) =>
+    outcome(() => parseCredentialRequest(typeof body === 'string' ? body : JSON.stringify(body), byIdentifier));
+  const check = 'parse-credential-request';
+  const proofs = { jwt: ['a.b.c'] };
+
+  it('reads either way of naming the credential and ignores unknown members', () => {
+    expect(parse({ credential_configuration_id: 'c1', proofs, foo: 1, format: 'x' })).toEqual({
+      selector: { configurationId: 'c1' },
+      proofs: ['a.b.c'],
+    });
+    expect(parse({ credential_identifier: 'i1', proofs }, true)).toEqual({
+      selector: { credentialIdentifier: 'i1' },
+      proofs: ['a.b.c'],
+    });
+  });
+  it.each(['', '{', '[]', '1', 'null', 'true', '"x"'])('refuses body %j', (body) =>
+    expect(parse(body)).toEqual([request, check]),
+  );
+  it.each<[object, boolean]>([
+    [{}, false],
+    [{ credential_configuration_id: 'c', credential_identifier: 'i' }, false],
+    [{ credential_configuration_id: 'c', credential_identifier: 'i' }, true],
+    [{ credential_identifier: 'i' }, false],
+    [{ credential_configuration_id: 'c' }, true],
+  ])('refuses %j (by identifier: %j)', (names, byIdentifier) =>
+    expect(parse({ ...names, proofs }, byIdentifier)).toEqual([request, check]),
+  );
+  it.each(HOSTILE.filter((value) => value !== 'foo'))('refuses credential_configuration_id %j', (value) =>
+    expect(parse({ credential_configuration_id: value, proofs })).toEqual([request, check]),
+  );
+  it.each<[unknown, string]>([
+    [undefined, proof],
+    ['', request],
+    [1, request],
+    [true, request],
+    [null, request],
+    ['foo', request],
+    [[], request],
+    [{}, proof],
+    [{ jwt: ['a'], attestation: ['b'] }, request],
+    [{ di_vp: ['a'] }, proof],
+    [{ jwt: [] }, proof],
+    [{ jwt: 'a.b.c' }, request],
+    [{ jwt: [''] }, request],
+    [{ jwt: [1] }, request],
+    [{ jwt: [null] }, request],
+    [{ jwt: [[]] }, request],
+    [{ jwt: ['x'.repeat(20_000)] }, proof],
+    [{ jwt: Array.from({ length: 11 }, () => 'a.b.c') }, request],
+  ])('refuses proofs %j', (value, code) =>
+    expect(parse({ credential_configuration_id: 'c', proofs: value })).toEqual([code, check]),
+  );
+  it('refuses to encrypt', () =>
+    expect(parse({ credential_configuration_id: 'c', proofs, credential_response_encryption: {} })).toEqual([
+      'invalid_encryption_parameters',
+      check,
+    ]));
+});
+
+const session = (more: Partial<RedeemedSession> = {}): RedeemedSession => ({
+  status: 'redeemed',
+  id: 's1',
+  origin: { kind: 'preAuthorizedOffer', sealedDocument: '' },
+  issuer: 'https://acme.example',
+  binding: 'none',
+  userId: 'u1',
+  entries: [{ credentialConfigurationId: '11111111-1111-4111-8111-111111111111', scope: 's' }],
+  accessTokens: [],
+  issued: {},
+  ...more,
+});
+const configuration = (id: string, maxIssuances?: number) =>
+  ({ id, content: { ...(maxIssuances !== undefined && { maxIssuances }) } }) as ActiveConfiguration;
+
+describe('check-configuration', () => {
+  const C1 = '11111111-1111-4111-8111-111111111111';
+  const C2 = '22222222-2222-4222-8222-222222222222';
+  const find = async (id: string) => ([C1, C2].includes(id) ? configuration(id) : undefined);
+  const check = async (of: RedeemedSession, selector: Parameters<typeof checkConfiguration>[1]) => {
+    try {
+      return (await checkConfiguration(of, selector, find)).id;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  };
+  const at = 'check-configuration';
+
+  it.each<[string, unknown]>([
+    [C1, C1],
+    [C2, ['insufficient_scope', at]],
+    ['33333333-3333-4333-8333-333333333333', ['unknown_credential_configuration', at]],
+    ['foo', ['unknown_credential_configuration', at]],
+  ])('by configuration %s', async (configurationId, expected) =>
+    expect(await check(session(), { configurationId })).toEqual(expected),
+  );
+  it('by identifier', async () => {
+    const gone = '33333333-3333-4333-8333-333333333333';
+    const granted = session({
+      authorizationDetails: [
+        { credentialConfigurationId: C1, credentialIdentifiers: ['i1'] },
+        { credentialConfigurationId: gone, credentialIdentifiers: ['i3'] },
+      ],
+    });
+    expect(await check(granted, { credentialIdentifier: 'i1' })).toBe(C1);
+    for (const credentialIdentifier of ['i2', 'i3', C1])
+      expect(await check(granted, { credentialIdentifier })).toEqual(['unknown_credential_identifier', at]);
+  });
+});
+
+describe('check-issuance-limit', () => {
+  it.each<[number | undefined, number, number, boolean]>([
+    [undefined, 5, 10, true],
+    [3, 0, 3, true],
+    [3, 0, 4, false],
+    [3, 2, 1, true],
+    [3, 3, 1, false],
+  ])('of %j with %j issued: %j more', (max, issued, wanted, possible) =>
+    expect(
+      outcome(() => checkIssuanceLimit(session({ issued: { c1: issued } }), configuration('c1', max), wanted)),
+    ).toEqual(possible ? undefined : ['credential_request_denied', 'check-issuance-limit']),
+  );
+});
+
+// --- proofs
+
+const now = new Date('2026-05-01T10:00:00Z');
+const seconds = now.getTime() / 1000;
+const expected = { issuer: 'https://acme.example', now, windowSeconds: 300 };
+const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const ed = generateKeyPairSync('ed25519');
+const x25519 = generateKeyPairSync('x25519');
+const jwkOf = (pair: { publicKey: { export(o: { format: 'jwk' }): unknown } }) =>
+  pair.publicKey.export({ format: 'jwk' }) as PublicJwk;
+const ecJwk = jwkOf(ec);
+const edJwk = jwkOf(ed);
+const kid = (jwk: PublicJwk) => `${encodeDidKey(jwk)}#${encodeMultikey(jwk)}`;
+
+const make = (
+  claims: Record<string, unknown> = {},
+  header: Record<string, unknown> = {},
+  key: typeof ec.privateKey = ec.privateKey,
+) =>
+  new SignJWT({ aud: expected.issuer, iat: seconds, nonce: 'n', ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header } as JWTHeaderParameters)
+    .sign(key, { crit: { foo: true } });
+const verify = (jwt: string) => outcome(() => verifyJwtProof(jwt, expected).holder.did);
+/** Header and payload as they are, signed with nothing that fits. */
+const unsigned = (header: unknown, payload: unknown) =>
+  [header, payload, 'x'.repeat(64)]
+    .map((part) => Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url'))
+    .join('.');
+
+describe('verify-jwt-proof', () => {
+  const refused = ['invalid_proof', 'verify-jwt-proof'];
+
+  it('takes each way of naming a key', async () => {
+    expect(verify(await make())).toBe(encodeDidJwk(ecJwk));
+    expect(verify(await make({}, { jwk: undefined, kid: kid(ecJwk) }))).toBe(encodeDidKey(ecJwk));
+    expect(verify(await make({}, { jwk: undefined, kid: encodeDidJwk(ecJwk) }))).toBe(encodeDidJwk(ecJwk));
+    expect(verify(await make({}, { alg: 'EdDSA', jwk: edJwk }, ed.privateKey))).toBe(encodeDidJwk(edJwk));
+  });
+
+  it('takes an iss, for it says nothing here, and one audience in an array', async () =>
+    expect(verify(await make({ iss: 'x', aud: [expected.issuer] }))).toBe(encodeDidJwk(ecJwk)));
+
+  it.each<[string, Record<string, unknown>]>([
+    ...[
+      undefined,
+      '',
+      1,
+      true,
+      null,
+      'foo',
+      [],
+      ['https://acme.example', 'x'],
+      'https://acme.example/',
+      'https://ACME.example',
+    ].map((aud): [string, Record<string, unknown>] => ['aud', { aud }]),
+    ...[undefined, '', true, null, 'foo', [], seconds - 301, seconds + 301, String(seconds)].map(
+      (iat): [string, Record<string, unknown>] => ['iat', { iat }],
+    ),
+    ...[undefined, '', 1, true, null, []].map((nonce): [string, Record<string, unknown>] => ['nonce', { nonce }]),
+    ...['', true, null, 'foo', [], seconds].map((exp): [string, Record<string, unknown>] => ['exp', { exp }]),
+  ])('refuses %s: %j', async (_, claims) => {
+    // By hand, for the library that signs refuses some of these itself.
+    const payload = { aud: expected.issuer, iat: seconds, nonce: 'n', ...claims };
+    const { CompactSign } = await import('jose');
+    const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))
+      .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk })
+      .sign(ec.privateKey);
+    expect(verify(jwt)).toEqual(refused);
+  });
+
+  it('takes iat at the edges of the window', async () => {
+    for (const iat of [seconds - 300, seconds + 300]) expect(verify(await make({ iat }))).toBe(encodeDidJwk(ecJwk));
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ...[undefined, '', 'JWT', 'openid4vci-proof+JWT', 1, null].map((typ): [string, Record<string, unknown>] => [
+      'typ',
+      { typ },
+    ]),
+    ...[undefined, '', 'none', 'HS256', 'RS256', 'ES384', 'EdDSA', 1, null].map(
+      (alg): [string, Record<string, unknown>] => ['alg', { alg }],
+    ),
+    ['no key', { jwk: undefined }],
+    ['two keys', { kid: kid(ecJwk) }],
+    ['x5c', { x5c: ['x'] }],
+    ['x5c alone', { jwk: undefined, x5c: ['x'] }],
+    ['crit', { crit: ['foo'], foo: 1 }],
+    ['b64', { b64: true }],
+    ['a private key', { jwk: { ...ecJwk, d: 'x' } }],
+    ['a symmetric key', { jwk: { kty: 'oct', k: 'x' } }],
+    ['a point off the curve', { jwk: { ...ecJwk, y: ecJwk.x } }],
+    ['a key of another kind', { jwk: jwkOf(x25519) }],
+    ['the key of another alg', { jwk: edJwk }],
+    ['the key of somebody else', { jwk: jwkOf(generateKeyPairSync('ec', { namedCurve: 'prime256v1' })) }],
+    ...['', 1, true, null, 'foo', [], 'did:web:acme.example#k', `${kid(ecJwk)}x`, 'did:jwk:e30#0'].map(
+      (value): [string, Record<string, unknown>] => ['kid', { jwk: undefined, kid: value }],
+    ),
+    ...['', 1, true, null, 'foo', []].map((jwk): [string, Record<string, unknown>] => ['jwk', { jwk }]),
+  ])('refuses %s: %j', async (_, header) => {
+    const [, payload, signature] = (await make()).split('.');
+    const changed = { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header };
+    const input = `${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${payload}`;
+    const { sign } = await import('node:crypto');
+    const signed = sign('sha256', Buffer.from(input), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
+    expect(verify(`${input}.${signed.toString('base64url')}`)).toEqual(refused);
+    expect(verify(`${input}.${signature}`)).toEqual(refused);
+  });
+
+  it.each(['', 'foo', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${'a'.repeat(10)}.!.c`])('refuses %j', (jwt) =>
+    expect(verify(jwt)).toEqual(refused),
+  );
+  it.each<[unknown, unknown]>([
+    [{ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk }, 'no json'],
+    [{ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk }, []],
+    [[], {}],
+    ['no json', {}],
+    [
+      { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk },
+      { aud: expected.issuer, iat: seconds, nonce: 'n' },
+    ],
+  ])('refuses %j . %j', (header, payload) => expect(verify(unsigned(header, payload))).toEqual(refused));
+
+  it('refuses a changed signature and one in DER', async () => {
+    const jwt = await make();
+    const [header, payload, signature] = jwt.split('.') as [string, string, string];
+    const bytes = Buffer.from(signature, 'base64url');
+    bytes[10]! ^= 1;
+    expect(verify(`${header}.${payload}.${bytes.toString('base64url')}`)).toEqual(refused);
+    const { sign } = await import('node:crypto');
+    const der = sign('sha256', Buffer.from(`${header}.${payload}`), ec.privateKey);
+    expect(verify(`${header}.${payload}.${der.toString('base64url')}`)).toEqual(refused);
+  });
+});
+
+const proofOf = (jwk: PublicJwk, nonce = 'n') => ({ holder: { publicJwk: jwk }, nonce }) as VerifiedProof;
+
+describe('check-distinct-keys', () => {
+  it('wants a key for each', () => {
+    expect(outcome(() => checkDistinctKeys([proofOf(ecJwk), proofOf(edJwk)]))).toBeUndefined();
+    expect(outcome(() => checkDistinctKeys([proofOf(ecJwk), proofOf(edJwk), proofOf({ ...ecJwk })]))).toEqual([
+      'invalid_proof',
+      'check-distinct-keys',
+    ]);
+  });
+});
+
+describe('check-nonce', () => {
+  const mac = (text: string, context?: string): SecretMac => ({
+    pepper: 'p1',
+    mac: Buffer.from(`${text}|${context}`.padEnd(60)).toString('base64url').slice(0, 20).padEnd(43, text.slice(-20)),
+  });
+  const vault = {
+    mac,
+    verifyMac: (text: string, given: SecretMac, context?: string) =>
+      mac(text, context).mac === given.mac && given.pepper === 'p1',
+  };
+  const nonce = makeNonce(vault, 't1', new Date(now.getTime() + 1000));
+  const check = (value: string, at = now) => outcome(() => checkNonce([proofOf(ecJwk, value)], 't1', at, vault).length);
+  const refused = ['invalid_nonce', 'check-nonce'];
+
+  it('knows its own until they end', () => {
+    expect(check(nonce)).toBe(1);
+    expect(check(nonce, new Date(now.getTime() + 1000))).toEqual(refused);
+  });
+  it.each(['foo', '...', `x${nonce}`, `${nonce}=`, nonce.toUpperCase(), nonce.replace('.p1.', '.p2.')])(
+    'refuses %s',
+    (value) => expect(check(value)).toEqual(refused),
+  );
+  it('lets a later end be claimed by nobody', () => {
+    const [end, ...rest] = nonce.split('.');
+    expect(check([(Number.parseInt(end!, 36) + 1_000_000).toString(36), ...rest].join('.'))).toEqual(refused);
+  });
+  it('counts a nonce that several proofs carry once', () =>
+    expect(checkNonce([proofOf(ecJwk, nonce), proofOf(edJwk, nonce)], 't1', now, vault)).toHaveLength(1));
+});
+
+describe('spend-nonce', () => {
+  const nonce = { id: 'n', expiresAt: now };
+  it('is refused for a used one and fails when the guard does', async () => {
+    const guard = (spend: () => Promise<boolean>) => ({ spend, close: async () => undefined });
+    await expect(
+      spendNonce(
+        [nonce],
+        't1',
+        guard(async () => true),
+      ),
+    ).resolves.toBeUndefined();
+    await expect(
+      spendNonce(
+        [nonce],
+        't1',
+        guard(async () => false),
+      ),
+    ).rejects.toMatchObject({ code: 'invalid_nonce' });
+    const broken = guard(async () => {
+      throw new Error('disk');
+    });
+    await expect(spendNonce([nonce], 't1', broken)).rejects.toThrow('disk');
+  });
+});
+
+describe('map-claims', () => {
+  const claims = JSON.parse('{"a":{"b":"x","n":null},"https://x":1,"zero":0,"no":false,"__proto__":{"p":1}}') as Record<
+    string,
+    unknown
+  >;
+  const map = (mapping: object) => outcome(() => mapClaims({ out: mapping }, { claims }));
+  it.each<[object, unknown]>([
+    [{ mapFrom: 'claims.a.b' }, { out: 'x' }],
+    [{ mapFrom: "claims['https://x']" }, { out: 1 }],
+    [{ mapFrom: 'claims.zero', defaultValue: 7 }, { out: 0 }],
+    [{ mapFrom: 'claims.no', required: true }, { out: false }],
+    [{ mapFrom: 'claims.missing' }, {}],
+    [{ mapFrom: 'claims.missing', defaultValue: 7 }, { out: 7 }],
+    [{ mapFrom: 'claims.a.n', defaultValue: 7 }, { out: 7 }],
+    [{ mapFrom: 'claims.a.b.length' }, {}],
+    [{ mapFrom: 'claims.toString' }, {}],
+    [{ mapFrom: 'claims.constructor.name' }, {}],
+    [{ mapFrom: 'authenticationProvider.subjectId', defaultValue: 7 }, { out: 7 }],
+    [{ defaultValue: [1], required: true }, { out: [1] }],
+    [{ mapFrom: 'claims.missing', required: true }, ['credential_request_denied', 'map-claims']],
+    [{ mapFrom: 'claims.a.n', required: true }, ['credential_request_denied', 'map-claims']],
+  ])('%j', (mapping, expected) => expect(map(mapping)).toEqual(expected));
+
+  it('merges level by level not, later wins', () =>
+    expect(mergeClaims({ a: { x: 1 }, b: 1 }, undefined, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
+});
+
+describe('add-duration', () => {
+  it.each([
+    ['2026-01-31T10:00:00Z', { months: 1 }, '2026-02-28T10:00:00.000Z'],
+    ['2024-02-29T10:00:00Z', { years: 1 }, '2025-02-28T10:00:00.000Z'],
+    [
+      '2026-05-01T10:00:00Z',
+      { years: 1, months: 13, weeks: 1, days: 1, hours: 1, minutes: 1, seconds: 1 },
+      '2028-06-09T11:01:01.000Z',
+    ],
+    ['2026-05-01T10:00:00Z', { years: 9000 }, '9999-12-31T23:59:59.000Z'],
+  ])('%s and %j', (from, duration, end) => expect(addDuration(new Date(from), duration).toISOString()).toBe(end));
+});
