@@ -1,0 +1,72 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { createWebhook as operation, OperationContext, Webhook } from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { CLOCK, eventContext, IDS, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { WebhookDirectory } from '../webhook-directory.js';
+import { WebhookKeys } from '../webhook-keys.js';
+import { claimSlot, isFull, type OwnerStatus } from '../webhook-slots/webhook-slots.decisions.js';
+import { webhookSlots, webhookSlotsStream, type WebhookSlotsState } from '../webhook-slots/webhook-slots.state.js';
+import { viewOf } from '../webhook-view.js';
+import { acceptedUrl, createWebhook, living } from '../webhook/webhook.decisions.js';
+import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { WebhooksReadModel } from '../webhooks.read-model.js';
+
+/** Creations of one tenant at the same time meet in one stream: enough attempts for all that the limit lets through. */
+const CLAIM_ATTEMPTS = 10;
+
+export class CreateWebhook {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Two streams: the slot first, so that a failure between the two costs a slot for a minute and never a 21st webhook. */
+@CommandHandler(CreateWebhook)
+export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly outbound: Outbound,
+    private readonly keys: WebhookKeys,
+    private readonly readModel: WebhooksReadModel,
+    private readonly directory: WebhookDirectory,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: CreateWebhook): Promise<Webhook> {
+    const tenantId = tenantOf(context).id;
+    const { events, disabled } = request.body;
+    const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
+    const webhookId = this.ids.uuid();
+    const now = this.clock.now().toISOString();
+    await this.streams.runDecision(
+      webhookSlots,
+      webhookSlotsStream(tenantId),
+      async (state) => claimSlot(state, { webhookId }, { now, owners: await this.ownersOf(tenantId, state) }),
+      eventContext(context),
+      { maxAttempts: CLAIM_ATTEMPTS },
+    );
+    await this.keys.ensure(tenantId);
+    const { state, revision, position } = await this.streams.runDecision(
+      webhook,
+      webhookStream(tenantId, webhookId),
+      (current) =>
+        createWebhook(current, { webhookId, url, events, ...(disabled !== undefined && { disabled }) }, { now }),
+      eventContext(context),
+    );
+    this.directory.note(tenantId, webhookId, state, revision);
+    await this.readModel.settled(position);
+    return viewOf(living(state));
+  }
+
+  private async ownersOf(tenantId: string, slots: WebhookSlotsState): Promise<Map<string, OwnerStatus>> {
+    if (!isFull(slots)) return new Map();
+    const owners = slots.held.map(async ({ webhookId }): Promise<[string, OwnerStatus]> => {
+      const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
+      return [webhookId, state.status];
+    });
+    return new Map(await Promise.all(owners));
+  }
+}

@@ -1,0 +1,9 @@
+import type { ServiceDefinition } from '@attestry/service-kit';
+import { webhooksEndpoints } from './webhooks.endpoints.js';
+import { WebhooksModule } from './webhooks.module.js';
+
+export const webhooksService: ServiceDefinition = {
+  name: 'webhooks',
+  module: WebhooksModule,
+  endpoints: webhooksEndpoints,
+};

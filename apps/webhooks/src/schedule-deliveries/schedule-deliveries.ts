@@ -1,0 +1,161 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { credentialIssued, tenantDeleted, userDeleted, type IntegrationEventType } from '@attestry/contracts';
+import { Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import type { FeedMessage } from '@attestry/messaging';
+import { CLOCK, Reactions } from '@attestry/service-kit';
+import { deliveryKeyOf } from '../delivery-key.js';
+import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
+import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
+import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
+import { WebhookDirectory } from '../webhook-directory.js';
+import { deleteWebhook } from '../webhook/webhook.decisions.js';
+import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { WebhooksReadModel } from '../webhooks.read-model.js';
+
+type DataOf<T> = T extends IntegrationEventType<infer Data> ? Data : never;
+type CredentialIssued = DataOf<typeof credentialIssued>;
+type UserDeleted = DataOf<typeof userDeleted>;
+type TenantDeleted = DataOf<typeof tenantDeleted>;
+
+const NAME = 'webhooks.deliveries';
+const CATCH_UP_MS = 10_000;
+
+/**
+ * Turns what happened into deliveries, one stream for each event and webhook, and ends those of deleted users and
+ * tenants. One consumer for all, for the feed's order matters: a user's deletion comes after what was issued to them.
+ * A batch that fails comes again; every step is idempotent.
+ */
+@Injectable()
+export class ScheduleDeliveries implements OnApplicationBootstrap {
+  constructor(
+    private readonly reactions: Reactions,
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly directory: WebhookDirectory,
+    private readonly readModel: WebhooksReadModel,
+    private readonly sender: SendDeliveries,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.consume(
+      { name: NAME, subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject] },
+      (messages) => this.handle(messages),
+    );
+  }
+
+  private async handle(messages: readonly FeedMessage[]): Promise<void> {
+    await this.directory.ready();
+    let issued: FeedMessage<CredentialIssued>[] = [];
+    const flush = async () => {
+      await Promise.all(issued.map((message) => this.schedule(message)));
+      issued = [];
+    };
+    for (const message of messages) {
+      if (message.subject === credentialIssued.subject) {
+        issued.push(message as FeedMessage<CredentialIssued>);
+        continue;
+      }
+      await flush();
+      if (message.subject === userDeleted.subject) await this.forgetUser(message as FeedMessage<UserDeleted>);
+      else if (message.subject === tenantDeleted.subject) await this.endTenant(message as FeedMessage<TenantDeleted>);
+    }
+    await flush();
+  }
+
+  private async schedule(message: FeedMessage<CredentialIssued>): Promise<void> {
+    const { tenantId, sealedCredential, issuedAt } = message.data;
+    const wanted = this.directory.subscriptions(tenantId, issuedAt);
+    const inFull = wanted.filter(({ type }) => type === 'OpenIdCredentialIssued').map(({ webhookId }) => webhookId);
+    const planned = await Promise.all(
+      wanted.map(({ webhookId, type }) => this.append(message, webhookId, type, inFull)),
+    );
+    // An earlier run may have planned for webhooks that ended since: their deliveries must exist, for the others wait
+    // for them before the key goes. The sender cancels them.
+    const before = new Set(planned.flatMap(({ sharedBy = [] }) => sharedBy));
+    const missing = [...before].filter((webhookId) => !inFull.includes(webhookId));
+    await Promise.all(missing.map((id) => this.append(message, id, 'OpenIdCredentialIssued', [...before])));
+    if (sealedCredential && !before.size) await this.vault.destroy(tenantId, [sealedCredential.keyId]);
+  }
+
+  private async append(
+    message: FeedMessage<CredentialIssued>,
+    webhookId: string,
+    type: ScheduledDelivery['event']['type'],
+    inFull: string[],
+  ): Promise<ScheduledDelivery> {
+    const { id, data } = message;
+    const { tenantId, format, userId, profile, credentialConfigurationId, credentialId, issuedAt } = data;
+    const deliveryKey = deliveryKeyOf(id, webhookId, type);
+    const sealed = type === 'OpenIdCredentialIssued' ? data.sealedCredential : undefined;
+    const delivery: ScheduledDelivery = {
+      deliveryKey,
+      webhookId,
+      event: { id, type, timestamp: issuedAt },
+      payload: { format, userId, credentialProfile: profile, credentialConfigurationId, credentialId },
+      ...(sealed && { sealedCredential: sealed, sharedBy: inFull }),
+      attemptAt: this.clock.now().toISOString(),
+    };
+    const { state, position } = await this.streams.runDecision(
+      webhookDelivery,
+      webhookDeliveryStream(tenantId, deliveryKey),
+      (current) => scheduleDelivery(current, delivery),
+      this.context(message, tenantId),
+    );
+    if (position !== undefined) this.sender.wake(position);
+    return state.status === 'absent' ? delivery : state.delivery;
+  }
+
+  /** Keys first (decision 27): from then on nobody can read the credentials; then their deliveries end. */
+  private async forgetUser(message: FeedMessage<UserDeleted>): Promise<void> {
+    const { tenantId, userId } = message.data;
+    if (!(await this.readModel.running.waitForHead(CATCH_UP_MS)))
+      throw new Error(`${NAME}: the projection lags, pending deliveries of a deleted user are not known yet`);
+    const rows = await this.readModel.running.db
+      .selectFrom('delivery')
+      .select(['delivery_key', 'key_id'])
+      .where('tenant_id', '=', tenantId)
+      .where('user_id', '=', userId)
+      .where('key_id', 'is not', null)
+      .execute();
+    const keyIds = new Set(rows.map(({ key_id: keyId }) => keyId).filter((keyId) => keyId !== null));
+    await this.vault.destroy(tenantId, [...keyIds]);
+    for (const { delivery_key: deliveryKey } of rows)
+      await this.streams.runDecision(
+        webhookDelivery,
+        webhookDeliveryStream(tenantId, deliveryKey),
+        (state) => cancelDelivery(state, 'user-deleted'),
+        this.context(message, tenantId),
+      );
+  }
+
+  private async endTenant(message: FeedMessage<TenantDeleted>): Promise<void> {
+    const { tenantId } = message.data;
+    for (const webhookId of this.directory.webhookIds(tenantId)) {
+      const { state, revision } = await this.streams.runDecision(
+        webhook,
+        webhookStream(tenantId, webhookId),
+        (current) => (current.status === 'living' ? deleteWebhook(current) : []),
+        this.context(message, tenantId),
+      );
+      this.directory.note(tenantId, webhookId, state, revision);
+    }
+  }
+
+  private context({ id, headers }: FeedMessage, tenantId: string): EventContext {
+    const requestId = headers['requestId'] ?? id;
+    const traceparent = headers['traceparent'];
+    return {
+      tenantId,
+      requestId,
+      actor: 'service:webhooks',
+      operation: NAME,
+      correlationId: requestId,
+      causationId: id,
+      partitionKey: tenantId,
+      ...(traceparent !== undefined && { traceparent }),
+    };
+  }
+}

@@ -1,0 +1,46 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { OperationContext, updateWebhook as operation, Webhook } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { WebhookDirectory } from '../webhook-directory.js';
+import { viewOf } from '../webhook-view.js';
+import { acceptedUrl, living, updateWebhook } from '../webhook/webhook.decisions.js';
+import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { WebhooksReadModel } from '../webhooks.read-model.js';
+
+export class UpdateWebhook {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(UpdateWebhook)
+export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly outbound: Outbound,
+    private readonly readModel: WebhooksReadModel,
+    private readonly directory: WebhookDirectory,
+  ) {}
+
+  async execute({ request, context }: UpdateWebhook): Promise<Webhook> {
+    const tenantId = tenantOf(context).id;
+    const webhookId = request.params.webhookId.toLowerCase();
+    const { events, disabled } = request.body;
+    const target = this.outbound.check(request.body.url);
+    const { state, revision, position } = await this.streams.runDecision(
+      webhook,
+      webhookStream(tenantId, webhookId),
+      (current) => {
+        living(current);
+        const url = acceptedUrl(request.body.url, target);
+        return updateWebhook(current, { url, events, ...(disabled !== undefined && { disabled }) });
+      },
+      eventContext(context),
+    );
+    this.directory.note(tenantId, webhookId, state, revision);
+    await this.readModel.settled(position);
+    return viewOf(living(state));
+  }
+}

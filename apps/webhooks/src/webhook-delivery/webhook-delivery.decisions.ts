@@ -1,0 +1,77 @@
+import type { CancelReason, ScheduledDelivery, WebhookDeliveryEvent } from './webhook-delivery.events.js';
+import { isPending, type WebhookDeliveryState } from './webhook-delivery.state.js';
+
+/** Once: a delivery that exists stays as it was scheduled, whatever a repetition says. */
+export const scheduleDelivery = (state: WebhookDeliveryState, delivery: ScheduledDelivery): WebhookDeliveryEvent[] =>
+  state.status === 'absent' ? [{ type: 'DeliveryScheduled', data: delivery }] : [];
+
+export interface StartFacts {
+  now: string;
+  /** Why it may no longer be sent, if so. */
+  cancelled?: CancelReason;
+}
+
+/**
+ * The next attempt, when it is due. An attempt that never told its outcome is repeated under the same number: the
+ * receiver may have got it, so it may come twice (delivery is at least once).
+ */
+export const startAttempt = (
+  state: WebhookDeliveryState,
+  { deliveryId }: { deliveryId: string },
+  { now, cancelled }: StartFacts,
+): WebhookDeliveryEvent[] => {
+  if (!isPending(state)) return [];
+  if (cancelled) return cancelDelivery(state, cancelled);
+  if (now < state.attemptAt) return [];
+  const { deliveryKey } = state.delivery;
+  const attempt = state.attempts + 1;
+  return [{ type: 'DeliveryAttemptStarted', data: { deliveryKey, deliveryId, attempt, startedAt: now } }];
+};
+
+export interface AttemptOutcome {
+  deliveryId: string;
+  /** HTTP status; absent when there was no answer. */
+  status?: number;
+  /** Code of what went wrong without an answer. */
+  error?: string;
+}
+
+export interface OutcomeFacts {
+  now: string;
+  /** Seconds before each retry; as many retries as entries. */
+  retrySeconds: readonly number[];
+  /** -0.2 to 0.2: by which part the pause differs, so that retries do not come all at once. */
+  jitter: number;
+}
+
+/** Success is any 2xx; a redirect is a failure (facts 6.4). What is not the attempt under way changes nothing. */
+export const endAttempt = (
+  state: WebhookDeliveryState,
+  { deliveryId, status, error }: AttemptOutcome,
+  { now, retrySeconds, jitter }: OutcomeFacts,
+): WebhookDeliveryEvent[] => {
+  if (state.status !== 'attempting' || state.deliveryId !== deliveryId) return [];
+  const { deliveryKey } = state.delivery;
+  const attempt = state.attempts + 1;
+  if (status !== undefined && status >= 200 && status < 300)
+    return [{ type: 'DeliverySucceeded', data: { deliveryKey, deliveryId, attempt, status } }];
+  const pause = retrySeconds[attempt - 1];
+  const failed: WebhookDeliveryEvent = {
+    type: 'DeliveryAttemptFailed',
+    data: {
+      deliveryKey,
+      deliveryId,
+      attempt,
+      ...(status !== undefined && { status }),
+      ...(error !== undefined && { error }),
+      ...(pause !== undefined && {
+        nextAttemptAt: new Date(Date.parse(now) + Math.round(pause * (1 + jitter) * 1000)).toISOString(),
+      }),
+    },
+  };
+  if (pause !== undefined) return [failed];
+  return [failed, { type: 'DeliveryExhausted', data: { deliveryKey, attempts: attempt } }];
+};
+
+export const cancelDelivery = (state: WebhookDeliveryState, reason: CancelReason): WebhookDeliveryEvent[] =>
+  isPending(state) ? [{ type: 'DeliveryCancelled', data: { deliveryKey: state.delivery.deliveryKey, reason } }] : [];

@@ -1,0 +1,78 @@
+import { given } from '@attestry/event-store';
+import { acceptedUrl, createWebhook, deleteWebhook, updateWebhook } from './webhook.decisions.js';
+import type { WebhookDomainEvent } from './webhook.events.js';
+import { webhook, type WebhookState } from './webhook.state.js';
+
+const now = '2026-01-02T03:04:05.000Z';
+const created: WebhookDomainEvent = {
+  type: 'WebhookCreated',
+  data: { webhookId: 'w1', url: 'https://a.com/', events: ['OpenIdCredentialIssued'], disabled: false, createdAt: now },
+};
+const disabled: WebhookDomainEvent = {
+  type: 'WebhookDisabled',
+  data: { webhookId: 'w1', events: ['OpenIdCredentialIssued'] },
+};
+const deleted: WebhookDomainEvent = { type: 'WebhookDeleted', data: { webhookId: 'w1' } };
+const same = { url: 'https://a.com/', events: ['OpenIdCredentialIssued' as const] };
+
+describe('webhook', () => {
+  it('is created enabled unless asked otherwise, once', () => {
+    const command = { webhookId: 'w1', ...same };
+    given<WebhookState, WebhookDomainEvent>(webhook, [])
+      .when((state) => createWebhook(state, command, { now }))
+      .then([created]);
+    given<WebhookState, WebhookDomainEvent>(webhook, [])
+      .when((state) => createWebhook(state, { ...command, disabled: true }, { now }))
+      .thenState({ status: 'living', ...created.data, disabled: true } as never);
+    given<WebhookState, WebhookDomainEvent>(webhook, [created])
+      .when((state) => createWebhook(state, command, { now }))
+      .then([]);
+  });
+
+  it('refuses a target that the rules refuse', () => {
+    expect(() => acceptedUrl('http://a', { fault: 'must use https' })).toThrow(
+      expect.objectContaining({
+        code: 'BadRequest',
+        details: [{ value: 'http://a', msg: 'must use https', param: 'url', location: 'body' }],
+      }),
+    );
+    expect(acceptedUrl('https://ä.de', { url: 'https://xn--4ca.de/' })).toBe('https://xn--4ca.de/');
+  });
+
+  it('says which facts an update changed', () => {
+    given<WebhookState, WebhookDomainEvent>(webhook, [created])
+      .when((state) => updateWebhook(state, same))
+      .then([]);
+    given<WebhookState, WebhookDomainEvent>(webhook, [created])
+      .when((state) =>
+        updateWebhook(state, { url: 'https://b.com/', events: ['OpenIdCredentialIssuedSummary'], disabled: true }),
+      )
+      .then([
+        { type: 'WebhookUrlChanged', data: { webhookId: 'w1', url: 'https://b.com/' } },
+        {
+          type: 'WebhookEventsChanged',
+          data: { webhookId: 'w1', events: ['OpenIdCredentialIssuedSummary'], disabled: false },
+        },
+        { type: 'WebhookDisabled', data: { webhookId: 'w1', events: ['OpenIdCredentialIssuedSummary'] } },
+      ]);
+  });
+
+  it('keeps `disabled` when an update does not name it, and enables when told', () => {
+    given<WebhookState, WebhookDomainEvent>(webhook, [created, disabled])
+      .when((state) => updateWebhook(state, same))
+      .then([]);
+    given<WebhookState, WebhookDomainEvent>(webhook, [created, disabled])
+      .when((state) => updateWebhook(state, { ...same, disabled: false }))
+      .then([{ type: 'WebhookEnabled', data: { webhookId: 'w1', events: ['OpenIdCredentialIssued'] } }]);
+  });
+
+  it('is gone after deletion and unknown before creation', () => {
+    given<WebhookState, WebhookDomainEvent>(webhook, [created]).when(deleteWebhook).then([deleted]);
+    for (const events of [[], [created, deleted]]) {
+      given<WebhookState, WebhookDomainEvent>(webhook, events).when(deleteWebhook).thenThrows('NotFound');
+      given<WebhookState, WebhookDomainEvent>(webhook, events)
+        .when((state) => updateWebhook(state, same))
+        .thenThrows('NotFound');
+    }
+  });
+});

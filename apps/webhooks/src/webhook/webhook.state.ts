@@ -1,0 +1,49 @@
+import type { WebhookEvent } from '@attestry/contracts';
+import type { Aggregate } from '@attestry/event-store';
+import type { WebhookDomainEvent } from './webhook.events.js';
+
+export interface LivingWebhook {
+  status: 'living';
+  webhookId: string;
+  url: string;
+  events: WebhookEvent[];
+  disabled: boolean;
+  createdAt: string;
+}
+export type WebhookState = { status: 'absent' } | LivingWebhook | { status: 'deleted' };
+
+export const webhookStream = (tenantId: string, webhookId: string): string => `webhook-${tenantId}+${webhookId}`;
+
+const change = (state: WebhookState, changed: Partial<LivingWebhook>): WebhookState =>
+  state.status === 'living' ? { ...state, ...changed } : state;
+
+const evolve = (state: WebhookState, event: WebhookDomainEvent): WebhookState => {
+  switch (event.type) {
+    case 'WebhookCreated':
+      return { status: 'living', ...event.data };
+    case 'WebhookUrlChanged':
+      return change(state, { url: event.data.url });
+    case 'WebhookEventsChanged':
+      return change(state, { events: event.data.events });
+    case 'WebhookDisabled':
+      return change(state, { disabled: true });
+    case 'WebhookEnabled':
+      return change(state, { disabled: false });
+    case 'WebhookDeleted':
+      return { status: 'deleted' };
+  }
+};
+
+export const webhook: Aggregate<WebhookState, WebhookDomainEvent> = {
+  category: 'webhook',
+  initial: { status: 'absent' },
+  types: {
+    WebhookCreated: 1,
+    WebhookUrlChanged: 1,
+    WebhookEventsChanged: 1,
+    WebhookDisabled: 1,
+    WebhookEnabled: 1,
+    WebhookDeleted: 1,
+  },
+  evolve,
+};

@@ -1,0 +1,24 @@
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  retrieveWebhook,
+  retrieveWebhookKeys,
+  updateWebhook,
+} from '@attestry/contracts';
+import { command, query } from '@attestry/service-kit';
+import { CreateWebhook } from './create-webhook/create-webhook.js';
+import { DeleteWebhook } from './delete-webhook/delete-webhook.js';
+import { ListWebhooks } from './list-webhooks/list-webhooks.js';
+import { RetrieveWebhookKeys } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
+import { RetrieveWebhook } from './retrieve-webhook/retrieve-webhook.js';
+import { UpdateWebhook } from './update-webhook/update-webhook.js';
+
+export const webhooksEndpoints = [
+  command(createWebhook, CreateWebhook),
+  query(listWebhooks, ListWebhooks),
+  query(retrieveWebhook, RetrieveWebhook),
+  command(updateWebhook, UpdateWebhook),
+  command(deleteWebhook, DeleteWebhook),
+  query(retrieveWebhookKeys, RetrieveWebhookKeys),
+];

@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { CreateWebhookHandler } from './create-webhook/create-webhook.js';
+import { DeleteWebhookHandler } from './delete-webhook/delete-webhook.js';
+import { ListWebhooksHandler } from './list-webhooks/list-webhooks.js';
+import { RetrieveWebhookKeysHandler } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
+import { RetrieveWebhookHandler } from './retrieve-webhook/retrieve-webhook.js';
+import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
+import { SendDeliveries } from './send-deliveries/send-deliveries.js';
+import { UpdateWebhookHandler } from './update-webhook/update-webhook.js';
+import { WebhookDirectory } from './webhook-directory.js';
+import { WebhookKeys } from './webhook-keys.js';
+import { WebhooksReactions } from './webhooks.reactions.js';
+import { WebhooksReadModel } from './webhooks.read-model.js';
+
+@Module({
+  imports: [CqrsModule],
+  providers: [
+    // subscriptions
+    CreateWebhookHandler,
+    ListWebhooksHandler,
+    RetrieveWebhookHandler,
+    UpdateWebhookHandler,
+    DeleteWebhookHandler,
+    // keys
+    WebhookKeys,
+    RetrieveWebhookKeysHandler,
+    // deliveries
+    WebhookDirectory,
+    ScheduleDeliveries,
+    SendDeliveries,
+    // lists and reactions
+    WebhooksReadModel,
+    WebhooksReactions,
+  ],
+})
+export class WebhooksModule {}

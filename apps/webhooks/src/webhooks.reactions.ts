@@ -1,0 +1,73 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { webhookDeleted, webhookSaved } from '@attestry/contracts';
+import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { fact, Reactions, type Fact } from '@attestry/service-kit';
+import { deliveryKeyOf } from './delivery-key.js';
+import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
+import { webhook } from './webhook/webhook.state.js';
+
+/** What other services learn of an event. */
+export const factsOf = (stored: RecordedEvent): Fact[] => {
+  const { tenantId } = stored.metadata;
+  const event = readEvent(webhook, stored);
+  const { webhookId } = event.data;
+  switch (event.type) {
+    case 'WebhookCreated':
+    case 'WebhookEventsChanged': {
+      const { events, disabled } = event.data;
+      return [fact(webhookSaved, { tenantId, webhookId, events, disabled })];
+    }
+    case 'WebhookDisabled':
+    case 'WebhookEnabled': {
+      const { events } = event.data;
+      return [fact(webhookSaved, { tenantId, webhookId, events, disabled: event.type === 'WebhookDisabled' })];
+    }
+    case 'WebhookDeleted':
+      return [fact(webhookDeleted, { tenantId, webhookId })];
+    // Nobody else knows where a webhook points.
+    case 'WebhookUrlChanged':
+      return [];
+  }
+};
+
+@Injectable()
+export class WebhooksReactions implements OnApplicationBootstrap {
+  constructor(
+    private readonly reactions: Reactions,
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.publishFacts('webhooks', [webhook.category], factsOf);
+    this.reactions.start({
+      name: 'webhooks.delivery-keys',
+      categories: [webhookDelivery.category],
+      onEvents: (events) => this.destroyDeliveryKeys(events),
+    });
+  }
+
+  /** A credential's delivery key goes with the last delivery that needs it, however that ended (decision 27). */
+  private async destroyDeliveryKeys(events: readonly RecordedEvent[]): Promise<void> {
+    const done = new Map<string, Set<string>>();
+    for (const stored of events) {
+      const { tenantId } = stored.metadata;
+      if (!['DeliverySucceeded', 'DeliveryExhausted', 'DeliveryCancelled'].includes(stored.type)) continue;
+      const { state } = await this.streams.load(webhookDelivery, stored.stream);
+      if (state.status === 'absent' || !state.delivery.sealedCredential) continue;
+      const { event, sealedCredential, sharedBy = [] } = state.delivery;
+      const others = await Promise.all(
+        sharedBy.map((webhookId) =>
+          this.streams.load(
+            webhookDelivery,
+            webhookDeliveryStream(tenantId, deliveryKeyOf(event.id, webhookId, event.type)),
+          ),
+        ),
+      );
+      if (others.every((other) => hasEnded(other.state)))
+        done.set(tenantId, (done.get(tenantId) ?? new Set()).add(sealedCredential.keyId));
+    }
+    for (const [tenantId, keyIds] of done) await this.vault.destroy(tenantId, [...keyIds]);
+  }
+}
