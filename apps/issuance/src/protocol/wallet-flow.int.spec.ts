@@ -40,11 +40,13 @@ import {
   ServiceClient,
   startServices,
   type Engines,
+  type Reactions,
   type RequestOf,
   type ResponseOf,
   type RunningServices,
 } from '@attestry/service-kit';
 import type { FeedMessage } from '@attestry/messaging';
+import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
@@ -713,6 +715,10 @@ describe('the credential endpoint', () => {
     expect((await issueOne()).kept).toBeUndefined();
     await tell('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
+    // What a process that has just started knows.
+    const reactions = undefined as unknown as Reactions;
+    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(TENANT)).toBe(true);
+    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);
     const { credential, kept } = await issueOne();
     expect(await engines.vault.open(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
     await tell('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });

@@ -1,0 +1,89 @@
+import {
+  AppError,
+  exchangeToken,
+  oauthError,
+  type OperationContext,
+  type OperationEventMessage,
+} from '@attestry/contracts';
+import { randomIds, systemClock } from '@attestry/event-store';
+import type { MessageBus, OutgoingMessage } from '@attestry/messaging';
+import { createLogger, OperationRecorder } from '@attestry/service-kit';
+import { recordOutcome, type StartRecord } from './record-outcome.js';
+
+const context: OperationContext = {
+  caller: { kind: 'holder' },
+  requestId: 'r1',
+  operation: exchangeToken.name,
+  deadline: 0,
+  publicUrl: '',
+};
+
+/** The feed as far as the recorder knows it; `refuse` names the outcome whose disk is full. */
+const feed = (refuse?: string) => {
+  const written: string[] = [];
+  const publish = async ([message]: readonly OutgoingMessage[]) => {
+    const { outcome, metadata } = message!.data as OperationEventMessage;
+    if (outcome === refuse) throw new Error('disk full');
+    const { error } = metadata as { error?: { status: number; code: string } };
+    written.push(error ? `${outcome} ${error.status} ${error.code}` : outcome);
+  };
+  const recorder = new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds);
+  const run = <T>(work: (start: StartRecord) => Promise<T>) =>
+    recordOutcome(recorder, createLogger('silent'), exchangeToken, context, work);
+  return { written, run };
+};
+
+describe('the record of a wallet operation', () => {
+  it('is START and one outcome', async () => {
+    const { written, run } = feed();
+    await expect(
+      run(async (start) => {
+        start.begin();
+        start.begin();
+        await start.acknowledged();
+        return 'done';
+      }),
+    ).resolves.toBe('done');
+    expect(written).toEqual(['START', 'SUCCESS']);
+  });
+
+  it('tells a refusal as it goes out, and hides what nobody meant', async () => {
+    const refusedBy = async (error: Error) => {
+      const { written, run } = feed();
+      const result = run(async (start) => {
+        start.begin();
+        throw error;
+      });
+      await expect(result).rejects.toBeInstanceOf(AppError);
+      return written;
+    };
+    expect(await refusedBy(oauthError('invalid_grant', 'no'))).toEqual(['START', 'FAIL 400 invalid_grant']);
+    expect(await refusedBy(new Error('secret'))).toEqual(['START', 'FAIL 500 InternalError']);
+  });
+
+  it('is nothing for strangers', async () => {
+    const { written, run } = feed();
+    await expect(run(async () => Promise.reject(oauthError('invalid_grant', 'no')))).rejects.toMatchObject({
+      code: 'invalid_grant',
+    });
+    expect(written).toEqual([]);
+  });
+
+  it('lets nothing happen without START', async () => {
+    const { written, run } = feed('START');
+    let effect = false;
+    const result = run(async (start) => {
+      start.begin();
+      await start.acknowledged();
+      effect = true;
+    });
+    await expect(result).rejects.toMatchObject({ kind: 'unavailable' });
+    expect([effect, written]).toEqual([false, []]);
+  });
+
+  it('answers no success whose record is not written', async () => {
+    const { written, run } = feed('SUCCESS');
+    await expect(run(async (start) => start.begin())).rejects.toThrow('disk full');
+    expect(written).toEqual(['START']);
+  });
+});
