@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { base58 } from '@scure/base';
 import type { PublicJwk } from './key-vault.js';
 import {
   InvalidKey,
@@ -77,6 +78,64 @@ describe('did:key', () => {
     const d = Buffer.from(x25519PrivateOf(new Uint8Array(32))).toString('base64url');
     const privateKey = createPrivateKey({ key: { ...x25519, d } as never, format: 'jwk' });
     expect(createPublicKey(privateKey).export({ format: 'jwk' })).toEqual(x25519);
+  });
+
+  // From the test vectors of the did:key specification (ed25519-x25519.json): seed, DID, X25519 key, its private half.
+  it.each([
+    [
+      1,
+      'z6MkjchhfUsD6mmvni8mCdXHw216Xrm9bQe2mBH1P5RDjVJG',
+      'z6LSrHyXiPBhUbvPUtyUCdf32sniiMGPTAesgHrtEa4FePtr',
+      'HBTcN2MrXNRj9xF9oi8QqYyuEPv3JLLjQKuEgW9oxVKP',
+    ],
+    [
+      2,
+      'z6MknGc3ocHs3zdPiJbnaaqDi58NGb4pk1Sp9WxWufuXSdxf',
+      'z6LSkkqoZRC34AEpbkhZCqLDcHQVAxuLpQ7kC8XCXMVUfvjE',
+      'ACa4PPJ1LnPNq1iwS33V3Akh7WtnC71WkKFZ9ccM6sX2',
+    ],
+    [
+      3,
+      'z6MkvqoYXQfDDJRv8L4wKzxYeuKyVZBfi9Qo6Ro8MiLH3kDQ',
+      'z6LSiUo6AEDat8Ze4nQzDo67SGuHLLwsUGkxndHGUjsywHow',
+      'FZrzd1osCnbK6y6MJzMBW1RcVfL524sNKhSbqRwMuwHT',
+    ],
+    [
+      4,
+      'z6MkwW6aqMnjgrhJXFUko3NnZPGzVpkNzhYK7yEhnsibmLwL',
+      'z6LSrGb3qm4xMCEBjvwkLb2WEcXfTM94Tu1RyGCbT5wbg8i9',
+      '8Zybi2bqQ8YB4uPm3iy2rkDCmbB4wkG2Y2ig5YAkgNdg',
+    ],
+  ])('derives the X25519 key of the vector with the seed %i', (last, multikey, agreement, agreementPrivate) => {
+    const seed = new Uint8Array(32);
+    seed[31] = last;
+    expect(encodeMultikey(x25519PublicOf(decodeDidKey(`did:key:${multikey}`)))).toBe(agreement);
+    expect(base58.encode(Uint8Array.from(x25519PrivateOf(seed)))).toBe(agreementPrivate);
+  });
+
+  // Another implementation: @digitalbazaar/ed25519-multikey, which brings no types.
+  it('agrees with the multikeys and JWKs of Digital Bazaar', async () => {
+    const multikeys = (await import('@digitalbazaar/ed25519-multikey' as string)) as {
+      generate(options: { seed: Uint8Array }): Promise<{ publicKeyMultibase: string }>;
+      from(key: object): Promise<{ publicKeyMultibase: string }>;
+      fromJwk(options: { jwk: object }): Promise<{ publicKeyMultibase: string }>;
+      toJwk(options: { keyPair: object }): Promise<PublicJwk>;
+    };
+    // The seed of the zero vector, and the private key of RFC 8037 A.1 with its public half of A.2.
+    const zero = await multikeys.generate({ seed: new Uint8Array(32) });
+    expect(`did:key:${zero.publicKeyMultibase}`).toBe('did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp');
+    const seed = Uint8Array.from(Buffer.from('nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A', 'base64url'));
+    const rfc8037: PublicJwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
+    const theirs = await multikeys.generate({ seed });
+    expect(await multikeys.toJwk({ keyPair: theirs })).toEqual(rfc8037);
+    expect(theirs.publicKeyMultibase).toBe(encodeMultikey(rfc8037));
+    for (let i = 0; i < 20; i++) {
+      const jwk = generated('Ed25519');
+      expect((await multikeys.fromJwk({ jwk })).publicKeyMultibase).toBe(encodeMultikey(jwk));
+      const type = 'Ed25519VerificationKey2018';
+      const publicKeyBase58 = base58.encode(Uint8Array.from(Buffer.from(jwk.x, 'base64url')));
+      expect((await multikeys.from({ type, publicKeyBase58 })).publicKeyMultibase).toBe(encodeMultikey(jwk));
+    }
   });
 
   it('derives X25519 halves that belong together for any seed', () => {
@@ -189,6 +248,7 @@ describe('importPublicJwk', () => {
     ['a P-256 point off the curve', { ...ec, y: ec.x }],
     ['an Ed25519 point off the curve (y = 2)', { ...okp, x: littleEndian(2n) }],
     ['an Ed25519 y of p or more', { ...okp, x: littleEndian(2n ** 255n - 19n + 3n) }],
+    ['the neutral Ed25519 point with the sign of x set', { ...okp, x: littleEndian(1n + 2n ** 255n) }],
     ['the neutral Ed25519 point', { ...okp, x: littleEndian(1n) }],
     ['an Ed25519 point of order 2', { ...okp, x: littleEndian(2n ** 255n - 20n) }],
     ['an Ed25519 point of order 4', { ...okp, x: littleEndian(0n) }],

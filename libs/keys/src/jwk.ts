@@ -1,4 +1,5 @@
-import { ECDH, createHash, createPublicKey, hash, type KeyObject, type webcrypto } from 'node:crypto';
+import { ECDH, createPublicKey, hash, type KeyObject, type webcrypto } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { KeyAlgorithm, PublicJwk } from './key-vault.js';
 
@@ -166,67 +167,31 @@ export const keyOfDidUrl = (didUrl: string): { did: string; publicJwk: PublicJwk
 
 // --- Ed25519 points and their X25519 counterparts
 
-const P = 2n ** 255n - 19n;
-const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
-const mod = (n: bigint): bigint => ((n % P) + P) % P;
-
-const littleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
-const yOf = (point: Uint8Array): bigint => littleEndian(point) & (2n ** 255n - 1n);
-
-/** Jacobi symbol (n / P): 1 for a square, -1 for none, 0 for zero. */
-const jacobi = (n: bigint): number => {
-  let [a, m, sign] = [mod(n), P, 1];
-  while (a !== 0n) {
-    while ((a & 1n) === 0n) {
-      a >>= 1n;
-      const r = m & 7n;
-      if (r === 3n || r === 5n) sign = -sign;
-    }
-    [a, m] = [m, a];
-    if ((a & 3n) === 3n && (m & 3n) === 3n) sign = -sign;
-    a %= m;
-  }
-  return m === 1n ? sign : 0;
-};
-
-const inverse = (n: bigint): bigint => {
-  let [r0, r1, t0, t1] = [P, mod(n), 0n, 1n];
-  while (r1 !== 0n) {
-    const q = r0 / r1;
-    [r0, r1, t0, t1] = [r1, r0 - q * r1, t1, t0 - q * t1];
-  }
-  return mod(t0);
-};
-
 /**
- * RFC 8032 §5.1.3: y below p, and x² = (y² - 1) / (d y² + 1) a square. Points of order 1, 2, 4 and 8 are refused: for
- * them a signature proves nothing. node:crypto takes any 32 bytes. @throws InvalidKey
+ * RFC 8032 §5.1.3, and not of order 1, 2, 4 or 8: for such a point a signature proves nothing. node:crypto takes any 32
+ * bytes. @throws InvalidKey
  */
 const assertEd25519Point = (bytes: Uint8Array): void => {
-  const y = yOf(bytes);
-  const y2 = mod(y * y);
-  const isSmall = y2 === 0n || y2 === 1n || mod(D * y2 * y2 + 2n * y2 - 1n) === 0n;
-  if (y >= P || isSmall || jacobi((y2 - 1n) * (D * y2 + 1n)) !== 1)
-    throw new InvalidKey('the Ed25519 key is not on its curve, or of small order');
+  let isSmall: boolean;
+  try {
+    isSmall = ed25519.Point.fromBytes(Uint8Array.from(bytes), false).isSmallOrder();
+  } catch (cause) {
+    throw new InvalidKey('the Ed25519 key is not on its curve', { cause });
+  }
+  if (isSmall) throw new InvalidKey('the Ed25519 key is of small order');
 };
 
 /** The key agreement key of a did:key: u = (1 + y) / (1 - y), RFC 7748 §4.1. @throws InvalidKey */
-export const x25519PublicOf = (ed25519: PublicJwk): PublicJwk => {
-  if (ed25519.crv !== 'Ed25519') throw new InvalidKey('not an Ed25519 key');
-  const point = fromBase64url(ed25519.x, 'x', 32);
+export const x25519PublicOf = (publicJwk: PublicJwk): PublicJwk => {
+  if (publicJwk.crv !== 'Ed25519') throw new InvalidKey('not an Ed25519 key');
+  const point = fromBase64url(publicJwk.x, 'x', 32);
   assertEd25519Point(point);
-  const y = yOf(point);
-  const u = mod((1n + y) * inverse(1n - y));
-  const bytes = Buffer.from(u.toString(16).padStart(64, '0'), 'hex').reverse();
-  return { kty: 'OKP', crv: 'X25519', x: bytes.toString('base64url') };
+  const u = ed25519.utils.toMontgomery(Uint8Array.from(point));
+  return { kty: 'OKP', crv: 'X25519', x: Buffer.from(u).toString('base64url') };
 };
 
 /** The X25519 private key (32 bytes, clamped, RFC 7748 §5) that belongs to {@link x25519PublicOf}, from the Ed25519 seed. */
 export const x25519PrivateOf = (ed25519Seed: Uint8Array): Uint8Array => {
   if (ed25519Seed.length !== 32) throw new InvalidKey('an Ed25519 seed has 32 bytes');
-  const scalar = Uint8Array.from(createHash('sha512').update(ed25519Seed).digest().subarray(0, 32));
-  scalar[0]! &= 248;
-  scalar[31]! &= 127;
-  scalar[31]! |= 64;
-  return scalar;
+  return ed25519.utils.toMontgomerySecret(Uint8Array.from(ed25519Seed));
 };
