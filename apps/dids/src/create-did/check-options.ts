@@ -1,0 +1,73 @@
+import {
+  invalid,
+  OPERATIONS,
+  type CreateDidRequest,
+  type ErrorDetail,
+  type RegistrationStatus,
+  type TenantContext,
+} from '@attestry/contracts';
+import { parseAddress } from '../did/did-web.js';
+
+export type DidPlan =
+  | { method: 'key'; algorithm: 'Ed25519' | 'P-256' }
+  | { method: 'web'; did: string; registrationStatus: RegistrationStatus };
+
+/** First path segments that the tenant host itself uses: a document below them would not be found. */
+const PLATFORM_SEGMENTS = new Set([
+  'health',
+  ...OPERATIONS.flatMap(({ http }) =>
+    http && (http.hosts ?? ['tenant']).includes('tenant')
+      ? [http.path, ...(http.alsoAt ?? [])].map((path) => path.split('/')[1]!)
+      : [],
+  ).filter((segment) => segment !== 'did.json'),
+]);
+
+const MAX_URL_LENGTH = 1024;
+/** Longest rejected value that is told again. */
+const MAX_ECHO = 200;
+
+/** What is to be created. @throws AppError 400 with a detail per fault */
+export const checkOptions = ({ method, options }: CreateDidRequest, tenant: TenantContext): DidPlan => {
+  const names = Object.keys(options);
+  if (names.length === 0)
+    throw invalid({ value: options, msg: 'must have at least one property', param: 'options', location: 'body' });
+  const own = method === 'key' ? 'keyType' : 'url';
+  const faults: ErrorDetail[] = names
+    .filter((name) => name !== own)
+    .map((name) => ({
+      msg: `is not an option of method ${method}`,
+      param: `options.${name.slice(0, MAX_ECHO)}`,
+      location: 'body',
+    }));
+  const plan = method === 'key' ? planKey(options.keyType) : planWeb(options.url, tenant);
+  if ('msg' in plan) faults.push(plan);
+  if (faults.length > 0 || 'msg' in plan) throw invalid(...faults);
+  return plan;
+};
+
+const fault = (param: string, msg: string, value: unknown): ErrorDetail => {
+  // An address with user information may hold a password.
+  const isTold = typeof value !== 'string' || (value.length <= MAX_ECHO && !value.includes('@'));
+  return { ...(value !== undefined && isTold && { value }), msg, param, location: 'body' };
+};
+
+const planKey = (keyType: unknown = 'Ed25519'): DidPlan | ErrorDetail => {
+  if (keyType === 'Ed25519' || keyType === 'P-256') return { method: 'key', algorithm: keyType };
+  const msg =
+    keyType === 'Bls12381G2' ? 'BLS keys are not offered yet; use Ed25519 or P-256' : 'must be one of: Ed25519, P-256';
+  return fault('options.keyType', msg, keyType);
+};
+
+const planWeb = (url: unknown, tenant: TenantContext): DidPlan | ErrorDetail => {
+  if (url === undefined) return fault('options.url', 'is required', url);
+  if (typeof url !== 'string') return fault('options.url', 'must be a string', url);
+  if (url.length > MAX_URL_LENGTH)
+    return fault('options.url', `must have at most ${MAX_URL_LENGTH} characters`, undefined);
+  const address = parseAddress(url);
+  if ('fault' in address) return fault('options.url', address.fault, url);
+  const isOwnHost = address.host === tenant.host;
+  if (isOwnHost && PLATFORM_SEGMENTS.has(address.segments[0] ?? ''))
+    return fault('options.url', 'must not begin with a path that the platform uses itself', url);
+  // The tenant's own host serves the document at once; elsewhere the customer has yet to publish it.
+  return { method: 'web', did: address.did, registrationStatus: isOwnHost ? 'COMPLETED' : 'PROCESSING' };
+};

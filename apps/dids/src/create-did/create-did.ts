@@ -1,0 +1,63 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { AppError, type createDid as operation, type DidRecord, type OperationContext } from '@attestry/contracts';
+import { Streams, WrongExpectedRevision, type Clock } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { activeDid, checkDidIsFree, createDid } from '../did/did.decisions.js';
+import { did, didStream } from '../did/did.state.js';
+import { DID_WEB_ALGORITHMS, didKeyOf, didWebDocument } from '../did/did-document.js';
+import { didRecord } from '../did/did-view.js';
+import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
+import { checkOptions, type DidPlan } from './check-options.js';
+
+export class CreateDid {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(CreateDid)
+export class CreateDidHandler implements ICommandHandler<CreateDid> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly lists: DidListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context }: CreateDid): Promise<DidRecord> {
+    const tenant = tenantOf(context);
+    const plan = checkOptions(request.body, tenant);
+    // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
+    if (plan.method === 'web') checkDidIsFree((await this.streams.load(did, didStream(tenant.id, plan.did))).state);
+    const { kmsKeyIds, command } = await this.makeKeys(plan, tenant.id);
+    try {
+      const created = await this.streams.runDecision(
+        did,
+        didStream(tenant.id, command.did),
+        (state) => createDid(state, command, this.clock.now()),
+        eventContext(context),
+      );
+      await this.lists.settled(created.position);
+      return didRecord(activeDid(created.state));
+    } catch (error) {
+      // Only where certainly nothing was stored: otherwise the DID may exist and these are its keys.
+      if (error instanceof AppError || error instanceof WrongExpectedRevision)
+        await this.vault.destroy(tenant.id, kmsKeyIds);
+      throw error;
+    }
+  }
+
+  private async makeKeys(plan: DidPlan, tenantId: string) {
+    const algorithms = plan.method === 'key' ? [plan.algorithm] : DID_WEB_ALGORITHMS;
+    const keys = await this.vault.createSigningKeys(tenantId, 'did', algorithms);
+    const kmsKeyIds = keys.map(({ keyId }) => keyId);
+    const command =
+      plan.method === 'key'
+        ? { ...didKeyOf(keys[0]!), method: plan.method, registrationStatus: 'COMPLETED' as const }
+        : { ...didWebDocument(plan.did, keys), method: plan.method, registrationStatus: plan.registrationStatus };
+    return { kmsKeyIds, command };
+  }
+}

@@ -1,0 +1,61 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { checkCredentialConfiguration, type deleteDid as operation, type OperationContext } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, eventContext, ServiceClient, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { holdersOf, startDeletion } from '../did/did.decisions.js';
+import { did, didStream, type DidState } from '../did/did.state.js';
+import { didOfPath } from '../did/did-view.js';
+import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
+import { DidDeletion } from './did-deletion.js';
+
+export class DeleteDid {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/**
+ * Two appends around the destruction of the keys. Were the keys destroyed before the stream says so, a configuration
+ * could reserve the DID in between and be left without a key; were they destroyed only after the DID is gone, a crash
+ * would leave them behind. The reaction finishes what a crash interrupted.
+ */
+@CommandHandler(DeleteDid)
+export class DeleteDidHandler implements ICommandHandler<DeleteDid> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly deletion: DidDeletion,
+    private readonly lists: DidListsReadModel,
+    private readonly client: ServiceClient,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context }: DeleteDid): Promise<void> {
+    const stream = didStream(tenantOf(context).id, didOfPath(request.params.id));
+    const events = eventContext(context);
+    const { state } = await this.streams.load(did, stream);
+    const abandoned = await this.abandoned(state, context);
+    const started = await this.streams.runDecision(
+      did,
+      stream,
+      (current) => startDeletion(current, { abandoned }, this.clock.now()),
+      events,
+    );
+    await this.deletion.finish(stream, started.state, events);
+    await this.lists.settled(started.position);
+  }
+
+  /** Of the configurations that hold the DID, those whose creation broke off long ago. Stops at the first that exists. */
+  private async abandoned(state: DidState, context: OperationContext): Promise<Set<string>> {
+    const abandoned = new Set<string>();
+    const { settled, young } = holdersOf(state, this.clock.now());
+    if (young.length > 0) return abandoned;
+    for (const configurationId of settled) {
+      const { exists } = await this.client.call(checkCredentialConfiguration, { body: { configurationId } }, context);
+      if (exists) break;
+      abandoned.add(configurationId);
+    }
+    return abandoned;
+  }
+}

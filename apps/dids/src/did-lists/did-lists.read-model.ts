@@ -1,0 +1,101 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { invalid, type ListedDid, type PageOf, type PageQuery } from '@attestry/contracts';
+import { KeyVault } from '@attestry/keys';
+import { CursorCodec, InvalidCursor, page, ReadModels, type RunningProjection } from '@attestry/read-model';
+import { Health } from '@attestry/service-kit';
+import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
+import { listedDid } from '../did/did-view.js';
+import { didLists, type DidListTables } from './did-lists.projection.js';
+
+const DEFAULT_LIMIT = 100;
+/** How long a write, or the choice of a DID, waits for the projection (decision 29), milliseconds. */
+const OWN_WRITE_MS = 250;
+/** Candidates fetched at once when a DID is chosen. */
+const CANDIDATES = 20;
+
+const COLUMN = { 'P-256': 'signs_p256', Ed25519: 'signs_ed25519' } as const;
+
+@Injectable()
+export class DidListsReadModel implements OnModuleInit {
+  running!: RunningProjection<DidListTables>;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly health: Health,
+    private readonly vault: KeyVault,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.running = await this.readModels.start(didLists);
+    this.health.register(didLists.name, () => {
+      const { name, healthy, caughtUp, error } = this.running.health;
+      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
+    });
+  }
+
+  /** Called by writes whose list a caller would look at next. */
+  async settled(position: string | undefined): Promise<void> {
+    await this.running.waitFor(position, OWN_WRITE_MS);
+  }
+
+  /** The tenant's DIDs, oldest first. @throws AppError 400 for a cursor this list did not give out */
+  async dids(tenantId: string, { limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<PageOf<ListedDid>> {
+    const codec = new CursorCodec({
+      mac: (text) => this.vault.mac(text, 'cursor').mac,
+      scope: JSON.stringify(['dids', tenantId]),
+    });
+    const query = this.running.db
+      .selectFrom('did')
+      .where('tenant_id', '=', tenantId)
+      .select(['did', 'id', 'created_at', 'registered', 'keys', 'document']);
+    try {
+      const rows = await page(query, { limit, codec, ...(cursor !== undefined && { cursor }) });
+      return {
+        ...rows,
+        data: rows.data.map(({ did, keys, registered, document }) =>
+          listedDid({
+            did,
+            keys: JSON.parse(keys) as DidKey[],
+            registered: Number(registered),
+            document: JSON.parse(document) as Record<string, unknown>,
+          }),
+        ),
+      };
+    } catch (error) {
+      if (error instanceof InvalidCursor) throw invalid({ msg: 'Invalid value', param: 'cursor', location: 'query' });
+      throw error;
+    }
+  }
+
+  /**
+   * DIDs of the tenant that can sign with one of the algorithms: first what the configuration holds already, then oldest
+   * first. As the projection knows them; the stream has the last word.
+   */
+  async *issuers(tenantId: string, configurationId: string, algorithms: readonly KeyAlgorithm[]) {
+    await this.running.waitForHead(OWN_WRITE_MS);
+    const { db } = this.running;
+    const held = await db
+      .selectFrom('did_reservation')
+      .where('tenant_id', '=', tenantId)
+      .where('configuration_id', '=', configurationId)
+      .select('did')
+      .execute();
+    for (const { did } of held) yield did;
+    const columns = algorithms.flatMap((algorithm) => (algorithm === 'X25519' ? [] : [COLUMN[algorithm]]));
+    if (columns.length === 0) return;
+    for (let offset = 0; ; offset += CANDIDATES) {
+      const rows = await db
+        .selectFrom('did')
+        .where('tenant_id', '=', tenantId)
+        .where((where) => where.or(columns.map((column) => where(column, '=', 1))))
+        .select('did')
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(CANDIDATES)
+        .offset(offset)
+        .execute();
+      for (const { did } of rows) yield did;
+      if (rows.length < CANDIDATES) return;
+    }
+  }
+}

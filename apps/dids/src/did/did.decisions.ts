@@ -1,0 +1,112 @@
+import { invalid, invalidBody, notFound, type IssuerKey, type RegistrationStatus } from '@attestry/contracts';
+import type { DidEvent, DidKey, DidMethod, KeyAlgorithm } from './did.events.js';
+import type { ActiveDid, DidState } from './did.state.js';
+
+/** After so many milliseconds a reservation whose configuration does not exist belongs to a creation that broke off. */
+export const ABANDONED_AFTER_MS = 60_000;
+
+export interface CreateDidCommand {
+  did: string;
+  method: DidMethod;
+  keys: DidKey[];
+  document: Record<string, unknown>;
+  registrationStatus: RegistrationStatus;
+}
+
+/** 400 unless a DID of this name may be created: the tenant has none, or had one that is deleted. */
+export const checkDidIsFree = (state: DidState): void => {
+  if (state.status === 'active') throw invalidBody('options.url', 'the tenant has a DID of this address already');
+  if (state.status === 'deleting')
+    throw invalidBody('options.url', 'the DID of this address is being deleted, try again in a moment');
+};
+
+export const createDid = (state: DidState, command: CreateDidCommand, now: Date): DidEvent[] => {
+  checkDidIsFree(state);
+  return [{ type: 'DidCreated', data: { ...command, registered: now.getTime() } }];
+};
+
+/** 404 unless the DID lives. */
+export const activeDid = (state: DidState): ActiveDid => {
+  if (state.status !== 'active') throw notFound();
+  return state;
+};
+
+export interface ReserveCommand {
+  did: string;
+  configurationId: string;
+  /** Acceptable algorithms, best first. */
+  algorithms: readonly KeyAlgorithm[];
+}
+
+const issuerKeyOf = (state: ActiveDid, algorithm: KeyAlgorithm): DidKey | undefined =>
+  state.keys.find((key) => key.algorithm === algorithm && key.purposes.includes('assertionMethod'));
+
+/** Keeps the DID from deletion for a configuration. Said twice for the same configuration, it has nothing to add. */
+export const reserveIssuerKey = (state: DidState, command: ReserveCommand, now: Date): DidEvent[] => {
+  const { configurationId, algorithms } = command;
+  if (state.status !== 'active') throw invalidBody('issuerDid', 'names no DID of the tenant', command.did);
+  const reserved = state.reservations.get(configurationId);
+  if (reserved && algorithms.includes(reserved.algorithm)) return [];
+  const algorithm = algorithms.find((candidate) => issuerKeyOf(state, candidate));
+  if (!algorithm)
+    throw invalidBody('issuerDid', `has no assertion key of type ${algorithms.join(' or ')}`, command.did);
+  return [{ type: 'DidReserved', data: { configurationId, algorithm, reservedAt: now.toISOString() } }];
+};
+
+/** The key that {@link reserveIssuerKey} chose. */
+export const reservedKey = (state: DidState, configurationId: string): IssuerKey => {
+  const active = activeDid(state);
+  const reservation = active.reservations.get(configurationId);
+  const key = reservation && issuerKeyOf(active, reservation.algorithm);
+  if (!key) throw notFound();
+  const { didDocumentKeyId: verificationMethod, kmsKeyId } = key;
+  return { did: active.did, verificationMethod, kmsKeyId, algorithm: key.algorithm as IssuerKey['algorithm'] };
+};
+
+export const releaseIssuerKey = (state: DidState, configurationId: string): DidEvent[] =>
+  state.status === 'active' && state.reservations.has(configurationId)
+    ? [{ type: 'DidReleased', data: { configurationId } }]
+    : [];
+
+/** Configurations that hold the DID: those that may be asked about whether they exist, and those too young for it. */
+export const holdersOf = (state: DidState, now: Date): { settled: string[]; young: string[] } => {
+  const holders = { settled: [] as string[], young: [] as string[] };
+  if (state.status !== 'active') return holders;
+  for (const [configurationId, { reservedAt }] of state.reservations) {
+    const isSettled = now.getTime() - Date.parse(reservedAt) > ABANDONED_AFTER_MS;
+    holders[isSettled ? 'settled' : 'young'].push(configurationId);
+  }
+  return holders;
+};
+
+/**
+ * The point of no return. `abandoned` are configurations known not to exist; any other that holds the DID refuses its
+ * deletion. A deletion that was begun before and not finished goes on.
+ */
+export const startDeletion = (
+  state: DidState,
+  { abandoned }: { abandoned: ReadonlySet<string> },
+  now: Date,
+): DidEvent[] => {
+  if (state.status === 'deleting') return [];
+  const active = activeDid(state);
+  const held = [...active.reservations.keys()].filter((id) => !abandoned.has(id));
+  if (held.length > 0)
+    throw invalid({
+      value: active.did,
+      msg: `the DID issues for ${held.length === 1 ? 'a credential configuration' : `${held.length} credential configurations`}; delete what uses it first`,
+      param: 'id',
+      location: 'params',
+    });
+  return [
+    ...[...active.reservations.keys()].map((configurationId): DidEvent => ({
+      type: 'DidReleased',
+      data: { configurationId },
+    })),
+    { type: 'DidDeletionStarted', data: { did: active.did, startedAt: now.toISOString() } },
+  ];
+};
+
+/** Said once the keys are destroyed. */
+export const finishDeletion = (state: DidState, now: Date): DidEvent[] =>
+  state.status === 'deleting' ? [{ type: 'DidDeleted', data: { did: state.did, deletedAt: now.toISOString() } }] : [];

@@ -1,0 +1,60 @@
+import type { RegistrationStatus } from '@attestry/contracts';
+import type { Aggregate } from '@attestry/event-store';
+import type { DidEvent, DidKey, DidMethod, KeyAlgorithm } from './did.events.js';
+
+export interface Reservation {
+  algorithm: KeyAlgorithm;
+  /** RFC 3339. */
+  reservedAt: string;
+}
+
+export interface ActiveDid {
+  status: 'active';
+  did: string;
+  method: DidMethod;
+  keys: DidKey[];
+  document: Record<string, unknown>;
+  registrationStatus: RegistrationStatus;
+  registered: number;
+  /** By configuration id. */
+  reservations: ReadonlyMap<string, Reservation>;
+}
+
+export interface DidBeingDeleted {
+  status: 'deleting';
+  did: string;
+  keys: DidKey[];
+}
+
+export type DidState = { status: 'absent' } | ActiveDid | DidBeingDeleted | { status: 'deleted' };
+
+/** The natural key: that a tenant has a DID only once is this stream's expected revision. */
+export const didStream = (tenantId: string, did: string): string => `did-${tenantId}+${did}`;
+
+const evolve = (state: DidState, event: DidEvent): DidState => {
+  switch (event.type) {
+    case 'DidCreated':
+      return { status: 'active', ...event.data, reservations: new Map() };
+    case 'DidReserved': {
+      if (state.status !== 'active') return state;
+      const { configurationId, ...reservation } = event.data;
+      return { ...state, reservations: new Map(state.reservations).set(configurationId, reservation) };
+    }
+    case 'DidReleased': {
+      if (state.status !== 'active') return state;
+      const { configurationId } = event.data;
+      return { ...state, reservations: new Map([...state.reservations].filter(([id]) => id !== configurationId)) };
+    }
+    case 'DidDeletionStarted':
+      return state.status === 'active' ? { status: 'deleting', did: state.did, keys: state.keys } : state;
+    case 'DidDeleted':
+      return { status: 'deleted' };
+  }
+};
+
+export const did: Aggregate<DidState, DidEvent> = {
+  category: 'did',
+  initial: { status: 'absent' },
+  types: { DidCreated: 1, DidReserved: 1, DidReleased: 1, DidDeletionStarted: 1, DidDeleted: 1 },
+  evolve,
+};

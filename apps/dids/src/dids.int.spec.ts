@@ -1,0 +1,556 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AppError,
+  checkCredentialConfiguration,
+  createDid,
+  deleteDid,
+  listDids,
+  releaseIssuerKey,
+  reserveIssuerKey,
+  retrieveDid,
+  retrieveDidDocument,
+  type DidRecord,
+  type IssuerKey,
+  type ListedDid,
+  type OperationContext,
+  type PageOf,
+  type TenantContext,
+  type WireAppError,
+} from '@attestry/contracts';
+import type { RecordedEvent } from '@attestry/event-store';
+import type { FeedMessage } from '@attestry/messaging';
+import { waitUntil } from '@attestry/testing';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { did as aggregate, didStream } from './did/did.state.js';
+import { startDeletion } from './did/did.decisions.js';
+import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
+import { didsService } from './index.js';
+
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const pass = (ms: number) => (clock.time += ms);
+
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let feed: FeedMessage[];
+/** Configurations that exist, as issuance would say. */
+const existing = new Set<string>();
+let asked: string[] = [];
+
+const start = async (): Promise<void> => {
+  engines = await openEngines(parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir }), { clock });
+  try {
+    services = await startServices([didsService], engines);
+  } catch (error) {
+    await engines.close();
+    throw error;
+  }
+  client = new ServiceClient(engines.bus);
+  engines.bus.serve(checkCredentialConfiguration.subject, async (data) => {
+    const { configurationId } = (data as { body: { configurationId: string } }).body;
+    asked.push(configurationId);
+    return { ok: true, data: { exists: existing.has(configurationId) } };
+  });
+  feed = [];
+  engines.bus.consume({ name: 'test', subjects: ['event.dids.>'] }, async (messages) => {
+    feed.push(...messages);
+  });
+};
+const stop = async (): Promise<void> => {
+  await services.close();
+  await engines.close();
+};
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'dids-'));
+  await start();
+});
+afterAll(async () => {
+  await stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+let count = 0;
+const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+const newTenant = (): TenantContext => {
+  const id = uuid();
+  const host = `t${count}.localhost:8080`;
+  return { id, environmentId: uuid(), host, baseUrl: `http://${host}` };
+};
+const context = (tenant: TenantContext): OperationContext => ({
+  tenant,
+  caller: { kind: 'client', clientId: 'c', roles: ['issuer'] },
+  requestId: 'request',
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: tenant.baseUrl,
+});
+
+const create = (tenant: TenantContext, method: string, options: unknown): Promise<DidRecord> =>
+  client.call(createDid, { body: { method, options } as never }, context(tenant));
+const createKey = (tenant: TenantContext, keyType = 'Ed25519') => create(tenant, 'key', { keyType });
+const createWeb = (tenant: TenantContext, url = tenant.host) => create(tenant, 'web', { url });
+const list = (tenant: TenantContext, query: { limit?: number; cursor?: string } = {}) =>
+  client.call(listDids, { query }, context(tenant)) as unknown as Promise<PageOf<ListedDid>>;
+const retrieve = (tenant: TenantContext, id: string) => client.call(retrieveDid, { params: { id } }, context(tenant));
+const remove = (tenant: TenantContext, id: string) => client.call(deleteDid, { params: { id } }, context(tenant));
+const document = (tenant: TenantContext, url: string) =>
+  client.call(
+    retrieveDidDocument,
+    { raw: { method: 'GET', url, headers: {}, text: '' } },
+    { ...context(tenant), caller: { kind: 'public' } },
+  ) as Promise<unknown>;
+const reserve = (
+  tenant: TenantContext,
+  configurationId: string,
+  did?: string,
+  algorithms: IssuerKey['algorithm'][] = ['P-256', 'Ed25519'],
+): Promise<IssuerKey> => {
+  const body = { configurationId, algorithms, ...(did !== undefined && { did }) };
+  return client.call(reserveIssuerKey, { body }, context(tenant));
+};
+const release = (tenant: TenantContext, configurationId: string, did: string) =>
+  client.call(releaseIssuerKey, { body: { did, configurationId } }, context(tenant));
+
+const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof AppError) return error.toWire();
+    throw error;
+  }
+  throw new Error('was not refused');
+};
+const vaultKeys = async (tenant: TenantContext) =>
+  (await engines.vault.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
+const streamOf = (tenant: TenantContext, did: string): Promise<RecordedEvent[]> =>
+  engines.events.readStream(didStream(tenant.id, did));
+
+describe('creating a did:key', () => {
+  it('answers with keys, document and status, and signs with the key it names', async () => {
+    const tenant = newTenant();
+    const made = await createKey(tenant);
+    expect(made).toEqual({
+      did: expect.stringMatching(/^did:key:z6Mk/),
+      registrationStatus: 'COMPLETED',
+      localMetadata: {
+        keys: [
+          { didDocumentKeyId: expect.stringContaining('#z6Mk'), kmsKeyId: expect.any(String) },
+          { didDocumentKeyId: expect.stringContaining('#z6LS'), kmsKeyId: expect.any(String) },
+        ],
+        registered: clock.time,
+        initialDidDocument: expect.objectContaining({ id: made.did }),
+      },
+    });
+    const [key] = made.localMetadata.keys;
+    const signer = await engines.vault.signer(tenant.id, key!.kmsKeyId);
+    expect(key!.didDocumentKeyId).toBe(`${made.did}#${made.did.slice('did:key:'.length)}`);
+    expect(signer.algorithm).toBe('Ed25519');
+    expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
+  });
+
+  it('takes P-256 too', async () => {
+    const made = await createKey(newTenant(), 'P-256');
+    expect(made.did).toMatch(/^did:key:zDn/);
+    expect(made.localMetadata.keys).toHaveLength(1);
+    expect(made.localMetadata.initialDidDocument).not.toHaveProperty('keyAgreement');
+  });
+
+  it.each<[string, string, unknown, object[]]>([
+    ['options without property', 'key', {}, [{ param: 'options', msg: 'must have at least one property' }]],
+    ['no options', 'key', undefined, [{ param: 'options' }]],
+    ['options that are a list', 'key', ['Ed25519'], [{ param: 'options' }]],
+    ['another method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
+    [
+      'BLS',
+      'key',
+      { keyType: 'Bls12381G2' },
+      [{ param: 'options.keyType', msg: 'BLS keys are not offered yet; use Ed25519 or P-256', value: 'Bls12381G2' }],
+    ],
+    ['another key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
+    ['no key type', 'key', { keyType: null }, [{ param: 'options.keyType' }]],
+    ['url with method key', 'key', { keyType: 'Ed25519', url: 'a.example' }, [{ param: 'options.url' }]],
+    ['an unknown option', 'key', { keytype: 'P-256' }, [{ param: 'options.keytype' }]],
+    ['keyType with method web', 'web', { url: 'a.example', keyType: 'P-256' }, [{ param: 'options.keyType' }]],
+    ['method web without url', 'web', { domain: 'a.example' }, [{ param: 'options.domain' }, { param: 'options.url' }]],
+    ['a url that is no text', 'web', { url: 5 }, [{ param: 'options.url', value: 5 }]],
+    ['a very long url', 'web', { url: 'a'.repeat(1025) }, [{ param: 'options.url' }]],
+    ['an address', 'web', { url: '127.0.0.1' }, [{ param: 'options.url', value: '127.0.0.1' }]],
+  ])('is refused for %s, and nothing is made', async (_, method, options, details) => {
+    const tenant = newTenant();
+    const refused = await refusal(create(tenant, method, options));
+    expect(refused).toMatchObject({ kind: 'invalid', code: 'BadRequest' });
+    expect(refused.details).toEqual(details.map((detail) => expect.objectContaining({ location: 'body', ...detail })));
+    expect(await vaultKeys(tenant)).toEqual([]);
+  });
+
+  it('does not tell a password in an address again', async () => {
+    const refused = await refusal(createWeb(newTenant(), 'https://user:hunter2@a.example'));
+    expect(JSON.stringify(refused)).not.toContain('hunter2');
+  });
+});
+
+describe('creating a did:web', () => {
+  it("on the tenant's own host is complete and served at once", async () => {
+    const tenant = newTenant();
+    const made = await createWeb(tenant);
+    expect(made.did).toBe(`did:web:${tenant.host.replace(':', '%3A')}`);
+    expect(made.registrationStatus).toBe('COMPLETED');
+    expect(made.localMetadata.keys).toHaveLength(3);
+    expect(await vaultKeys(tenant)).toEqual(made.localMetadata.keys.map(({ kmsKeyId }) => kmsKeyId));
+    expect(await document(tenant, '/.well-known/did.json')).toEqual(made.localMetadata.initialDidDocument);
+  });
+
+  it('with a path is served below it', async () => {
+    const tenant = newTenant();
+    const made = await createWeb(tenant, `https://${tenant.host}/units/a%20b/`);
+    expect(made.did).toBe(`did:web:${tenant.host.replace(':', '%3A')}:units:a%20b`);
+    expect(await document(tenant, '/units/a%20b/did.json?v=1')).toEqual(made.localMetadata.initialDidDocument);
+    for (const url of ['/.well-known/did.json', '/units/did.json', '/did.json', '/units/a%2Fb/did.json', '/%'])
+      expect(await refusal(document(tenant, url))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it('on another host waits for its owner to publish it, and is not served here', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    expect((await createWeb(tenant, 'issuer.example')).registrationStatus).toBe('PROCESSING');
+    expect((await createWeb(tenant, other.host)).registrationStatus).toBe('PROCESSING');
+    for (const host of [tenant, other])
+      expect(await refusal(document(host, '/.well-known/did.json'))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it.each(['/v1', '/v2/x', '/.well-known/x', '/health'])(
+    "on the tenant's own host refuses the path %s",
+    async (path) => {
+      const tenant = newTenant();
+      const refused = await refusal(createWeb(tenant, tenant.host + path));
+      expect(refused.details).toMatchObject([{ param: 'options.url', msg: expect.stringContaining('platform uses') }]);
+      expect(await createWeb(tenant, `issuer.example${path}`)).toMatchObject({ registrationStatus: 'PROCESSING' });
+    },
+  );
+
+  it('is possible once per DID and tenant, however it is spelled', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    const made = await createWeb(tenant, 'issuer.example/a');
+    const refused = await refusal(createWeb(tenant, 'https://ISSUER.example:443/%61/'));
+    expect(refused).toMatchObject({ kind: 'invalid', details: [{ param: 'options.url', location: 'body' }] });
+    expect(await vaultKeys(tenant)).toHaveLength(3);
+    const foreign = await createWeb(other, 'issuer.example/a');
+    expect(foreign.did).toBe(made.did);
+    expect(foreign.localMetadata).not.toEqual(made.localMetadata);
+  });
+
+  it('by many at once is done by exactly one, and the others leave no key behind', async () => {
+    const tenant = newTenant();
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => createWeb(tenant)));
+    const won = outcomes.filter(({ status }) => status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ kind: 'invalid', details: [{ param: 'options.url' }] });
+    const [{ value }] = won as [PromiseFulfilledResult<DidRecord>];
+    expect(new Set(await vaultKeys(tenant))).toEqual(new Set(value.localMetadata.keys.map(({ kmsKeyId }) => kmsKeyId)));
+  });
+});
+
+describe('the list', () => {
+  it('is in order of creation, in pages, without status', async () => {
+    const tenant = newTenant();
+    const made: DidRecord[] = [];
+    for (const make of [() => createKey(tenant), () => createWeb(tenant), () => createKey(tenant, 'P-256')]) {
+      made.push(await make());
+      pass(1000);
+    }
+    const expected = made.map(({ did, localMetadata }) => ({ did, localMetadata }));
+    expect(await list(tenant)).toEqual({ data: expected });
+    const first = await list(tenant, { limit: 2 });
+    expect(first.data).toEqual(expected.slice(0, 2));
+    expect(await list(tenant, { limit: 2, cursor: first.nextCursor! })).toEqual({ data: expected.slice(2) });
+    for (const [whose, cursor] of [
+      [newTenant(), first.nextCursor!],
+      [tenant, 'bm9uc2Vuc2U'],
+    ] as const)
+      expect(await refusal(list(whose, { cursor }))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'cursor', location: 'query' }],
+      });
+  });
+
+  it.each([0, 1001])('refuses a limit of %i', async (limit) =>
+    expect(await refusal(list(newTenant(), { limit }))).toMatchObject({ details: [{ param: 'limit' }] }),
+  );
+});
+
+describe('retrieving', () => {
+  it('gives what creating gave', async () => {
+    const tenant = newTenant();
+    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, 'a.example')])
+      expect(await retrieve(tenant, made.did)).toEqual(made);
+  });
+
+  it('is a 404 for what is not there and a 400 for what is no DID', async () => {
+    const tenant = newTenant();
+    for (const id of [
+      'did:web:nobody.example',
+      'did:ion:abc',
+      'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp',
+    ])
+      expect(await refusal(retrieve(tenant, id))).toMatchObject({ kind: 'notFound', code: 'NotFound' });
+    for (const call of [retrieve, remove])
+      for (const id of ['nonsense', 'did:web:', 'did:web:a/../b', 'did:web:a#key', 'x'])
+        expect(await refusal(call(tenant, id))).toMatchObject({
+          kind: 'invalid',
+          details: [{ param: 'id', location: 'params', value: id }],
+        });
+  });
+});
+
+describe('another tenant', () => {
+  it('neither sees, deletes, reserves nor serves a DID', async () => {
+    const [owner, other] = [newTenant(), newTenant()];
+    const { did } = await createWeb(owner);
+    expect(await refusal(retrieve(other, did))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(remove(other, did))).toMatchObject({ kind: 'notFound' });
+    expect(await list(other)).toEqual({ data: [] });
+    expect(await refusal(document(other, '/.well-known/did.json'))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(reserve(other, uuid(), did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
+    expect(await refusal(reserve(other, uuid()))).toMatchObject({ details: [{ param: 'issuerDid' }] });
+    await release(other, uuid(), did);
+    expect(await retrieve(owner, did)).toMatchObject({ did });
+  });
+});
+
+describe('reserving an issuer key', () => {
+  it('takes the best algorithm of the DID named, the same again when asked again', async () => {
+    const tenant = newTenant();
+    const { did, localMetadata } = await createWeb(tenant);
+    const configurationId = uuid();
+    const key = await reserve(tenant, configurationId, did);
+    const p256 = localMetadata.keys[0]!;
+    expect(key).toEqual({
+      did,
+      verificationMethod: p256.didDocumentKeyId,
+      kmsKeyId: p256.kmsKeyId,
+      algorithm: 'P-256',
+    });
+    expect(await reserve(tenant, configurationId.toUpperCase(), did)).toEqual(key);
+    expect(await reserve(tenant, configurationId)).toEqual(key);
+    expect((await streamOf(tenant, did)).map(({ type }) => type)).toEqual(['DidCreated', 'DidReserved']);
+    expect((await reserve(tenant, uuid(), did, ['Ed25519'])).verificationMethod).toBe(
+      localMetadata.keys[1]!.didDocumentKeyId,
+    );
+  });
+
+  it('chooses the oldest DID that fits, and sticks to it', async () => {
+    const tenant = newTenant();
+    const oldest = await createKey(tenant);
+    pass(1);
+    const p256 = await createKey(tenant, 'P-256');
+    pass(1);
+    await createWeb(tenant);
+    expect(await reserve(tenant, uuid())).toMatchObject({ did: oldest.did, algorithm: 'Ed25519' });
+    const configurationId = uuid();
+    expect(await reserve(tenant, configurationId, undefined, ['P-256'])).toMatchObject({ did: p256.did });
+    // Both would fit now, but this configuration has chosen.
+    expect(await reserve(tenant, configurationId)).toMatchObject({ did: p256.did, algorithm: 'P-256' });
+  });
+
+  it('sees a DID that was created just before', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    expect(await reserve(tenant, uuid())).toMatchObject({ did });
+  });
+
+  it('knows all candidates, oldest first, however many, but not the deleted', async () => {
+    const tenant = newTenant();
+    const made: string[] = [];
+    for (let i = 0; i < 24; i++) {
+      made.push((await createKey(tenant, i === 3 ? 'P-256' : 'Ed25519')).did);
+      pass(1);
+    }
+    await remove(tenant, made[0]!);
+    const candidates: string[] = [];
+    const lists = services.app.get(DidListsReadModel, { strict: false });
+    for await (const did of lists.issuers(tenant.id, uuid(), ['Ed25519'])) candidates.push(did);
+    expect(candidates).toEqual(made.filter((_, i) => i !== 0 && i !== 3));
+    expect(await reserve(tenant, uuid(), undefined, ['Ed25519'])).toMatchObject({ did: made[1] });
+  });
+
+  it('is refused with param issuerDid when none fits', async () => {
+    const tenant = newTenant();
+    expect(await refusal(reserve(tenant, uuid()))).toMatchObject({
+      kind: 'invalid',
+      details: [{ param: 'issuerDid', location: 'body', msg: expect.stringContaining('P-256 or Ed25519') }],
+    });
+    const { did } = await createKey(tenant, 'P-256');
+    for (const [named, algorithms] of [
+      [did, ['Ed25519']],
+      ['did:web:nobody.example', ['P-256']],
+      ['nonsense', ['P-256']],
+    ] as [string, IssuerKey['algorithm'][]][])
+      expect(await refusal(reserve(tenant, uuid(), named, algorithms))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'issuerDid' }],
+      });
+  });
+});
+
+describe('deleting', () => {
+  it('answers nothing, destroys the keys and hides the DID; a second time there is none', async () => {
+    const tenant = newTenant();
+    const { did } = await createWeb(tenant);
+    expect((await remove(tenant, did)) ?? null).toBeNull();
+    expect(await vaultKeys(tenant)).toEqual([]);
+    expect(await list(tenant)).toEqual({ data: [] });
+    for (const call of [retrieve(tenant, did), remove(tenant, did), document(tenant, '/.well-known/did.json')])
+      expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(reserve(tenant, uuid(), did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
+  });
+
+  it('frees a did:web, which then has other keys', async () => {
+    const tenant = newTenant();
+    const before = await createWeb(tenant);
+    await remove(tenant, before.did);
+    pass(1);
+    const after = await createWeb(tenant);
+    expect(after.did).toBe(before.did);
+    expect(after.localMetadata.keys).not.toEqual(before.localMetadata.keys);
+    expect((await list(tenant)).data).toEqual([{ did: after.did, localMetadata: after.localMetadata }]);
+    expect(await document(tenant, '/.well-known/did.json')).toEqual(after.localMetadata.initialDidDocument);
+  });
+
+  it('is refused while a configuration exists, and possible after its release', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    const configurationId = uuid();
+    await reserve(tenant, configurationId, did);
+    existing.add(configurationId);
+    pass(3_600_000);
+    expect(await refusal(remove(tenant, did))).toMatchObject({
+      kind: 'invalid',
+      code: 'BadRequest',
+      details: [{ param: 'id', location: 'params', msg: expect.stringContaining('credential configuration') }],
+    });
+    expect(await vaultKeys(tenant)).toHaveLength(1);
+    await release(tenant, configurationId, did);
+    await release(tenant, configurationId, did);
+    await remove(tenant, did);
+    expect(await vaultKeys(tenant)).toEqual([]);
+    await release(tenant, configurationId, did);
+  });
+
+  it('asks about a reservation only after a minute, and passes over one whose configuration never came to be', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    const configurationId = uuid();
+    await reserve(tenant, configurationId, did);
+    asked = [];
+    pass(60_000);
+    expect(await refusal(remove(tenant, did))).toMatchObject({ kind: 'invalid' });
+    expect(asked).toEqual([]);
+    pass(1);
+    await remove(tenant, did);
+    expect(asked).toEqual([configurationId]);
+    expect((await streamOf(tenant, did)).map(({ type }) => type)).toEqual([
+      'DidCreated',
+      'DidReserved',
+      'DidReleased',
+      'DidDeletionStarted',
+      'DidDeleted',
+    ]);
+  });
+
+  it('and reserving at the same moment: one of them, and a reserved DID has its key', async () => {
+    for (let round = 0; round < 10; round++) {
+      const tenant = newTenant();
+      const { did } = await createKey(tenant);
+      const [reserved, removed] = await Promise.allSettled(
+        round % 2
+          ? [reserve(tenant, uuid(), did), remove(tenant, did)]
+          : [remove(tenant, did), reserve(tenant, uuid(), did)],
+      ).then((outcomes) => (round % 2 ? outcomes : outcomes.reverse()));
+      expect([reserved!.status, removed!.status].sort()).toEqual(['fulfilled', 'rejected']);
+      if (reserved!.status === 'fulfilled') {
+        const { kmsKeyId } = reserved!.value as IssuerKey;
+        await expect(engines.vault.signer(tenant.id, kmsKeyId)).resolves.toMatchObject({ keyId: kmsKeyId });
+      } else {
+        expect(await vaultKeys(tenant)).toEqual([]);
+      }
+    }
+  });
+
+  it('twice at the same moment is no fault and one deletion', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    const outcomes = await Promise.allSettled([remove(tenant, did), remove(tenant, did)]);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ kind: 'notFound' });
+    expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true);
+    const types = (await streamOf(tenant, did)).map(({ type }) => type);
+    expect(types).toEqual(['DidCreated', 'DidDeletionStarted', 'DidDeleted']);
+  });
+
+  it('that broke off is finished by the reaction', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    await engines.streams.runDecision(
+      aggregate,
+      didStream(tenant.id, did),
+      (state) => startDeletion(state, { abandoned: new Set() }, clock.now()),
+      { tenantId: tenant.id, requestId: 'broken', actor: 'client:c', operation: 'dids.delete-did' },
+    );
+    await waitUntil(async () => (await streamOf(tenant, did)).at(-1)!.type === 'DidDeleted');
+    expect(await vaultKeys(tenant)).toEqual([]);
+    expect((await streamOf(tenant, did)).at(-1)!.metadata).toMatchObject({ tenantId: tenant.id, requestId: 'broken' });
+  });
+});
+
+describe('what others learn', () => {
+  it('is which DIDs were created and deleted', async () => {
+    const tenant = newTenant();
+    const { did } = await createWeb(tenant);
+    await reserve(tenant, uuid(), did);
+    const { did: key } = await createKey(tenant);
+    await remove(tenant, key);
+    const mine = () => feed.filter(({ headers }) => headers['tenantId'] === tenant.id);
+    await waitUntil(() => mine().length === 3);
+    expect(mine().map(({ subject, data }) => [subject, data])).toEqual([
+      ['event.dids.did-created', { tenantId: tenant.id, did, method: 'web' }],
+      ['event.dids.did-created', { tenantId: tenant.id, did: key, method: 'key' }],
+      ['event.dids.did-deleted', { tenantId: tenant.id, did: key }],
+    ]);
+  });
+});
+
+describe('after a restart', () => {
+  it('everything is there, and health is good', async () => {
+    const tenant = newTenant();
+    const made = await createWeb(tenant);
+    const configurationId = uuid();
+    const key = await reserve(tenant, configurationId, made.did);
+    await stop();
+    await start();
+    expect(await retrieve(tenant, made.did)).toEqual(made);
+    expect((await list(tenant)).data.map(({ did }) => did)).toEqual([made.did]);
+    expect(await reserve(tenant, configurationId)).toEqual(key);
+    await waitUntil(() => engines.health.report().ready);
+  });
+
+  it('no event holds a private key', async () => {
+    for (const file of await readdir(dataDir)) {
+      if (!file.startsWith('events.db')) continue;
+      const text = (await readFile(join(dataDir, file))).toString('latin1');
+      expect(text).not.toMatch(/"d":"|PRIVATE KEY/);
+    }
+    expect((await readdir(dataDir)).some((file) => file.startsWith('events.db'))).toBe(true);
+  });
+});

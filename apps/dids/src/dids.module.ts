@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { CreateDidHandler } from './create-did/create-did.js';
+import { DeleteDidHandler } from './delete-did/delete-did.js';
+import { DidDeletion } from './delete-did/did-deletion.js';
+import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
+import { DidsReactions } from './dids.reactions.js';
+import { ListDidsHandler } from './list-dids/list-dids.js';
+import { ReleaseIssuerKeyHandler } from './release-issuer-key/release-issuer-key.js';
+import { ReserveIssuerKeyHandler } from './reserve-issuer-key/reserve-issuer-key.js';
+import { RetrieveDidHandler } from './retrieve-did/retrieve-did.js';
+import { RetrieveDidDocumentHandler } from './retrieve-did-document/retrieve-did-document.js';
+
+@Module({
+  imports: [CqrsModule],
+  providers: [
+    CreateDidHandler,
+    ListDidsHandler,
+    RetrieveDidHandler,
+    DeleteDidHandler,
+    DidDeletion,
+    RetrieveDidDocumentHandler,
+    // what issuance asks
+    ReserveIssuerKeyHandler,
+    ReleaseIssuerKeyHandler,
+    // lists and reactions
+    DidListsReadModel,
+    DidsReactions,
+  ],
+})
+export class DidsModule {}

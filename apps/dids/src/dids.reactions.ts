@@ -1,0 +1,58 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { didCreated, didDeleted } from '@attestry/contracts';
+import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
+import { fact, Reactions, type Fact } from '@attestry/service-kit';
+import { did } from './did/did.state.js';
+import { DidDeletion } from './delete-did/did-deletion.js';
+
+/** What other services learn of an event. */
+export const factsOf = (stored: RecordedEvent): Fact[] => {
+  const { tenantId } = stored.metadata;
+  const event = readEvent(did, stored);
+  switch (event.type) {
+    case 'DidCreated':
+      return [fact(didCreated, { tenantId, did: event.data.did, method: event.data.method })];
+    case 'DidDeleted':
+      return [fact(didDeleted, { tenantId, did: event.data.did })];
+    case 'DidReserved':
+    case 'DidReleased':
+    case 'DidDeletionStarted':
+      return [];
+  }
+};
+
+@Injectable()
+export class DidsReactions implements OnApplicationBootstrap {
+  constructor(
+    private readonly reactions: Reactions,
+    private readonly streams: Streams,
+    private readonly deletion: DidDeletion,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.publishFacts('dids', [did.category], factsOf);
+    this.reactions.start({
+      name: 'dids.finish-deletions',
+      categories: [did.category],
+      onEvents: async (events) => {
+        for (const stored of events) if (stored.type === 'DidDeletionStarted') await this.finishDeletion(stored);
+      },
+    });
+  }
+
+  /** Mostly the request has done it before: then the stream says so and nothing happens. */
+  private async finishDeletion(stored: RecordedEvent): Promise<void> {
+    const { state } = await this.streams.load(did, stored.stream);
+    const { tenantId, requestId, actor, operation, correlationId, partitionKey, traceparent } = stored.metadata;
+    await this.deletion.finish(stored.stream, state, {
+      tenantId,
+      requestId,
+      actor,
+      operation,
+      correlationId,
+      causationId: stored.id,
+      partitionKey,
+      ...(traceparent !== undefined && { traceparent }),
+    });
+  }
+}

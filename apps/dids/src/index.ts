@@ -1,0 +1,5 @@
+import type { ServiceDefinition } from '@attestry/service-kit';
+import { didsEndpoints } from './dids.endpoints.js';
+import { DidsModule } from './dids.module.js';
+
+export const didsService: ServiceDefinition = { name: 'dids', module: DidsModule, endpoints: didsEndpoints };

@@ -1,0 +1,59 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  invalidBody,
+  type IssuerKey,
+  type OperationContext,
+  type reserveIssuerKey as operation,
+} from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { reservedKey, reserveIssuerKey, type ReserveCommand } from '../did/did.decisions.js';
+import { did, didStream } from '../did/did.state.js';
+import { isDid } from '../did/did-web.js';
+import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
+
+export class ReserveIssuerKey {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(ReserveIssuerKey)
+export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly lists: DidListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request: { body }, context }: ReserveIssuerKey): Promise<IssuerKey> {
+    const { algorithms } = body;
+    const configurationId = body.configurationId.toLowerCase();
+    if (body.did !== undefined) {
+      if (!isDid(body.did)) throw invalidBody('issuerDid', 'is not a DID', body.did.slice(0, 200));
+      return this.reserve({ did: body.did, configurationId, algorithms }, context);
+    }
+    for await (const candidate of this.lists.issuers(tenantOf(context).id, configurationId, algorithms)) {
+      try {
+        return await this.reserve({ did: candidate, configurationId, algorithms }, context);
+      } catch (error) {
+        // The list may be behind: this one was deleted meanwhile, or never had such a key. The next may fit.
+        if (!(error instanceof AppError && error.kind === 'invalid')) throw error;
+      }
+    }
+    throw invalidBody('issuerDid', `the tenant has no DID with an assertion key of type ${algorithms.join(' or ')}`);
+  }
+
+  private async reserve(command: ReserveCommand, context: OperationContext): Promise<IssuerKey> {
+    const { state } = await this.streams.runDecision(
+      did,
+      didStream(tenantOf(context).id, command.did),
+      (current) => reserveIssuerKey(current, command, this.clock.now()),
+      eventContext(context),
+    );
+    return reservedKey(state, command.configurationId);
+  }
+}

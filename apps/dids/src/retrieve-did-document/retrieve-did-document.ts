@@ -1,0 +1,27 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { notFound, type OperationContext, type retrieveDidDocument } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { activeDid } from '../did/did.decisions.js';
+import { did, didStream } from '../did/did.state.js';
+import { didOfDocumentPath } from '../did/did-web.js';
+
+export class RetrieveDidDocument {
+  constructor(
+    readonly request: RequestOf<typeof retrieveDidDocument>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** did:web §3.2: host and path name the DID. Any living DID of this name is served, also one not yet seen published. */
+@QueryHandler(RetrieveDidDocument)
+export class RetrieveDidDocumentHandler implements IQueryHandler<RetrieveDidDocument> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ request, context }: RetrieveDidDocument): Promise<Record<string, unknown>> {
+    const tenant = tenantOf(context);
+    const name = didOfDocumentPath(tenant.host, request.raw?.url ?? '');
+    if (name === undefined) throw notFound();
+    return activeDid((await this.streams.load(did, didStream(tenant.id, name))).state).document;
+  }
+}
