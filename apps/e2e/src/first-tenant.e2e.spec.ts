@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  startPlatformProcess,
+  verifyJwtVc,
+  Wallet,
+  WebhookReceiver,
+  type PlatformProcess,
+} from '@attestry/testing';
+
+const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const blocksOf = (guide: string, language: string): string[] =>
+  [...readFileSync(join(repository, 'docs/guides', guide), 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, name, text]) => (name === language ? [text!] : []),
+  );
+
+/** Runs the blocks one after the other in one bash; what each prints stands under its number. */
+const run = (blocks: string[], env: Record<string, string>) =>
+  new Promise<{ code: number | null; output: string[]; errors: string }>((resolve, reject) => {
+    const script = blocks.map((block, index) => `echo '=== ${index}'\n${block}`).join('\n');
+    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', `${script}\necho '=== end'\necho "$CREDENTIAL"`], {
+      cwd: repository,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      // Without an input of its own bash would take itself for a remote shell and read start-up files.
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let text = '';
+    let errors = '';
+    child.stdout.setEncoding('utf8').on('data', (it: string) => (text += it));
+    child.stderr.setEncoding('utf8').on('data', (it: string) => (errors += it));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output: text.split(/^=== .*\n/m).slice(1), errors }));
+  });
+
+describe('docs/guides', () => {
+  let platform: PlatformProcess;
+
+  beforeAll(async () => {
+    platform = await startPlatformProcess();
+  });
+  afterAll(() => platform?.stop());
+
+  it('first-tenant.md leads from nothing to a credential', async () => {
+    const blocks = blocksOf('first-tenant.md', 'sh');
+    expect(blocks.length).toBeGreaterThanOrEqual(10);
+    const base = platform.ready.management.replace('http://management.', '');
+    const { code, output, errors } = await run(blocks, { BASE: base, DATA_DIR: platform.dataDir });
+
+    expect({ code, errors, last: code === 0 ? '' : output.at(-1) }).toEqual({ code: 0, errors: '', last: '' });
+    const credential = output.at(-1)!.trim();
+    const { payload } = await verifyJwtVc(credential);
+    expect(payload.vc).toMatchObject({
+      type: ['VerifiableCredential', 'StudentCard'],
+      credentialSubject: { givenName: 'Ada', faculty: 'General studies' },
+    });
+    expect(output[9]).toContain("givenName: 'Ada'");
+    const [type, ...events] = output[10]!.trim().split('\n');
+    expect(type).toBe('StudentCard');
+    for (const prefix of ['DID_CREATE', 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', 'OPENID_TOKEN', 'OPENID_CREDENTIAL'])
+      expect(events).toEqual(expect.arrayContaining([`${prefix}_START`, `${prefix}_SUCCESS`]));
+  });
+
+  it('webhooks.md verifies a delivery and refuses a changed one', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'webhook-guide');
+    const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
+    const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'));
+    try {
+      const url = receiver.url;
+      expectStatus(await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssuedSummary'], url }), 201);
+      expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201);
+      const configuration = expectStatus(
+        await tenant.api.jwtVc.create({ type: 'Card', name: 'Card', issuer: { name: 'Guide' }, claimMappings: {} }),
+        201,
+      );
+      const offer = expectStatus(await tenant.api.offers.create({ credentials: [configuration.id] }), 200);
+      await new Wallet().collect(offer.uri);
+      const { headers, text } = await receiver.waitFor();
+      const { keys } = expectStatus(await tenant.api.webhooks.keys(), 200);
+
+      const [source] = blocksOf('webhooks.md', 'js');
+      const module = join(folder, 'is-genuine.mjs');
+      await writeFile(module, source!);
+      const { isGenuine } = (await import(module)) as {
+        isGenuine(delivery: object, targetUri: string, keys: unknown[], now?: number): boolean;
+      };
+      const body = Buffer.from(text);
+      expect(isGenuine({ headers, body }, url, keys)).toBe(true);
+      expect(isGenuine({ headers, body: Buffer.from(`${text} `) }, url, keys)).toBe(false);
+      expect(isGenuine({ headers, body }, `${url}/elsewhere`, keys)).toBe(false);
+      expect(isGenuine({ headers, body }, url, [])).toBe(false);
+      expect(isGenuine({ headers, body }, url, keys, Date.now() + 301_000)).toBe(false);
+    } finally {
+      await receiver.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+});

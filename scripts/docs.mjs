@@ -1,0 +1,467 @@
+// npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings and
+// events.md from the event types. With `--check` it writes nothing and fails when one of them is out of date, when an
+// operation has no file, or when a page names a file, a section or a command that is not there.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
+
+await ensureInstalled();
+await ensureBuilt();
+
+const check = process.argv.includes('--check');
+const read = (path) => readFileSync(join(root, path), 'utf8');
+const built = (path) => import(pathToFileURL(join(root, path)).href);
+
+await import('reflect-metadata');
+const ts = (await import('typescript')).default;
+const prettier = await import('prettier');
+const { getMetadataStorage } = await import('class-validator');
+const { OPERATIONS, ROLES, PERMISSIONS } = await built('libs/contracts/dist/index.js');
+const { SETTINGS } = await built('libs/service-kit/dist/config.js');
+
+const shapes = declaredShapes(await sources('libs/contracts/src'));
+const pages = {
+  'docs/reference/operations.md': operationsPage(),
+  'docs/reference/configuration.md': configurationPage(),
+  'docs/reference/events.md': await eventsPage(),
+};
+
+const faults = [];
+for (const { name, service, useCase } of OPERATIONS) {
+  const file = fileOf({ service, useCase });
+  if (!existsSync(join(root, file))) faults.push(`${name} has no file ${file}`);
+}
+for (const [path, text] of Object.entries(pages)) {
+  const options = await prettier.resolveConfig(join(root, path));
+  // Tables are left as they are: padded to the widest cell they would change on every line with every new field.
+  const wanted = path.endsWith('events.md') ? await prettier.format(text, { ...options, filepath: path }) : text;
+  const found = existsSync(join(root, path)) ? read(path) : undefined;
+  if (found === wanted) continue;
+  if (check) faults.push(`${path} is out of date: npm run docs`);
+  else {
+    writeFileSync(join(root, path), wanted);
+    console.log(`wrote ${path}`);
+  }
+}
+faults.push(...(await brokenReferences()));
+for (const fault of faults) console.error(fault);
+if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
+process.exit(faults.length > 0 ? 1 : 0);
+
+// ---- sources --------------------------------------------------------------------------------------------------------
+
+/** TypeScript sources below a folder without specs, as [path, syntax tree], sorted by path. */
+async function sources(folder) {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((it) => it.isFile() && /\.ts$/.test(it.name) && !/\.(spec|d|contract)\.ts$/.test(it.name))
+    .map((it) => relative(root, join(it.parentPath, it.name)).split(sep).join('/'))
+    .filter((path) => !path.includes('/dist/') && !path.includes('/node_modules/'))
+    .sort()
+    .map((path) => [path, ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)]);
+}
+
+/** Every class, interface and type literal of the contracts: name → {about, base, members}. */
+function declaredShapes(files) {
+  const found = new Map();
+  for (const [, file] of files) {
+    for (const node of file.statements) {
+      if (ts.isTypeAliasDeclaration(node)) found.set(node.name.text, { alias: oneLine(node.type.getText()) });
+      if (!ts.isClassDeclaration(node) && !ts.isInterfaceDeclaration(node)) continue;
+      found.set(node.name.text, {
+        about: docOf(node),
+        base: node.heritageClauses?.[0]?.types[0]?.expression.getText(),
+        members: node.members
+          .filter((it) => ts.isPropertyDeclaration(it) || ts.isPropertySignature(it))
+          .map((it) => ({
+            name: it.name.getText(),
+            optional: it.questionToken !== undefined,
+            type: oneLine(it.type?.getText() ?? 'unknown'),
+            about: docOf(it),
+          })),
+      });
+    }
+  }
+  return found;
+}
+
+/** The members of a shape, its base's first. */
+function membersOf(name) {
+  const shape = shapes.get(name);
+  if (!shape?.members) throw new Error(`no class ${name} in libs/contracts`);
+  const own = new Set(shape.members.map((member) => member.name));
+  const inherited = shape.base ? membersOf(shape.base).filter((member) => !own.has(member.name)) : [];
+  return [...inherited, ...shape.members];
+}
+
+/** The comment right above a node; one with an empty line after it speaks about the file. */
+function docOf(node) {
+  const file = node.getSourceFile();
+  const text = ts
+    .getJSDocCommentsAndTags(node)
+    .filter((it) => !/\n\s*\n/.test(file.text.slice(it.end, node.getStart(file))))
+    .map((it) => (typeof it.comment === 'string' ? it.comment : (ts.getTextOfJSDocComment(it.comment) ?? '')))
+    .join(' ');
+  return oneLine(text).replace(/\{@link (\w+)\}/g, '`$1`');
+}
+
+function oneLine(text) {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function fileOf({ service, useCase }) {
+  return `apps/${service}/src/${useCase}/${useCase}.ts`;
+}
+
+// ---- operations.md --------------------------------------------------------------------------------------------------
+
+function operationsPage() {
+  const groups = Map.groupBy(OPERATIONS, (operation) => operation.service);
+  const linked = new Set();
+  const sections = [...groups].map(
+    ([service, operations]) =>
+      `## ${service}\n\n${operations.map((operation) => operationSection(operation, linked)).join('\n')}`,
+  );
+  const index = OPERATIONS.map((operation) => {
+    const { name, http, summary } = operation;
+    const place = http ? `\`${http.method} ${http.path}\`` : 'between services';
+    return `| [${name}](#${slug(name)}) | ${place} | ${cell(summary)} |`;
+  });
+  return `<!-- Generated by npm run docs from libs/contracts. Do not edit. -->
+
+# Operations
+
+Every operation of the platform, as declared in \`libs/contracts/src\`. The declaration is the only place where path, access,
+shapes and event names stand; routes, access checks and this page follow from it. An operation named
+\`<service>.<use case>\` is done by \`apps/<service>/src/<use-case>/<use-case>.ts\`.
+
+## Conventions
+
+- **Hosts.** \`management\`: the management host; \`auth\`: the authorization host; \`tenant\`: the tenant's own host;
+  \`contexts\`: the host of \`CONTEXT_URL\`. Any other host is a 404.
+- **Access.** \`public\`: no credentials. \`management\`: an access token of a management client. \`holder\`: a code or token
+  of a wallet, checked by the service. Roles: an access token of a tenant client that has one of them. \`internal\`: other
+  services only, no HTTP.
+- **Errors.** \`tenant\`: \`{code, message, details?}\`, but 401 and 403 are plain text. \`management\`:
+  \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [facts](facts.md#32-errors).
+- **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB), 415, 429, 500 and 503. Every answer carries
+  \`x-request-id\` and the three \`x-ratelimit-*\` headers.
+- **Rate classes** are explained in [facts](facts.md#33-limits) and set in [configuration](configuration.md).
+- **Analytics** names a prefix: each call leaves \`<prefix>_START\` and one of \`<prefix>_SUCCESS\`, \`<prefix>_FAIL\`.
+- **Unknown members** of a request are dropped, not refused ([record 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Lists** answer \`{data, nextCursor?}\`; \`nextCursor\` is absent on the last page.
+
+## Index
+
+| operation | where | what |
+|---|---|---|
+${index.join('\n')}
+
+${sections.join('\n')}
+## Shapes
+
+${shapeSections(linked)}
+## Roles and permissions
+
+| role | permissions |
+|---|---|
+${ROLES.map((role) => `| \`${role}\` | ${PERMISSIONS[role].map((it) => `\`${it}\``).join(', ') || 'none yet'} |`).join('\n')}
+`;
+}
+
+function operationSection(operation, linked) {
+  const { http, name } = operation;
+  const lines = [`### ${name}`, '', `${operation.summary}.`, ''];
+  if (http) {
+    const paths = [http.path, ...(http.alsoAt ?? [])].map((path) => `\`${http.method} ${path}\``).join(' and ');
+    const hosts = (http.hosts ?? ['tenant']).map((it) => `\`${it}\``).join(', ');
+    lines.push(`- Where: ${paths} on ${hosts}`);
+  }
+  lines.push(`- Access: ${accessOf(operation.access)}`);
+  if (http) {
+    lines.push(`- Rate class: \`${operation.rate}\``);
+    const more = (operation.errorStatuses ?? []).join(', ') || 'none of its own';
+    lines.push(`- Success: ${http.success}; errors: ${more}, in \`${operation.errors}\` shape`);
+    if (http.cacheControl) lines.push(`- Cache-Control: \`${http.cacheControl}\``);
+  }
+  lines.push(`- Kind: ${operation.kind}, subject \`${operation.subject}\``);
+  if (operation.analytics) {
+    const { prefix, category, recordedBy } = operation.analytics;
+    const when = recordedBy === 'service' ? '; written once the code or token names a session' : '';
+    lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}`);
+  }
+  if (operation.secrets) lines.push(`- Never echoed: ${operation.secrets.map((it) => `\`${it}\``).join(', ')}`);
+  const file = fileOf(operation);
+  lines.push(`- File: [${file}](../../${file})`);
+  const rows = ['params', 'query', 'body'].flatMap((part) =>
+    operation[part] ? requestRows(operation[part], part, linked) : [],
+  );
+  if (rows.length) {
+    lines.push('', '| in | member | type | required | rules | meaning |', '|---|---|---|---|---|---|', ...rows);
+  } else if (http?.body === 'raw' && http.method === 'POST') {
+    lines.push('', 'The request is parsed and checked by the service, as its standard says.');
+  }
+  const { response } = operation;
+  if (response) {
+    const shape = Array.isArray(response) ? response[0].name : response.name;
+    linked.add(shape);
+    const link = `[${shape}](#${slug(shape)})`;
+    lines.push('', `Answer: ${Array.isArray(response) ? `a page of ${link}` : link}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function accessOf(access) {
+  if (access.kind !== 'roles') return `\`${access.kind}\``;
+  return `permission \`${access.permission}\`: ${access.roles.map((role) => `\`${role}\``).join(', ')}`;
+}
+
+function requestRows(dto, part, linked) {
+  const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
+  return membersOf(dto.name).map((member) => {
+    const ofMember = metadata.filter(({ propertyName }) => propertyName === member.name);
+    const optional = member.optional || ofMember.some(({ type }) => type === 'conditionalValidation');
+    const cells = [part, code(member.name), typeCell(member.type, linked), optional ? '' : 'yes'];
+    return `| ${[...cells, cell(rulesOf(ofMember)), cell(member.about)].join(' | ')} |`;
+  });
+}
+
+function rulesOf(metadata) {
+  const texts = metadata
+    .filter(({ type }) => type === 'customValidation')
+    .map(ruleText)
+    .filter(Boolean);
+  return [...new Set(texts)].sort().join('; ');
+}
+
+function ruleText({ name, constraints = [], each, message }) {
+  const [first, second] = constraints;
+  const items = each ? 'each: ' : '';
+  switch (name) {
+    // The type says it.
+    case 'isString':
+    case 'isBoolean':
+    case 'isArray':
+    case 'isRecord':
+      return undefined;
+    case 'isInt':
+      return 'a whole number';
+    case 'isIn':
+      return `${items}one of ${first.map((value) => `\`${value}\``).join(', ')}`;
+    case 'min':
+      return `at least ${first}`;
+    case 'max':
+      return `at most ${first}`;
+    case 'maxLength':
+      return `${items}at most ${first} characters`;
+    case 'isLength':
+      return `${items}${first} to ${second} characters`;
+    case 'arrayMaxSize':
+      return `at most ${first} entries`;
+    case 'arrayNotEmpty':
+      return 'not empty';
+    case 'arrayUnique':
+      return 'no repeats';
+    case 'isIso8601':
+      return 'ISO 8601 time';
+    case 'matches':
+      return `${items}${typeof message === 'string' && message !== 'Invalid value' ? message : patternText(first)}`;
+    default:
+      return typeof message === 'string' ? `${items}${message}` : message?.({ value: undefined, object: {} }) || name;
+  }
+}
+
+function patternText(pattern) {
+  if (pattern.source.startsWith('^[0-9a-f]{8}-')) return 'a uuid';
+  return `matches \`${pattern.source}\``;
+}
+
+/** A type in a table, with links to the shapes it names. */
+function typeCell(type, linked) {
+  const alias = shapes.get(type)?.alias;
+  const text = alias?.startsWith("'") || alias?.includes("' | '") ? alias : type;
+  const names = [...text.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name).filter((name) => shapes.get(name)?.members);
+  for (const name of names) linked.add(name);
+  const shown = code(text.replaceAll('|', '\\|'));
+  if (names[0] === text) return `[${shown}](#${slug(text)})`;
+  return names.length ? `${shown} ${names.map((name) => `([${name}](#${slug(name)}))`).join(' ')}` : shown;
+}
+
+function shapeSections(linked) {
+  const done = new Map();
+  // Sections name further shapes; each is written once.
+  for (let todo = [...linked]; todo.length; todo = [...linked].filter((name) => !done.has(name))) {
+    for (const name of todo) if (!done.has(name)) done.set(name, shapeSection(name, linked));
+  }
+  return [...done]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, text]) => text)
+    .join('\n');
+}
+
+function shapeSection(name, linked) {
+  const { about } = shapes.get(name);
+  const rows = membersOf(name).map(
+    (member) =>
+      `| ${code(member.name)} | ${typeCell(member.type, linked)} | ${member.optional ? '' : 'yes'} | ${cell(member.about)} |`,
+  );
+  const head = ['| member | type | always there | meaning |', '|---|---|---|---|'];
+  return `### ${name}\n\n${about ? `${about}\n\n` : ''}${[...head, ...rows].join('\n')}\n`;
+}
+
+// ---- configuration.md -----------------------------------------------------------------------------------------------
+
+function configurationPage() {
+  const rows = Object.values(SETTINGS).map(
+    ({ env, about, default: shown, secret }) =>
+      `| \`${env}\` | ${cell(about)} | ${shown === '' ? '' : `\`${cell(shown)}\``} | ${secret ? 'yes' : ''} |`,
+  );
+  return `<!-- Generated by npm run docs from libs/service-kit/src/config.ts. Do not edit. -->
+
+# Configuration
+
+Environment variables, read once at the start. Everything wrong is told in one message, by name; the process then ends
+with status 1. An empty value counts as absent. Secrets are never written to the log.
+
+| variable | meaning | default | secret |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+// ---- events.md ------------------------------------------------------------------------------------------------------
+
+async function eventsPage() {
+  const files = (await sources('apps')).filter(([path]) => path.endsWith('.events.ts'));
+  const stored = files.flatMap(([path, file]) => domainEvents(path, file));
+  const facts = (await sources('libs/contracts/src')).flatMap(([path, file]) => integrationEvents(path, file));
+  return `<!-- Generated by npm run docs from the event types. Do not edit. -->
+
+# Events
+
+What happened, in past tense. **Domain events** are kept in streams for ever and belong to one service; its decisions and
+projections read them. **Integration events** are what a service tells the others over the durable feed: a smaller, more
+stable shape, published from the store's subscription with the domain event's id.
+
+Every domain event has the envelope \`{id, type, schemaVersion, data, metadata}\`; the metadata are \`tenantId\`, \`requestId\`,
+\`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\`, \`partitionKey\` and \`chain\`
+([record 0007](../adr/0007-chain-value-in-the-client.md)). Members called \`sealed…\` are encrypted; opening one whose key
+was destroyed yields \`Erased\`.
+
+## Domain events
+
+${stored.join('\n')}
+## Integration events
+
+The subject on the feed is \`event.<name>\`.
+
+${facts.join('\n')}
+
+Operation events (\`operation.start\`, \`operation.success\`, \`operation.fail\`) and \`operation.committed\` travel on the same
+feed; [record 0004](../adr/0004-operation-events.md) tells how they are closed.
+`;
+}
+
+/** One section for each union type called `…Event`. */
+function domainEvents(path, file) {
+  const [, service] = path.split('/');
+  return file.statements
+    .filter((node) => ts.isTypeAliasDeclaration(node) && /Event$/.test(node.name.text))
+    .map((node) => {
+      const variants = ts.isUnionTypeNode(node.type) ? node.type.types : [node.type];
+      const items = variants.filter(ts.isTypeLiteralNode).map((literal) => {
+        const member = (name) => literal.members.find((it) => it.name?.getText() === name)?.type;
+        return `- \`${member('type').literal.text}\`${dataText(member('data'))}`;
+      });
+      if (!items.length) return '';
+      const about = docOf(node);
+      return `### ${service}: ${basename(path, '.events.ts')}\n\n${about ? `${about}\n\n` : ''}${items.join('\n')}\n\nDeclared in [${path}](../../${path}).\n`;
+    })
+    .filter(Boolean);
+}
+
+function dataText(type) {
+  if (!type) return '';
+  if (!ts.isTypeLiteralNode(type)) return `: \`${oneLine(type.getText())}\``;
+  const members = type.members.map((it) => `\`${it.name.getText()}${it.questionToken ? '?' : ''}\``);
+  return members.length ? `: ${members.join(', ')}` : '';
+}
+
+function integrationEvents(path, file) {
+  const rows = [];
+  const visit = (node) => {
+    if (ts.isCallExpression(node) && node.expression.getText() === 'defineIntegrationEvent' && node.typeArguments) {
+      const name = node.arguments[0].text;
+      const [data] = node.typeArguments;
+      const shape = shapes.get(data.getText());
+      const members = ts.isTypeLiteralNode(data)
+        ? dataText(data).slice(2)
+        : (shape?.members ?? []).map((it) => `\`${it.name}${it.optional ? '?' : ''}\``).join(', ');
+      rows.push(`- \`${name}\`: ${members} ([${basename(path)}](../../${path}))`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return rows;
+}
+
+// ---- links ----------------------------------------------------------------------------------------------------------
+
+/** What the pages name and the repository does not have. */
+async function brokenReferences() {
+  const { scripts } = JSON.parse(read('package.json'));
+  const inDocs = (await readdir(join(root, 'docs'), { recursive: true })).map(
+    (it) => `docs/${it.split(sep).join('/')}`,
+  );
+  const files = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...inDocs.filter((it) => it.endsWith('.md'))].sort();
+  const found = [];
+  for (const file of files) {
+    if (!existsSync(join(root, file))) {
+      found.push(`${file} is missing`);
+      continue;
+    }
+    const text = withoutFences(read(file));
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) found.push(...brokenLink(file, target));
+    // A path in backticks is a promise too; one with a placeholder is a pattern.
+    for (const [, path] of text.matchAll(/`((?:apps|libs|scripts|docs|bench|\.ci)\/[^`\s<>*{}…]*)`/g)) {
+      if (!existsSync(join(root, path))) found.push(`${file}: there is no ${path}`);
+    }
+    for (const [, name] of read(file).matchAll(/\bnpm (?:run )?((?<=run )[\w:-]+|test\b|start\b)/g)) {
+      if (!(name in scripts)) found.push(`${file}: package.json has no script ${name}`);
+    }
+  }
+  return found;
+}
+
+function brokenLink(file, target) {
+  if (/^[a-z]+:/i.test(target)) return [`${file}: ${target} is outside the repository`];
+  const [path, anchor] = target.split('#');
+  const wanted = path ? join(dirname(file), path).split(sep).join('/') : file;
+  if (wanted.startsWith('..') || !existsSync(join(root, wanted))) return [`${file}: ${target} leads nowhere`];
+  if (anchor === undefined || !wanted.endsWith('.md')) return [];
+  const headings = [...withoutFences(read(wanted)).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading]) => slug(heading));
+  return headings.includes(anchor) ? [] : [`${file}: ${wanted} has no section #${anchor}`];
+}
+
+function withoutFences(text) {
+  return text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
+}
+
+/** The anchor of a heading, as the usual renderers make it. */
+function slug(heading) {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
+}
+
+function code(text) {
+  return `\`${text}\``;
+}
+
+function cell(text) {
+  return text.replaceAll('|', '\\|');
+}
