@@ -1,0 +1,204 @@
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import {
+  ApiClient,
+  connectManagement,
+  createTenantUnderTest,
+  startPlatformProcess,
+  type ManagementApi,
+  type PlatformProcess,
+  type TenantUnderTest,
+} from '@attestry/testing';
+
+let platform: PlatformProcess;
+let management: ManagementApi;
+let tenant: TenantUnderTest;
+beforeAll(async () => {
+  platform = await startPlatformProcess();
+  management = await connectManagement(platform);
+  tenant = await createTenantUnderTest(platform, management, 'edge');
+}, 60_000);
+afterAll(async () => platform?.stop());
+
+const json = { 'content-type': 'application/json' };
+
+/** `fetch` writes host names in its own way; this sends them as they are. */
+const statusOnHost = (host: string) =>
+  new Promise<number>((resolve, reject) => {
+    const options = { port: platform.ready.port, path: '/v1/webhooks/jwks', headers: { host } };
+    get({ host: '127.0.0.1', ...options }, (response) => resolve(response.resume().statusCode!)).on('error', reject);
+  });
+
+describe('hosts', () => {
+  it('answer 404 in the tenant shape when they are nobody’s', async () => {
+    const answer = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/dids');
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({ code: 'NotFound', message: 'Resource Not Found' });
+  });
+
+  it('are the same whatever the case, and with a dot at the end', async () => {
+    const host = tenant.host.replace('edge.', 'EDGE.').replace('localhost:', 'localhost.:');
+    expect(await statusOnHost(host)).toBe(200);
+    expect(await statusOnHost(`x${host}`)).toBe(404);
+  });
+
+  it('cannot be chosen by X-Forwarded-Host of a stranger', async () => {
+    const headers = { 'x-forwarded-host': tenant.host };
+    const answer = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/webhooks/jwks', { headers });
+    expect(answer.status).toBe(404);
+  });
+
+  it('serve their own operations only', async () => {
+    expect((await tenant.api.client.request('GET', '/v1/tenants')).status).toBe(404);
+    expect((await management.client.request('GET', '/v1/dids')).status).toBe(404);
+    expect((await new ApiClient(platform.ready.auth).request('GET', '/v1/dids')).status).toBe(404);
+    expect((await new ApiClient(platform.tenantUrl('contexts')).request('GET', '/v1/dids')).status).toBe(404);
+  });
+
+  it.each(['management', 'auth', 'www', 'api', 'admin', 'console', 'health', 'status', 'mail', 'contexts'])(
+    'keep the name %s for the platform',
+    async (subdomain) => {
+      const [environment] = (await management.environments.list()).body.data;
+      const answer = await management.tenants.create({ subdomain, environmentId: environment!.id });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ details: [{ param: 'subdomain', location: 'body' }] });
+    },
+  );
+});
+
+describe('paths and methods', () => {
+  it('an unknown path is a 404 in the shape of its host', async () => {
+    expect((await tenant.api.client.request('GET', '/v9/nothing')).body).toEqual({
+      code: 'NotFound',
+      message: 'Resource Not Found',
+    });
+    expect((await management.client.request('GET', '/v9/nothing')).body).toEqual({
+      code: 'NotFound',
+      type: expect.any(String),
+      message: 'Resource Not Found',
+      details: [],
+    });
+  });
+
+  it.each(['PATCH', 'PUT', 'DELETE'])('%s on a path that has other methods is a 405 with Allow', async (method) => {
+    const answer = await tenant.api.client.request(method, '/v1/dids', { headers: json, body: '{}' });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+    expect(answer.body).toMatchObject({ code: 'MethodNotAllowed' });
+  });
+
+  it('HEAD has no body and does nothing', async () => {
+    const answer = await tenant.api.client.request('HEAD', '/v1/dids');
+    expect([200, 405]).toContain(answer.status);
+    expect(answer.text).toBe('');
+  });
+
+  it('OPTIONS tells browsers what they may send', async () => {
+    const answer = await tenant.api.client.request('OPTIONS', '/v1/openid/credential', {
+      headers: { origin: 'https://wallet.example', 'access-control-request-method': 'POST' },
+      token: null,
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
+    expect(answer.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect((await tenant.api.client.request('OPTIONS', '/v9/nothing')).status).toBe(404);
+  });
+});
+
+describe('bodies', () => {
+  it('over 1 MiB are a 413', async () => {
+    const { request } = { request: tenant.api.client };
+    const claims = { note: 'x'.repeat(1_048_576) };
+    const answer = await request.request('POST', '/v1/users', { body: { claims } });
+    expect(answer.status).toBe(413);
+    expect(answer.body).toMatchObject({ code: 'PayloadTooLarge' });
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/json-seq'])(
+    'of type %s are a 415',
+    async (type) => {
+      const answer = await tenant.api.client.request('POST', '/v1/users', {
+        headers: { 'content-type': type },
+        body: '{}',
+      });
+      expect(answer.status).toBe(415);
+      expect(answer.body).toMatchObject({ code: 'UnsupportedMediaType' });
+    },
+  );
+
+  it.each(['{', '{"claims":}', '"text"', '[]', 'null', '{"claims":{}}}', ''])('that are %p are a 400', async (body) => {
+    const answer = await tenant.api.client.request('POST', '/v1/dids', { headers: json, body });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({
+      code: 'BadRequest',
+      message: 'Validation Error',
+      details: expect.arrayContaining([expect.objectContaining({ location: 'body' })]),
+    });
+  });
+
+  it('with members of Object.prototype change nothing but themselves', async () => {
+    const body = '{"claims":{"__proto__":{"admin":true},"given_name":"Ada"}}';
+    const answer = await tenant.api.client.request('POST', '/v1/users', { headers: json, body });
+    expect(answer.status).toBe(201);
+    expect((answer.body as { claims: object }).claims).toEqual({ given_name: 'Ada' });
+  });
+
+  it('name every fault at once', async () => {
+    const answer = await tenant.api.client.request('POST', '/v1/webhooks', { body: { events: 'all', url: 4 } });
+    expect(answer.status).toBe(400);
+    const { details } = answer.body as { details: { param: string; value?: unknown }[] };
+    expect([...new Set(details.map(({ param }) => param))].sort()).toEqual(['events', 'url']);
+    expect(details.find(({ param }) => param === 'url')?.value).toBe(4);
+  });
+
+  it('of claims are never shown again in a fault', async () => {
+    const answer = await tenant.api.users.create({ claims: 'my secret claim' as never });
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toContain('my secret claim');
+  });
+});
+
+describe('health', () => {
+  it.each(['127.0.0.1', 'nobody.localhost', 'management.localhost', 'edge.localhost', 'example.com'])(
+    'is told on the host %s',
+    async (host) => {
+      const client = new ApiClient(`http://${host}:${platform.ready.port}`);
+      expect((await client.request('GET', '/health/live')).status).toBe(200);
+      const ready = await client.request<{ status: string; checks: { name: string; healthy: boolean }[] }>(
+        'GET',
+        '/health/ready',
+      );
+      expect([ready.status, ready.body.status]).toEqual([200, 'ready']);
+      expect(ready.body.checks.length).toBeGreaterThan(0);
+      expect(ready.body.checks.filter(({ healthy }) => !healthy)).toEqual([]);
+    },
+  );
+});
+
+describe('request ids', () => {
+  it('are new for every call, whatever the caller sends', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const answer = await tenant.api.client.request('GET', '/v1/dids', { headers: { 'x-request-id': 'mine' } });
+        return answer.headers.get('x-request-id');
+      }),
+    );
+    expect(new Set(ids).size).toBe(20);
+    expect(ids).not.toContain('mine');
+  });
+});
+
+describe('connections', () => {
+  it('that speak no HTTP are ended, and the others go on', async () => {
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connect(platform.ready.port, '127.0.0.1', () => socket.write('GARBAGE\r\n\r\n'));
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.on('end', () => resolve(text));
+      socket.on('error', reject);
+    });
+    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+    expect((await tenant.api.dids.list()).status).toBe(200);
+  });
+});

@@ -1,0 +1,246 @@
+import { OPERATIONS, ROLES, type Operation } from '@attestry/contracts';
+import { ApiClient, pathOf, type Answer, type OperationParts } from '@attestry/testing';
+import { clientOf, openWorld, rightToken, ROWS, snapshot, type Row, type World } from './registry.rows.js';
+
+const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
+const table = overHttp.map((operation) => [operation.name, operation] as const);
+const withAccess = (kind: Operation['access']['kind']) => table.filter(([, { access }]) => access.kind === kind);
+
+const send = (client: ApiClient, operation: Operation, parts: OperationParts & { method?: string; path?: string }) => {
+  const { method = operation.http!.method, path, params, ...rest } = parts;
+  return client.request(method, path ?? pathOf(operation.http!.path, params), rest);
+};
+
+/** The error body an operation declares (decision 31). */
+const expectErrorShape = (operation: Operation, answer: Answer): void => {
+  const { status, headers, body } = answer;
+  const isProtocolFault = status === 405 || status === 404;
+  switch (isProtocolFault && operation.errors === 'oauth' ? 'tenant' : operation.errors) {
+    case 'oauth':
+      expect(body).toEqual(
+        expect.objectContaining({
+          error: expect.stringMatching(/^[a-z_]+$/),
+          error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/),
+        }),
+      );
+      break;
+    case 'management':
+      expect(body).toEqual({
+        code: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
+        type: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
+        message: expect.any(String),
+        details: expect.any(Array),
+      });
+      break;
+    case 'tenant':
+      if (status === 401 || status === 403) {
+        expect(headers.get('content-type')).toMatch(/^text\/plain\b/);
+        expect(body).toBe(status === 401 ? 'Unauthorized' : 'Forbidden');
+        break;
+      }
+      expect(body).toEqual({
+        code: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
+        message: expect.any(String),
+        ...((body as { details?: unknown }).details !== undefined && { details: expect.any(Array) }),
+      });
+  }
+  expect(headers.get('cache-control')).toBe('no-store');
+};
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+}, 60_000);
+afterAll(async () => world?.platform.stop());
+
+const call = async (operation: Operation, parts: OperationParts, token = rightToken(world, operation)) =>
+  send(clientOf(world, operation, token), operation, parts);
+const rowOf = (name: string): Row => ROWS[name]!;
+
+describe('the registry', () => {
+  it('has exactly one row for every HTTP operation', () => {
+    expect(Object.keys(ROWS).sort()).toEqual(overHttp.map(({ name }) => name).sort());
+  });
+
+  it('has a row with foreign ids for every operation that takes ids', () => {
+    const taking = overHttp.filter(({ http, access }) => http!.path.includes(':') && access.kind !== 'public');
+    expect(taking.filter(({ name }) => !rowOf(name).foreign).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('a right call', () => {
+  it.each(table)('%s', async (name, operation) => {
+    const answer = await call(operation, await rowOf(name).right(world));
+    expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+    expect(answer.headers.get('cache-control')).toBe(operation.http!.cacheControl ?? 'no-store');
+    if (operation.http!.success === 204) expect(answer.text).toBe('');
+    else expect(answer.headers.get('content-type')).toMatch(/^application\/(?:ld\+|did\+(?:ld\+)?)?json\b/);
+    if (Array.isArray(operation.response)) expect((answer.body as { data: unknown }).data).toEqual(expect.any(Array));
+  });
+});
+
+describe('a wrong call', () => {
+  it.each(table)('%s', async (name, operation) => {
+    const { wrong, refusal } = rowOf(name);
+    const parts = await wrong(world);
+    const isCommand = operation.kind === 'command' && operation.access.kind !== 'public';
+    const before = isCommand ? await snapshot(world) : undefined;
+    const answer = await call(operation, parts);
+    expect([answer.status, answer.text]).toEqual([refusal.status, expect.anything()]);
+    expectErrorShape(operation, answer);
+    if ('param' in refusal) {
+      const { details } = answer.body as { details: { msg: string; param: string; location: string }[] };
+      expect(details).toContainEqual(expect.objectContaining({ param: refusal.param, location: refusal.location }));
+      for (const { msg } of details) expect(msg).toMatch(/\S/);
+    }
+    if ('error' in refusal) expect(answer.body).toMatchObject({ error: refusal.error });
+    if (refusal.status === 405) expect(answer.headers.get('allow')?.split(', ')).toContain(operation.http!.method);
+    if (before !== undefined) expect(await snapshot(world)).toBe(before);
+  });
+});
+
+describe('a call without a token', () => {
+  it.each([...withAccess('roles'), ...withAccess('management')])('%s', async (name, operation) => {
+    const parts = await rowOf(name).right(world);
+    for (const headers of [undefined, { authorization: 'Bearer nonsense' }, { authorization: 'Basic YTpi' }]) {
+      const answer = await send(clientOf(world, operation), operation, { ...parts, ...(headers && { headers }) });
+      expect(answer.status).toBe(401);
+      expectErrorShape(operation, answer);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
+    }
+  });
+
+  it('issuance.issue-credential', async () => {
+    const operation = overHttp.find(({ name }) => name === 'issuance.issue-credential')!;
+    const { body } = await rowOf(operation.name).right(world);
+    const answer = await call(operation, { body });
+    expect(answer.status).toBe(401);
+    expectErrorShape(operation, answer);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it.each(withAccess('public'))('is all %s needs', async (name, operation) => {
+    const answer = await send(clientOf(world, operation), operation, await rowOf(name).right(world));
+    expect(answer.status).toBe(operation.http!.success);
+  });
+});
+
+describe('a call with one role', () => {
+  const cases = withAccess('roles').flatMap(([name, operation]) =>
+    ROLES.map((role) => [name, role, operation] as const),
+  );
+  it.each(cases)('%s as %s', async (name, role, operation) => {
+    const { access } = operation as { access: Extract<Operation['access'], { kind: 'roles' }> };
+    const answer = await call(operation, await rowOf(name).right(world), world.tokenOf[role]);
+    if (access.roles.includes(role))
+      expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+    else {
+      expect(answer.status).toBe(403);
+      expectErrorShape(operation, answer);
+    }
+  });
+
+  it.each(withAccess('management'))('%s: a role of a tenant is none here', async (name, operation) => {
+    const parts = await rowOf(name).right(world);
+    for (const role of ROLES) expect((await call(operation, parts, world.tokenOf[role])).status).toBe(401);
+  });
+
+  it.each(withAccess('public'))('%s asks for none', async (name, operation) => {
+    for (const role of ROLES) {
+      const answer = await call(operation, await rowOf(name).right(world), world.tokenOf[role]);
+      expect(answer.status).toBe(operation.http!.success);
+    }
+  });
+
+  it.each(withAccess('holder'))("%s: a client's token is no wallet's", async (name, operation) => {
+    const { body } = await rowOf(name).right(world);
+    for (const role of ROLES) {
+      const answer = await call(operation, { body }, world.tokenOf[role]);
+      // The token endpoint looks at the code alone, and a code is good once.
+      const expected = name !== 'issuance.exchange-token' ? 401 : role === ROLES[0] ? 200 : 400;
+      expect(answer.status).toBe(expected);
+    }
+  });
+});
+
+describe("a call with another tenant's", () => {
+  it.each(table.filter(([name]) => rowOf(name)?.foreign))('ids: %s', async (name, operation) => {
+    const answer = await call(operation, rowOf(name).foreign!(world));
+    expect([answer.status, answer.text]).toEqual([404, expect.anything()]);
+    expectErrorShape(operation, answer);
+    expect(answer.body).toMatchObject({ code: 'NotFound', message: 'Resource Not Found' });
+  });
+
+  it('ids: an offer names configurations of its own tenant only', async () => {
+    const { tenant, foreign } = world;
+    const answer = await tenant.api.offers.create({ credentials: [foreign.jwtVc] });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({
+      details: [expect.objectContaining({ param: 'credentials', location: 'body' })],
+    });
+  });
+
+  it("management client's tenants are not there", async () => {
+    const { stranger, tenant, own } = world;
+    expect((await stranger.tenants.list()).body).toEqual({ data: [] });
+    expect((await stranger.tenants.retrieve(tenant.id)).status).toBe(404);
+    expect((await stranger.tenants.delete(tenant.id)).status).toBe(404);
+    expect((await stranger.clients.list(tenant.id)).status).toBe(404);
+    expect((await stranger.clients.create(tenant.id, { name: 'x', roles: ['admin'] })).status).toBe(404);
+    expect((await stranger.clients.delete(tenant.id, own.client)).status).toBe(404);
+  });
+
+  it.each(withAccess('roles'))('token: %s', async (name, operation) => {
+    const answer = await call(operation, await rowOf(name).right(world), world.other.token);
+    expect(answer.status).toBe(401);
+    expectErrorShape(operation, answer);
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
+  });
+
+  it.each(withAccess('roles'))('management token: %s', async (name, operation) => {
+    const answer = await call(operation, await rowOf(name).right(world), world.management.client.token);
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('cursors', () => {
+  const lists = table.filter(([, { response }]) => Array.isArray(response));
+  it.each(lists)('%s refuses one it never gave', async (name, operation) => {
+    const parts = await rowOf(name).right(world);
+    for (const cursor of [
+      'nonsense',
+      '',
+      Buffer.from('createdAt=2026-01-01T00:00:00.000Z&id=1').toString('base64url'),
+    ]) {
+      const answer = await call(operation, { ...parts, query: { limit: 1, cursor } });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param: 'cursor', location: 'query' })] });
+    }
+  });
+
+  it('of another tenant are refused', async () => {
+    const { tenant, other } = world;
+    for (const api of [tenant.api, other.api])
+      for (let n = 0; n < 2; n++) expect((await api.users.create()).status).toBe(201);
+    const { nextCursor } = (await other.api.users.list({ limit: 1 })).body;
+    expect(nextCursor).toEqual(expect.any(String));
+    expect((await other.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(200);
+    expect((await tenant.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
+    // And so are those of another list.
+    expect((await other.api.dids.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
+  });
+
+  it('lead through a list once, without gaps', async () => {
+    const { tenant } = world;
+    const all = (await tenant.api.users.list({ limit: 1000 })).body.data.map(({ id }) => id);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = (await tenant.api.users.list({ limit: 3, cursor })).body;
+      seen.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(all);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+});

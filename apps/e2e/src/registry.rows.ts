@@ -1,0 +1,424 @@
+import { ROLES, type Operation, type Role } from '@attestry/contracts';
+import {
+  ApiClient,
+  clientToken,
+  connectManagement,
+  connectWithRoles,
+  createTenantUnderTest,
+  expectStatus,
+  makeHolderKey,
+  registerManagementClient,
+  startPlatformProcess,
+  Wallet,
+  type ManagementApi,
+  type OperationParts,
+  type PlatformProcess,
+  type TenantApi,
+  type TenantUnderTest,
+} from '@attestry/testing';
+
+/** What every row of the table can use: two tenants, a client for each role, and things that exist in both. */
+export interface World {
+  platform: PlatformProcess;
+  management: ManagementApi;
+  /** A second management client, member of nothing. */
+  stranger: ManagementApi;
+  environmentId: string;
+  tenant: TenantUnderTest;
+  other: TenantUnderTest;
+  tokenOf: Record<Role, string>;
+  own: Things;
+  foreign: Things;
+}
+
+/** Ids of one thing of each kind. */
+interface Things {
+  did: string;
+  jwtVc: string;
+  webSemantic: string;
+  offer: string;
+  user: string;
+  webhook: string;
+  client: string;
+}
+
+export type Location = 'body' | 'params' | 'query' | 'headers';
+
+export interface Row {
+  /** Makes what it needs, so that it can be called again and again. */
+  right: (world: World) => OperationParts | Promise<OperationParts>;
+  /** A call that must be refused, and how. */
+  wrong: (world: World) => (OperationParts & { method?: string; path?: string }) | Promise<OperationParts>;
+  refusal:
+    | { status: 400; param: string; location: Location }
+    | { status: 400 | 401 | 403; error: string }
+    | { status: 404 | 405 };
+  /** The right call with ids of another tenant: 404. */
+  foreign?: (world: World) => OperationParts;
+}
+
+export const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
+let counter = 0;
+/** Names nobody else uses. */
+export const unique = (stem: string): string => `${stem}${(++counter).toString(36)}`;
+
+export const jwtVcRequest = (type = unique('Type')) => ({
+  type,
+  name: 'Test credential',
+  issuer: { name: 'Test issuer' },
+  claimMappings,
+});
+export const webSemanticRequest = jwtVcRequest;
+
+/** `.example` and `.invalid` are nobody's; deliveries to them fail, which is not looked at here. */
+const webhookRequest = () => ({
+  events: ['OpenIdCredentialIssuedSummary' as const],
+  url: `https://hooks.example.com/${unique('hook')}`,
+});
+
+const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
+
+export const openWorld = async (): Promise<World> => {
+  const platform = await startPlatformProcess();
+  try {
+    const management = await connectManagement(platform);
+    const [tenant, other, stranger] = await Promise.all([
+      createTenantUnderTest(platform, management, 'acme'),
+      createTenantUnderTest(platform, management, 'other'),
+      registerManagementClient(platform, 'stranger'),
+    ]);
+    const environmentId = expectStatus(await management.environments.list(), 200).data[0]!.id;
+    const tokens: (readonly [Role, string])[] = [];
+    for (const role of ROLES) {
+      const { client } = await connectWithRoles(platform, management, tenant, [role]);
+      tokens.push([role, client.token!]);
+    }
+    const [own, foreign] = await Promise.all([
+      makeThings(management, tenant, tenant.api),
+      makeThings(management, other, other.api),
+    ]);
+    const tokenOf = Object.fromEntries(tokens) as Record<Role, string>;
+    return { platform, management, stranger, environmentId, tenant, other, tokenOf, own, foreign };
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
+};
+
+const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, api: TenantApi): Promise<Things> => {
+  const did = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
+  const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
+  const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
+  const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
+  const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
+  const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
+  const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
+  return { did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId };
+};
+
+const pageRow: Row = {
+  right: () => ({ query: { limit: 5 } }),
+  wrong: () => ({ query: { limit: 0 } }),
+  refusal: { status: 400, param: 'limit', location: 'query' },
+};
+
+const configurationRows = (profile: 'jwt-vc' | 'web-semantic', thing: 'jwtVc' | 'webSemantic'): Record<string, Row> => {
+  const name = (verb: string, plural = '') => `issuance.${verb}-credential-configuration${plural}.${profile}`;
+  const malformed = {
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' } as const,
+  };
+  return {
+    [name('create')]: {
+      right: () => ({ body: jwtVcRequest() }),
+      wrong: () => ({ body: { ...jwtVcRequest(), type: 'white space' } }),
+      refusal: { status: 400, param: 'type', location: 'body' },
+    },
+    [name('list', 's')]: pageRow,
+    [name('retrieve')]: {
+      right: ({ own }) => ({ params: { id: own[thing] } }),
+      ...malformed,
+      foreign: ({ foreign }) => ({ params: { id: foreign[thing] } }),
+    },
+    [name('update')]: {
+      right: async ({ tenant, own }) => {
+        const { type } = expectStatus(await tenant.api[thing].retrieve(own[thing]), 200);
+        return { params: { id: own[thing] }, body: jwtVcRequest(type) };
+      },
+      wrong: ({ own }) => ({ params: { id: own[thing] }, body: { ...jwtVcRequest(), claimMappings: [] } }),
+      refusal: { status: 400, param: 'claimMappings', location: 'body' },
+      foreign: ({ foreign }) => ({ params: { id: foreign[thing] }, body: jwtVcRequest() }),
+    },
+    [name('delete')]: {
+      right: async ({ tenant }) => ({
+        params: { id: expectStatus(await tenant.api[thing].create(jwtVcRequest()), 201).id },
+      }),
+      ...malformed,
+      foreign: ({ foreign }) => ({ params: { id: foreign[thing] } }),
+    },
+  };
+};
+
+const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const form = (members: Record<string, string>) => new URLSearchParams(members);
+
+const codeOf = (uri: string): string => {
+  const offer = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
+    grants: Record<string, Record<string, string>>;
+  };
+  return offer.grants[PRE_AUTHORIZED]!['pre-authorized_code']!;
+};
+
+const freshOffer = async ({ tenant, own }: World) =>
+  expectStatus(await tenant.api.offers.create({ credentials: [own.jwtVc], claims: { given_name: 'Ada' } }), 200);
+
+const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
+const wallet = new Wallet();
+
+const publicDocument: Row = {
+  right: () => ({}),
+  wrong: () => ({ method: 'POST' }),
+  refusal: { status: 405 },
+};
+
+/** A row for every HTTP operation; the suite fails when one is missing or too many. */
+export const ROWS: Record<string, Row> = {
+  'management.issue-token': {
+    right: ({ tenant }) => ({
+      body: {
+        client_id: tenant.admin.clientId,
+        client_secret: tenant.admin.clientSecret,
+        audience: tenant.url,
+        grant_type: 'client_credentials',
+      },
+    }),
+    wrong: ({ tenant }) => ({ body: { client_id: tenant.admin.clientId, grant_type: 'client_credentials' } }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
+  'management.retrieve-token-keys': publicDocument,
+  'management.list-environments': pageRow,
+  'management.create-tenant': {
+    right: ({ environmentId }) => ({ body: { subdomain: unique('fresh-'), environmentId } }),
+    wrong: ({ environmentId }) => ({ body: { subdomain: 'No_Good', environmentId } }),
+    refusal: { status: 400, param: 'subdomain', location: 'body' },
+  },
+  'management.list-tenants': pageRow,
+  'management.retrieve-tenant': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id } }),
+    wrong: () => ({ params: { tenantId: '42' } }),
+    refusal: { status: 400, param: 'tenantId', location: 'params' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.delete-tenant': {
+    right: async ({ management, environmentId }) => ({
+      params: {
+        tenantId: expectStatus(await management.tenants.create({ subdomain: unique('short-'), environmentId }), 201).id,
+      },
+    }),
+    wrong: () => ({ params: { tenantId: '42' } }),
+    refusal: { status: 400, param: 'tenantId', location: 'params' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.create-client': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: 'second', roles: ['issuer'] } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: 'second', roles: ['emperor'] } }),
+    refusal: { status: 400, param: 'roles', location: 'body' },
+    foreign: () => ({ params: { tenantId: NO_SUCH }, body: { name: 'second', roles: ['issuer'] } }),
+  },
+  'management.list-clients': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 1001 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.delete-client': {
+    right: async ({ management, tenant }) => {
+      const client = expectStatus(await management.clients.create(tenant.id, { name: 'x', roles: ['auditor'] }), 201);
+      return { params: { tenantId: tenant.id, clientId: client.clientId } };
+    },
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, clientId: 'short' } }),
+    refusal: { status: 400, param: 'clientId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client } }),
+  },
+
+  'dids.create-did': {
+    right: () => ({ body: { method: 'key', options: { keyType: 'P-256' } } }),
+    wrong: () => ({ body: { method: 'ion', options: { keyType: 'Ed25519' } } }),
+    refusal: { status: 400, param: 'method', location: 'body' },
+  },
+  'dids.list-dids': pageRow,
+  'dids.retrieve-did': {
+    right: ({ own }) => ({ params: { id: own.did } }),
+    wrong: () => ({ params: { id: 'did' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.did } }),
+  },
+  'dids.delete-did': {
+    right: async ({ tenant }) => ({
+      params: {
+        id: expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201).did,
+      },
+    }),
+    wrong: () => ({ params: { id: 'did' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.did } }),
+  },
+  'dids.retrieve-did-document': {
+    right: async ({ tenant }) => {
+      const created = await tenant.api.dids.create({ method: 'web', options: { url: tenant.host } });
+      // Only the first of all calls creates it.
+      if (created.status !== 400) expectStatus(created, 201);
+      return {};
+    },
+    wrong: () => ({ path: '/nobody/did.json' }),
+    refusal: { status: 404 },
+  },
+
+  ...configurationRows('jwt-vc', 'jwtVc'),
+  ...configurationRows('web-semantic', 'webSemantic'),
+
+  'issuance.create-pre-authorized-offer': {
+    right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
+    wrong: ({ own }) => ({ body: { credentials: [own.jwtVc], expiresIn: { minutes: 11 } } }),
+    refusal: { status: 400, param: 'expiresIn.minutes', location: 'body' },
+  },
+  'issuance.delete-pre-authorized-offer': {
+    right: async (world) => ({ params: { id: (await freshOffer(world)).id } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.offer } }),
+  },
+  'issuance.retrieve-offer-content': {
+    right: async (world) => {
+      const { uriByReference } = await freshOffer(world);
+      const [, reference] = /\/offers\/([^/]+)\/content/.exec(
+        new URL(uriByReference).searchParams.get('credential_offer_uri')!,
+      )!;
+      return { params: { reference: decodeURIComponent(reference!) } };
+    },
+    wrong: ({ own }) => ({ params: { reference: `${own.offer}.not-its-secret` } }),
+    refusal: { status: 404 },
+  },
+
+  'issuance.exchange-token': {
+    right: async (world) => ({
+      body: form({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': codeOf((await freshOffer(world)).uri) }),
+    }),
+    wrong: () => ({ body: form({ grant_type: 'password', username: 'a', password: 'b' }) }),
+    refusal: { status: 400, error: 'unsupported_grant_type' },
+  },
+  'issuance.issue-nonce': { right: () => ({}), wrong: () => ({ method: 'GET' }), refusal: { status: 405 } },
+  'issuance.issue-credential': {
+    right: async (world) => {
+      const { uri } = await freshOffer(world);
+      const offer = await wallet.resolveOffer(uri);
+      const metadata = await wallet.metadata(offer.credential_issuer);
+      const token = await wallet.accessToken(offer, metadata);
+      const key = await makeHolderKey();
+      const proof = await wallet.proof(metadata, world.own.jwtVc, key, await wallet.nonce(metadata));
+      return { token, body: { credential_configuration_id: world.own.jwtVc, proofs: { jwt: [proof] } } };
+    },
+    wrong: () => ({ token: 'not-a-token', body: {} }),
+    refusal: { status: 401, error: 'invalid_token' },
+  },
+  'issuance.retrieve-issuer-metadata': publicDocument,
+  'issuance.retrieve-authorization-server-metadata': publicDocument,
+  'issuance.retrieve-oauth-keys': publicDocument,
+  'issuance.retrieve-context': publicDocument,
+
+  'issuance.create-user': {
+    right: () => ({ body: { claims: { given_name: 'Grace' } } }),
+    wrong: () => ({ body: { claims: 'Grace' } }),
+    refusal: { status: 400, param: 'claims', location: 'body' },
+  },
+  'issuance.list-users': pageRow,
+  'issuance.retrieve-user': {
+    right: ({ own }) => ({ params: { id: own.user } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.user } }),
+  },
+  'issuance.delete-user': {
+    right: async (world) => ({ params: { id: await freshUser(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.user } }),
+  },
+  'issuance.list-user-credentials': {
+    right: ({ own }) => ({ params: { userId: own.user } }),
+    wrong: () => ({ params: { userId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { userId: foreign.user } }),
+  },
+
+  'webhooks.create-webhook': {
+    right: async ({ tenant }) => {
+      // At most 20 are allowed: room for one more.
+      const { data } = expectStatus(await tenant.api.webhooks.list({ limit: 100 }), 200);
+      const { id } = data.at(-1)!;
+      if (data.length > 10) expectStatus(await tenant.api.webhooks.delete(id), 204);
+      return { body: webhookRequest() };
+    },
+    wrong: () => ({ body: { ...webhookRequest(), events: [] } }),
+    refusal: { status: 400, param: 'events', location: 'body' },
+  },
+  'webhooks.list-webhooks': pageRow,
+  'webhooks.retrieve-webhook': {
+    right: ({ own }) => ({ params: { webhookId: own.webhook } }),
+    wrong: () => ({ params: { webhookId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'webhookId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
+  },
+  'webhooks.update-webhook': {
+    right: ({ own }) => ({ params: { webhookId: own.webhook }, body: webhookRequest() }),
+    wrong: ({ own }) => ({ params: { webhookId: own.webhook }, body: { ...webhookRequest(), url: 7 } }),
+    refusal: { status: 400, param: 'url', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook }, body: webhookRequest() }),
+  },
+  'webhooks.delete-webhook': {
+    right: async ({ tenant }) => ({
+      params: { webhookId: expectStatus(await tenant.api.webhooks.create(webhookRequest()), 201).id },
+    }),
+    wrong: () => ({ params: { webhookId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'webhookId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
+  },
+  'webhooks.retrieve-webhook-keys': publicDocument,
+
+  'analytics.list-events': pageRow,
+};
+
+/** The host an operation is called on. */
+export const clientOf = ({ platform, tenant, management }: World, operation: Operation, token?: string): ApiClient => {
+  switch (operation.http!.hosts?.[0] ?? 'tenant') {
+    case 'management':
+      return new ApiClient(management.client.baseUrl, token);
+    case 'auth':
+      return new ApiClient(platform.ready.auth, token);
+    case 'contexts':
+      return new ApiClient(platform.tenantUrl('contexts'), token);
+    case 'tenant':
+      return new ApiClient(tenant.url, token);
+  }
+};
+
+/** What a refused command must leave as it was. */
+export const snapshot = async ({ management, tenant }: World): Promise<string> => {
+  const { api } = tenant;
+  const query = { limit: 1000 };
+  const lists = await Promise.all([
+    api.dids.list(query),
+    api.jwtVc.list(query),
+    api.webSemantic.list(query),
+    api.users.list(query),
+    api.webhooks.list(query),
+    management.tenants.list(query),
+    management.clients.list(tenant.id, query),
+  ]);
+  return JSON.stringify(lists.map((list) => expectStatus(list as { status: number; body: unknown } as never, 200)));
+};
+
+export const rightToken = ({ management, tenant }: World, { access }: Operation): string | undefined =>
+  access.kind === 'management' ? management.client.token : access.kind === 'roles' ? tenant.token : undefined;
+
+export { clientToken };

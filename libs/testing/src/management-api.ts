@@ -1,0 +1,139 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  createClient,
+  createTenant,
+  deleteClient,
+  deleteTenant,
+  listClients,
+  listEnvironments,
+  listTenants,
+  retrieveTenant,
+  type Client,
+  type ClientCredentials,
+  type CreateClientRequest,
+  type CreatedClient,
+  type CreatedTenant,
+  type CreateTenantRequest,
+  type Environment,
+  type PageOf,
+  type Role,
+  type Tenant,
+  type TokenResponse,
+} from '@attestry/contracts';
+import { ApiClient, expectStatus, type Answer, type RequestParts } from './api-client.js';
+import type { PlatformProcess } from './platform-process.js';
+import { TenantApi } from './tenant-api.js';
+import { waitUntil } from './wait-until.js';
+
+type Query = RequestParts['query'];
+
+/** The management API by resource, as one management client. */
+export class ManagementApi {
+  readonly client: ApiClient;
+
+  constructor(baseUrl: string, token: string) {
+    this.client = new ApiClient(baseUrl, token);
+  }
+
+  readonly environments = {
+    list: (query?: Query): Promise<Answer<PageOf<Environment>>> => this.client.call(listEnvironments, { query }),
+  };
+
+  readonly tenants = {
+    create: (body: CreateTenantRequest): Promise<Answer<CreatedTenant>> => this.client.call(createTenant, { body }),
+    list: (query?: Query): Promise<Answer<PageOf<Tenant>>> => this.client.call(listTenants, { query }),
+    retrieve: (tenantId: string): Promise<Answer<Tenant>> => this.client.call(retrieveTenant, { params: { tenantId } }),
+    delete: (tenantId: string): Promise<Answer<undefined>> => this.client.call(deleteTenant, { params: { tenantId } }),
+  };
+
+  readonly clients = {
+    create: (tenantId: string, body: CreateClientRequest): Promise<Answer<CreatedClient>> =>
+      this.client.call(createClient, { params: { tenantId }, body }),
+    list: (tenantId: string, query?: Query): Promise<Answer<PageOf<Client>>> =>
+      this.client.call(listClients, { params: { tenantId }, query }),
+    delete: (tenantId: string, clientId: string): Promise<Answer<undefined>> =>
+      this.client.call(deleteClient, { params: { tenantId, clientId } }),
+  };
+}
+
+/** Access token of a client, RFC 6749 §4.4 with a JSON body; `audience` names the tenant or the management API. */
+export const requestToken = async (
+  authUrl: string,
+  credentials: { client_id: string; client_secret: string },
+  audience?: string,
+): Promise<Answer<TokenResponse>> =>
+  new ApiClient(authUrl).request('POST', '/oauth/token', {
+    body: { ...credentials, ...(audience !== undefined && { audience }), grant_type: 'client_credentials' },
+  });
+
+/** The management API as the first management client. */
+export const connectManagement = async (platform: PlatformProcess): Promise<ManagementApi> => {
+  const answer = await requestToken(platform.ready.auth, platform.managementClient(), platform.ready.management);
+  return new ManagementApi(platform.ready.management, expectStatus(answer, 200).access_token);
+};
+
+/** A tenant with the token of its default client. */
+export interface TenantUnderTest {
+  id: string;
+  /** Base address. */
+  url: string;
+  /** Host with port. */
+  host: string;
+  admin: ClientCredentials;
+  token: string;
+  api: TenantApi;
+}
+
+export const createTenantUnderTest = async (
+  platform: PlatformProcess,
+  management: ManagementApi,
+  subdomain: string,
+): Promise<TenantUnderTest> => {
+  const [environment] = expectStatus(await management.environments.list(), 200).data;
+  const created = expectStatus(
+    await management.tenants.create({ name: subdomain, subdomain, environmentId: environment!.id }),
+    201,
+  );
+  const url = `${new URL(platform.ready.management).protocol}//${created.subdomain}`;
+  const token = await clientToken(platform, url, created.client);
+  const api = new TenantApi(url, token);
+  return { id: created.id, url, host: created.subdomain, admin: created.client, token, api };
+};
+
+export const clientToken = async (
+  platform: PlatformProcess,
+  tenantUrl: string,
+  { clientId, clientSecret }: ClientCredentials,
+): Promise<string> => {
+  const credentials = { client_id: clientId, client_secret: clientSecret };
+  return expectStatus(await requestToken(platform.ready.auth, credentials, tenantUrl), 200).access_token;
+};
+
+/** The tenant API as a new client with these roles. */
+export const connectWithRoles = async (
+  platform: PlatformProcess,
+  management: ManagementApi,
+  tenant: TenantUnderTest,
+  roles: Role[],
+): Promise<TenantApi & { clientId: string }> => {
+  const client = expectStatus(await management.clients.create(tenant.id, { name: roles.join(' '), roles }), 201);
+  const api = new TenantApi(tenant.url, await clientToken(platform, tenant.url, client));
+  return Object.assign(api, { clientId: client.clientId });
+};
+
+/** A further management client, asked for in the data folder as `npm run management-client` does. */
+export const registerManagementClient = async (platform: PlatformProcess, name: string): Promise<ManagementApi> => {
+  const client_id = randomBytes(16).toString('hex');
+  const client_secret = randomBytes(48).toString('base64url');
+  const client_secret_sha256 = createHash('sha256').update(client_secret).digest('base64url');
+  const id = randomUUID();
+  const file = (ending: string) => join(platform.dataDir, 'management-clients.d', `${id}.${ending}`);
+  await writeFile(file('half'), JSON.stringify({ name, client_id, client_secret_sha256 }));
+  await rename(file('half'), file('json'));
+  await waitUntil(() => existsSync(file('done')), { what: 'the new management client' });
+  const answer = await requestToken(platform.ready.auth, { client_id, client_secret }, platform.ready.management);
+  return new ManagementApi(platform.ready.management, expectStatus(answer, 200).access_token);
+};

@@ -1,0 +1,188 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitUntil } from './wait-until.js';
+
+const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+/** What the platform prints when it is ready. */
+export interface ReadyLine {
+  msg: 'ready';
+  management: string;
+  auth: string;
+  port: number;
+  dataDir: string;
+  managementClientFile?: string;
+}
+
+export interface PlatformProcessOptions {
+  /** Added to a small environment of our own: nothing of the caller's settings reaches the platform. */
+  env?: Record<string, string>;
+  /** Default: a fresh temporary folder. */
+  dataDir?: string;
+  /** Let it live on when this process ends. */
+  detached?: boolean;
+  /** Milliseconds until the ready line; default 30,000. */
+  startTimeoutMs?: number;
+}
+
+export interface ManagementClientFile {
+  client_id: string;
+  client_secret: string;
+}
+
+/** High enough never to be met by a suite that is not about them. */
+export const RAISED_LIMITS: Record<string, string> = {
+  RATE_LIMIT_API: '1000000',
+  RATE_LIMIT_CLIENT_TOKEN: '1000000',
+  RATE_LIMIT_CLIENT_TOKEN_FAILURES: '1000000',
+  RATE_LIMIT_WALLET_TENANT: '1000000',
+  RATE_LIMIT_WALLET_ADDRESS: '1000000',
+  RATE_LIMIT_PUBLIC: '1000000',
+};
+
+const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
+const ownEnvironment = (): Record<string, string> =>
+  Object.fromEntries(KEPT_VARIABLES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** The built platform as a process of its own, on a free port, with its log in a file. */
+export class PlatformProcess {
+  ready!: ReadyLine;
+  private child: ChildProcess | undefined;
+  private exited: Promise<number | NodeJS.Signals> = Promise.resolve(0);
+
+  private constructor(
+    /** Holds the log and, unless one was given, the data folder. */
+    readonly folder: string,
+    readonly dataDir: string,
+    private readonly options: PlatformProcessOptions,
+  ) {}
+
+  static async start(options: PlatformProcessOptions = {}): Promise<PlatformProcess> {
+    const folder = await mkdtemp(join(tmpdir(), 'attestry-'));
+    const dataDir = options.dataDir ?? join(folder, 'data');
+    await mkdir(dataDir, { recursive: true });
+    const platform = new PlatformProcess(folder, dataDir, options);
+    try {
+      await platform.restart();
+    } catch (error) {
+      await platform.stop();
+      throw error;
+    }
+    return platform;
+  }
+
+  get pid(): number {
+    return this.child!.pid!;
+  }
+
+  /** Everything the process wrote, over all its lives. */
+  get logFile(): string {
+    return join(this.folder, 'platform.log');
+  }
+
+  log(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
+  }
+
+  /** Base address of a tenant with this subdomain. */
+  tenantUrl(subdomain: string): string {
+    return this.ready.management.replace('//management.', `//${subdomain}.`);
+  }
+
+  managementClient(): ManagementClientFile {
+    return JSON.parse(readFileSync(join(this.dataDir, 'management-client.json'), 'utf8')) as ManagementClientFile;
+  }
+
+  /** Starts the process again on the same folder and port; it must have ended. */
+  async restart(env: Record<string, string> = {}): Promise<void> {
+    if (this.child) throw new Error('the platform is running');
+    const before = this.log().length;
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(process.execPath, ['--no-warnings', join(repository, 'apps/platform/dist/main.js')], {
+      cwd: repository,
+      env: {
+        ...ownEnvironment(),
+        DATA_DIR: this.dataDir,
+        ALLOW_PRIVATE_TARGETS: 'true',
+        ...RAISED_LIMITS,
+        ...this.options.env,
+        ...env,
+        // A tenant's host has the port in it: every life needs the first one's.
+        PORT: String(this.ready?.port ?? this.options.env?.['PORT'] ?? 0),
+      },
+      // Files, not pipes: nothing is lost at a kill, and the process does not depend on this one reading.
+      stdio: ['ignore', log, log],
+      detached: this.options.detached ?? false,
+    });
+    closeSync(log);
+    this.child = child;
+    if (!this.options.detached) running.add(child);
+    let ended: number | NodeJS.Signals | undefined;
+    this.exited = new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        running.delete(child);
+        ended = code ?? signal!;
+        resolve(ended);
+      });
+    });
+    this.ready = await waitUntil(
+      () => {
+        const written = this.log().slice(before);
+        if (ended !== undefined) return 'ended' as const;
+        return readyLineIn(written);
+      },
+      { timeoutMs: this.options.startTimeoutMs ?? 30_000, intervalMs: 10, what: 'the ready line of the platform' },
+    ).then((found) => {
+      if (found === 'ended') {
+        this.child = undefined;
+        throw new Error(`the platform ended with ${ended} before it was ready:\n${this.log().slice(before)}`);
+      }
+      return found;
+    });
+  }
+
+  /** SIGTERM; returns the exit code or signal. The folder stays, for a look or a restart. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
+    const child = this.child;
+    this.child = undefined;
+    child?.kill(signal);
+    return this.exited;
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** Ends the process and removes the temporary folder. */
+  async stop(): Promise<void> {
+    await this.end();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Lets go of a detached process: it lives on. */
+  release(): void {
+    this.child?.unref();
+    this.child = undefined;
+  }
+}
+
+const readyLineIn = (text: string): ReadyLine | undefined => {
+  for (const line of text.split('\n').slice(0, -1))
+    if (line.includes('"msg":"ready"')) return JSON.parse(line) as ReadyLine;
+  return undefined;
+};
+
+/** Starts the built platform; `npm test` and `npm run build` build it. */
+export const startPlatformProcess = (options: PlatformProcessOptions = {}): Promise<PlatformProcess> =>
+  PlatformProcess.start(options);

@@ -1,0 +1,64 @@
+import { DataIntegrityProof } from '@digitalbazaar/data-integrity';
+import { cryptosuite } from '@digitalbazaar/eddsa-rdfc-2022-cryptosuite';
+import {
+  defaultDocumentLoader,
+  verifyCredential,
+  type DocumentLoader,
+  type RemoteDocument,
+  type VerificationError,
+} from '@digitalbazaar/vc';
+import { decodeProtectedHeader, importJWK, jwtVerify, type JWTPayload } from 'jose';
+import { jwkOf, resolveDid, verificationMethodOf } from './did-resolution.js';
+import { hostFetch } from './host-fetch.js';
+
+/** A verification method taken out of its document needs the context of its type. */
+const CONTEXT_OF: Record<string, string> = {
+  Multikey: 'https://w3id.org/security/multikey/v1',
+  Ed25519VerificationKey2018: 'https://w3id.org/security/suites/ed25519-2018/v1',
+  JsonWebKey2020: 'https://w3id.org/security/suites/jws-2020/v1',
+};
+
+const remote = (documentUrl: string, document: unknown): RemoteDocument => ({
+  contextUrl: null,
+  documentUrl,
+  document,
+});
+
+/** What a verifier loads: DIDs, contexts its libraries bring, and contexts of the platform over HTTP. */
+const documentLoader: DocumentLoader = async (url) => {
+  if (url.startsWith('did:')) {
+    if (!url.includes('#')) return remote(url, await resolveDid(url));
+    const method = await verificationMethodOf(url);
+    return remote(url, { '@context': CONTEXT_OF[method.type], ...method });
+  }
+  if (/^http:\/\/[a-z0-9.-]*localhost(?::\d+)?\//.test(url)) {
+    const response = await hostFetch(url, { headers: { accept: 'application/ld+json, application/json' } });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    return remote(url, await response.json());
+  }
+  return defaultDocumentLoader(url);
+};
+
+/** Verifies an `ldp_vc` of suite eddsa-rdfc-2022 with the libraries of Digital Bazaar. @throws Error saying what they found */
+export const verifyLdpVc = async (credential: Record<string, unknown>): Promise<void> => {
+  const suite = new DataIntegrityProof({ cryptosuite });
+  const { verified, error } = await verifyCredential({ credential, suite, documentLoader });
+  if (!verified) throw new Error(`the credential does not verify: ${messagesOf(error).join('; ')}`, { cause: error });
+};
+
+const messagesOf = (error: VerificationError | undefined): string[] =>
+  error ? [...(error.message ? [error.message] : []), ...(error.errors ?? []).flatMap(messagesOf)] : [];
+
+export interface VerifiedJwtVc {
+  header: { alg?: string; kid?: string; typ?: string };
+  payload: JWTPayload & { vc?: Record<string, unknown> };
+}
+
+/** Verifies a `jwt_vc_json` with jose and the key its `kid` names in the issuer's DID document. @throws jose's errors */
+export const verifyJwtVc = async (credential: string): Promise<VerifiedJwtVc> => {
+  const { kid, alg } = decodeProtectedHeader(credential);
+  if (!kid?.startsWith('did:')) throw new Error(`kid is no DID URL: ${kid}`);
+  const key = await importJWK(jwkOf(await verificationMethodOf(kid)), alg);
+  const { payload, protectedHeader } = await jwtVerify(credential, key, { issuer: kid.split('#', 1)[0]! });
+  return { header: protectedHeader, payload };
+};

@@ -1,0 +1,30 @@
+export interface WaitOptions {
+  /** Milliseconds; default 10,000. */
+  timeoutMs?: number;
+  /** Milliseconds between two looks; default 20. */
+  intervalMs?: number;
+  /** What is waited for, told when it does not come. */
+  what?: string;
+}
+
+/**
+ * Looks again and again until the condition gives something truthy, and returns that.
+ * @throws Error at the time limit, with what the last look threw as its cause
+ */
+export const waitUntil = async <T>(
+  condition: () => T | Promise<T>,
+  { timeoutMs = 10_000, intervalMs = 20, what = 'a condition' }: WaitOptions = {},
+): Promise<Exclude<T, undefined | null | false | 0 | ''>> => {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    let cause: unknown;
+    try {
+      const value = await condition();
+      if (value) return value as Exclude<T, undefined | null | false | 0 | ''>;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause });
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
+  }
+};

@@ -1,0 +1,172 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  clientAuthenticationAnonymous,
+  setGlobalConfig,
+  type CallbackContext,
+  type JwtSigner,
+} from '@openid4vc/oauth2';
+import { Openid4vciClient, type CredentialOfferObject, type IssuerMetadataResult } from '@openid4vc/openid4vci';
+import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { didJwkOf, didKeyOf } from './did-resolution.js';
+import { hostFetch } from './host-fetch.js';
+
+// Its rule is https; localhost has no certificates.
+setGlobalConfig({ allowInsecureUrls: true });
+
+export type ProofAlgorithm = 'ES256' | 'EdDSA';
+/** How the proof names its key: in the header, or as a DID URL. */
+export type KeyBinding = 'jwk' | 'did:key' | 'did:jwk';
+
+/** A holder's key. */
+export interface HolderKey {
+  algorithm: ProofAlgorithm;
+  publicJwk: JWK;
+  privateKey: CryptoKey;
+  /** DID of the key; for `jwk` a did:jwk that differs from the credential's subject in the order of members only. */
+  did: string;
+  binding: KeyBinding;
+}
+
+export const makeHolderKey = async (
+  algorithm: ProofAlgorithm = 'ES256',
+  binding: KeyBinding = 'jwk',
+): Promise<HolderKey> => {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const { kty, crv, x, y } = await exportJWK(publicKey);
+  const publicJwk: JWK = y === undefined ? { kty, crv, x } : { kty, crv, x, y };
+  const did = binding === 'did:key' ? didKeyOf(publicJwk) : didJwkOf(publicJwk);
+  return { algorithm, publicJwk, privateKey, did, binding };
+};
+
+export interface CollectOptions {
+  /** Shown to the holder beside the offer. */
+  transactionCode?: string;
+  /** One proof each; default one fresh ES256 key in the header. */
+  keys?: readonly HolderKey[];
+  /** Which of the offered configurations; default all. */
+  configurationIds?: readonly string[];
+}
+
+export interface Collected {
+  offer: CredentialOfferObject;
+  metadata: IssuerMetadataResult;
+  accessToken: string;
+  /** In the order of the configurations, then of the keys. */
+  credentials: { configurationId: string; credential: string | Record<string, unknown>; key: HolderKey }[];
+}
+
+/** A wallet on the client library of the OpenWallet Foundation: nothing in it knows this platform. */
+export class Wallet {
+  private readonly keys = new Map<string, HolderKey>();
+  readonly client: Openid4vciClient;
+
+  constructor() {
+    const refuse = () => {
+      throw new Error('this wallet does not use that');
+    };
+    const callbacks: Omit<CallbackContext, 'verifyJwt'> = {
+      fetch: hostFetch as unknown as NonNullable<CallbackContext['fetch']>,
+      hash: (data, algorithm) => createHash(algorithm.replace('-', '')).update(data).digest(),
+      generateRandom: (length) => randomBytes(length),
+      signJwt: async (signer, { header, payload }) => {
+        const key = this.keys.get(signerId(signer));
+        if (!key) throw new Error(`no key for ${signerId(signer)}`);
+        const jwt = await new SignJWT(payload as Record<string, unknown>)
+          .setProtectedHeader(header as { alg: string })
+          .sign(key.privateKey);
+        return { jwt, signerJwk: key.publicJwk as never };
+      },
+      clientAuthentication: clientAuthenticationAnonymous(),
+      decryptJwe: refuse,
+      encryptJwe: refuse,
+    };
+    this.client = new Openid4vciClient({ callbacks: callbacks as CallbackContext });
+  }
+
+  /** The offer of an `openid-credential-offer://` address, by value or by reference. */
+  resolveOffer(uri: string): Promise<CredentialOfferObject> {
+    return this.client.resolveCredentialOffer(uri);
+  }
+
+  metadata(issuer: string): Promise<IssuerMetadataResult> {
+    return this.client.resolveIssuerMetadata(issuer);
+  }
+
+  async accessToken(
+    offer: CredentialOfferObject,
+    metadata: IssuerMetadataResult,
+    transactionCode?: string,
+  ): Promise<string> {
+    const { accessTokenResponse } = await this.client.retrievePreAuthorizedCodeAccessTokenFromOffer({
+      credentialOffer: offer,
+      issuerMetadata: metadata,
+      ...(transactionCode !== undefined && { txCode: transactionCode }),
+    });
+    return accessTokenResponse.access_token;
+  }
+
+  async nonce(metadata: IssuerMetadataResult): Promise<string> {
+    return (await this.client.requestNonce({ issuerMetadata: metadata })).c_nonce;
+  }
+
+  /** Key proof of OID4VCI Appendix F.1. */
+  async proof(
+    metadata: IssuerMetadataResult,
+    credentialConfigurationId: string,
+    key: HolderKey,
+    nonce: string,
+  ): Promise<string> {
+    const signer = signerOf(key);
+    this.keys.set(signerId(signer), key);
+    const { jwt } = await this.client.createCredentialRequestJwtProof({
+      issuerMetadata: metadata,
+      credentialConfigurationId,
+      signer,
+      nonce,
+    });
+    return jwt;
+  }
+
+  /** One request for one configuration, with a proof for each key. */
+  async credentials(
+    metadata: IssuerMetadataResult,
+    accessToken: string,
+    credentialConfigurationId: string,
+    keys: readonly HolderKey[],
+  ): Promise<(string | Record<string, unknown>)[]> {
+    const nonce = await this.nonce(metadata);
+    const jwts = await Promise.all(keys.map((key) => this.proof(metadata, credentialConfigurationId, key, nonce)));
+    const { credentialResponse } = await this.client.retrieveCredentials({
+      issuerMetadata: metadata,
+      accessToken,
+      credentialConfigurationId,
+      proofs: { jwt: jwts as [string, ...string[]] },
+    });
+    return (credentialResponse.credentials as { credential: string | Record<string, unknown> }[]).map(
+      ({ credential }) => credential,
+    );
+  }
+
+  /** Everything from the offer's address to the credentials. */
+  async collect(offerUri: string, options: CollectOptions = {}): Promise<Collected> {
+    const offer = await this.resolveOffer(offerUri);
+    const metadata = await this.metadata(offer.credential_issuer);
+    const accessToken = await this.accessToken(offer, metadata, options.transactionCode);
+    const keys = options.keys ?? [await makeHolderKey()];
+    const credentials: Collected['credentials'] = [];
+    for (const configurationId of options.configurationIds ?? offer.credential_configuration_ids) {
+      const got = await this.credentials(metadata, accessToken, configurationId, keys);
+      credentials.push(...got.map((credential, index) => ({ configurationId, credential, key: keys[index]! })));
+    }
+    return { offer, metadata, accessToken, credentials };
+  }
+}
+
+const signerOf = ({ algorithm, publicJwk, did, binding }: HolderKey): JwtSigner => {
+  if (binding === 'jwk') return { method: 'jwk', alg: algorithm, publicJwk: publicJwk as never };
+  const fragment = binding === 'did:jwk' ? '0' : did.slice('did:key:'.length);
+  return { method: 'did', alg: algorithm, didUrl: `${did}#${fragment}` };
+};
+
+const signerId = (signer: JwtSigner): string =>
+  signer.method === 'did' ? signer.didUrl : JSON.stringify((signer as { publicJwk?: unknown }).publicJwk);
