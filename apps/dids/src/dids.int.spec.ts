@@ -458,11 +458,19 @@ describe('deleting', () => {
     expect(await refusal(remove(tenant, did))).toMatchObject({ kind: 'invalid' });
     expect(asked).toEqual([]);
     pass(1);
+    // While a younger one holds the DID, the answer about the older would change nothing.
+    const young = uuid();
+    await reserve(tenant, young, did);
+    expect(await refusal(remove(tenant, did))).toMatchObject({ kind: 'invalid' });
+    expect(asked).toEqual([]);
+    await release(tenant, young, did);
     await remove(tenant, did);
     expect(asked).toEqual([configurationId]);
     expect((await streamOf(tenant, did)).map(({ type }) => type)).toEqual([
       'DidCreated',
       'DidReserved',
+      'DidReserved',
+      'DidReleased',
       'DidReleased',
       'DidDeletionStarted',
       'DidDeleted',
