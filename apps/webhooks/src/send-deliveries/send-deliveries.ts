@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Leases, Streams, type Clock, type EventContext, type Ids, type Lease } from '@attestry/event-store';
+import {
+  EventStore,
+  Leases,
+  Streams,
+  type Clock,
+  type EventContext,
+  type Ids,
+  type Lease,
+} from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
 import { CLOCK, Health, IDS, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { endAttempt, startAttempt, type AttemptOutcome } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -55,6 +63,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private running: Promise<void> | undefined;
 
   constructor(
+    private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly leases: Leases,
     private readonly readModel: WebhooksReadModel,
@@ -78,13 +87,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   /** Attempts under way end first: each takes at most the time-out. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    this.waking.abort();
     await this.running;
   }
 
   /** There is something new to send. */
   wake(position?: string): void {
-    if (position !== undefined) this.scheduled = position;
+    const known = this.scheduled;
+    if (position !== undefined && (known === undefined || this.store.comparePositions(position, known) > 0))
+      this.scheduled = position;
     this.waking.abort();
   }
 
@@ -118,7 +128,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
         await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
         await this.startDue();
         if (!this.underWay.size) this.error = undefined;
-        await this.sleep(Math.min(POLL_MS, await this.untilNext()), this.waking.signal);
+        await this.sleep(Math.min(POLL_MS, await this.untilNext()), [this.waking.signal]);
       }
     } finally {
       await Promise.all([...this.underWay.values()].map(({ done }) => done));
@@ -331,8 +341,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.logger.error({ error: this.error }, 'sending webhooks failed');
   }
 
-  /** Ends early when the process stops, or by `signal`. */
-  private async sleep(ms: number, signal: AbortSignal = this.stopping.signal): Promise<void> {
+  /** Ends early when the process stops, or by one of `signals`. */
+  private async sleep(ms: number, signals: readonly AbortSignal[] = []): Promise<void> {
+    const signal = AbortSignal.any([this.stopping.signal, ...signals]);
     try {
       await pause(ms, undefined, { signal });
     } catch (error) {

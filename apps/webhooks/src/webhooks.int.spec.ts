@@ -1,0 +1,666 @@
+import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  createWebhook,
+  credentialIssued,
+  deleteWebhook,
+  listWebhooks,
+  retrieveWebhook,
+  retrieveWebhookKeys,
+  tenantDeleted,
+  updateWebhook,
+  userDeleted,
+  webhookDeleted,
+  webhookSaved,
+  type IntegrationEventType,
+  type OperationContext,
+  type PageOf,
+  type Webhook,
+  type WebhookEvent,
+} from '@attestry/contracts';
+import { isErased } from '@attestry/keys';
+import type { FeedMessage } from '@attestry/messaging';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { deliveryKeyOf } from './delivery-key.js';
+import { webhooksService } from './index.js';
+import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';
+import { webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
+
+const FULL = 'OpenIdCredentialIssued' as const;
+const SUMMARY = 'OpenIdCredentialIssuedSummary' as const;
+
+interface Received {
+  url: string;
+  method: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+interface Envelope {
+  deliveryId: string;
+  deliveryTimestamp: string;
+  webhookId: string;
+  event: { id: string; type: string; timestamp: string; payload: Record<string, unknown> };
+}
+
+/** `look` answers something falsy until it has found what it looks for. */
+const until = async <T>(look: () => T | Promise<T>, what: string): Promise<Exclude<T, false | undefined>> => {
+  for (const deadline = performance.now() + 15_000; performance.now() < deadline;) {
+    const found = await look();
+    if (found) return found as Exclude<T, false | undefined>;
+    await pause(10);
+  }
+  throw new Error(`waited in vain for ${what}`);
+};
+
+const contextOf = (tenantId: string): OperationContext => ({
+  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+  requestId: randomUUID(),
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: 'http://acme.localhost',
+});
+
+describe('webhooks', () => {
+  let folder: string;
+  let engines: Engines;
+  let services: RunningServices;
+  let client: ServiceClient;
+  const servers: Server[] = [];
+
+  const start = async (retrySeconds: number[], allowPrivate = true) => {
+    const config = parseConfig({
+      NODE_ENV: 'test',
+      DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      ALLOW_PRIVATE_TARGETS: String(allowPrivate),
+      WEBHOOK_TIMEOUT_MS: '700',
+    });
+    engines = await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds }));
+    services = await startServices([webhooksService], engines);
+    client = new ServiceClient(engines.bus);
+  };
+  const stop = async () => {
+    await services.close();
+    await engines.close();
+  };
+
+  const receiver = async (answer: (attempt: number) => (response: ServerResponse) => void) => {
+    const received: Received[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { url = '', method = '', headers } = request;
+        received.push({ url, method, headers, body: Buffer.concat(chunks).toString('utf8') });
+        answer(received.length)(response);
+      });
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/in` };
+  };
+  const status = (code: number) => () => (response: ServerResponse) => {
+    response.writeHead(code).end();
+  };
+
+  const subscribe = (tenantId: string, url: string, events: WebhookEvent[]) =>
+    client.call(createWebhook, { body: { url, events } }, contextOf(tenantId));
+
+  const list = async (request: Parameters<typeof client.call<typeof listWebhooks>>[1], context: OperationContext) =>
+    (await client.call(listWebhooks, request, context)) as PageOf<Webhook>;
+
+  const publish = <Data extends object>(type: IntegrationEventType<Data>, data: Data, id: string = randomUUID()) =>
+    engines.bus.publish([
+      {
+        id,
+        subject: type.subject,
+        headers: { tenantId: '', requestId: `request-${id}`, occurredAt: new Date().toISOString() },
+        data,
+      },
+    ]);
+
+  const issue = async (tenantId: string, credential?: object, userId: string = randomUUID()) => {
+    const id = randomUUID();
+    const keyId = randomUUID();
+    let sealed: string | undefined;
+    if (credential) {
+      await engines.vault.createDataKey(tenantId, 'delivery', keyId);
+      sealed = await engines.vault.seal(tenantId, 'delivery', keyId, JSON.stringify(credential));
+    }
+    const data = {
+      tenantId,
+      issuer: 'http://acme.localhost',
+      credentialId: randomUUID(),
+      format: 'jwt_vc_json' as const,
+      profile: 'jwt-vc' as const,
+      credentialConfigurationId: randomUUID(),
+      userId,
+      sessionId: randomUUID(),
+      issuedAt: new Date().toISOString(),
+      ...(sealed !== undefined && { sealedCredential: { keyId, sealed } }),
+    };
+    await publish(credentialIssued, data, id);
+    return {
+      id,
+      data,
+      erased: async () => sealed !== undefined && isErased(await engines.vault.open(tenantId, 'delivery', sealed)),
+    };
+  };
+
+  const eventsOf = async (tenantId: string, eventId: string, webhookId: string, type: WebhookEvent = FULL) => {
+    const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(eventId, webhookId, type));
+    return (await engines.events.readStream(stream)).map(({ type: name, data }) => ({ name, data: data as object }));
+  };
+  const ended = (tenantId: string, eventId: string, webhookId: string, type: WebhookEvent = FULL) =>
+    until(async () => {
+      const events = await eventsOf(tenantId, eventId, webhookId, type);
+      const names = events.map(({ name }) => name);
+      return /Succeeded|Exhausted|Cancelled/.test(names.at(-1) ?? '') && events;
+    }, 'the end of a delivery');
+  const envelopeOf = ({ body }: Received) => JSON.parse(body) as Envelope;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'attestry-webhooks-'));
+    await start([0.05, 0.05, 0.05]);
+  });
+  afterEach(async () => {
+    await stop();
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('subscriptions', () => {
+    it('are created, listed, retrieved, replaced and deleted within their tenant', async () => {
+      const [mine, other] = [randomUUID(), randomUUID()];
+      const created = await subscribe(mine, 'https://bücher.example.com/in', [FULL]);
+      expect(created).toEqual({
+        id: expect.any(String) as string,
+        events: [FULL],
+        url: 'https://xn--bcher-kva.example.com/in',
+        disabled: false,
+      });
+      const second = await client.call(
+        createWebhook,
+        { body: { url: 'https://b.example.com', events: [SUMMARY], disabled: true } },
+        contextOf(mine),
+      );
+      expect(second).toMatchObject({ url: 'https://b.example.com/', disabled: true });
+
+      const first = await list({ query: { limit: 1 } }, contextOf(mine));
+      expect(first.data).toEqual([created]);
+      const { nextCursor } = first;
+      const rest = await list({ query: { cursor: nextCursor! } }, contextOf(mine));
+      expect(rest).toEqual({ data: [second] });
+      await expect(list({ query: { cursor: nextCursor! } }, contextOf(other))).rejects.toMatchObject({
+        kind: 'invalid',
+      });
+      expect(await list({}, contextOf(other))).toEqual({ data: [] });
+
+      const params = { webhookId: created.id };
+      expect(await client.call(retrieveWebhook, { params }, contextOf(mine))).toEqual(created);
+      const body = { url: 'https://c.example.com/x', events: [SUMMARY] };
+      for (const call of [
+        client.call(retrieveWebhook, { params }, contextOf(other)),
+        client.call(updateWebhook, { params, body }, contextOf(other)),
+        client.call(deleteWebhook, { params }, contextOf(other)),
+      ])
+        await expect(call).rejects.toMatchObject({ kind: 'notFound' });
+      const malformed = client.call(retrieveWebhook, { params: { webhookId: 'x' } }, contextOf(mine));
+      await expect(malformed).rejects.toMatchObject({ kind: 'invalid' });
+
+      // An absent `disabled` keeps what stands.
+      const at = { webhookId: second.id.toUpperCase() };
+      const replaced = await client.call(updateWebhook, { params: at, body }, contextOf(mine));
+      expect(replaced).toEqual({ id: second.id, ...body, disabled: true });
+      expect((await list({}, contextOf(mine))).data).toEqual([created, replaced]);
+
+      await client.call(deleteWebhook, { params }, contextOf(mine));
+      await expect(client.call(deleteWebhook, { params }, contextOf(mine))).rejects.toMatchObject({ kind: 'notFound' });
+      await expect(client.call(retrieveWebhook, { params }, contextOf(mine))).rejects.toMatchObject({
+        kind: 'notFound',
+      });
+      expect((await list({}, contextOf(mine))).data).toEqual([replaced]);
+    });
+
+    it('are at most twenty, also when they are created at the same time', async () => {
+      const tenantId = randomUUID();
+      const create = () => subscribe(tenantId, 'https://a.example.com/in', [FULL]);
+      await Promise.all(Array.from({ length: 15 }, create).map((call) => call.catch((error: unknown) => error)));
+      const kinds = new Set<string>();
+      for (let i = 0; i < 3; i++)
+        for (const result of await Promise.allSettled(Array.from({ length: 8 }, create)))
+          if (result.status === 'rejected') kinds.add((result.reason as { kind: string }).kind);
+      expect(kinds).toContain('invalid');
+      const { data } = await list({}, contextOf(tenantId));
+      expect(data).toHaveLength(20);
+      await client.call(deleteWebhook, { params: { webhookId: data[0]!.id } }, contextOf(tenantId));
+      await create();
+      await expect(create()).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'webhooks' }] });
+    });
+
+    it('are told to the other services as they now stand', async () => {
+      const tenantId = randomUUID();
+      const told: FeedMessage[] = [];
+      const consumer = engines.bus.consume(
+        { name: 'test.told', subjects: [webhookSaved.subject, webhookDeleted.subject] },
+        (messages) => {
+          told.push(...messages);
+          return Promise.resolve();
+        },
+      );
+      const { id: webhookId } = await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
+      const params = { webhookId };
+      const body = { url: 'https://b.example.com/in', events: [SUMMARY], disabled: true };
+      await client.call(updateWebhook, { params, body }, contextOf(tenantId));
+      await client.call(deleteWebhook, { params }, contextOf(tenantId));
+      await until(() => told.some(({ subject }) => subject === webhookDeleted.subject), 'the deletion');
+      expect(told.map(({ data }) => data)).toEqual([
+        { tenantId, webhookId, events: [FULL], disabled: false },
+        { tenantId, webhookId, events: [SUMMARY], disabled: false },
+        { tenantId, webhookId, events: [SUMMARY], disabled: true },
+        { tenantId, webhookId },
+      ]);
+      await consumer.close();
+    });
+
+    it('have one key set a tenant, the same for all who ask at once', async () => {
+      const ask = (tenantId: string) => client.call(retrieveWebhookKeys, {}, contextOf(tenantId));
+      const tenantId = randomUUID();
+      const [first, again] = await Promise.all([ask(tenantId), ask(tenantId)]);
+      expect(first.keys).toEqual([
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: expect.stringMatching(/^[\w-]{43}$/) as string,
+          use: 'sig',
+          alg: 'EdDSA',
+          kid: expect.any(String) as string,
+        },
+      ]);
+      expect(again).toEqual(first);
+      expect((await ask(randomUUID())).keys[0]!['kid']).not.toBe(first.keys[0]!['kid']);
+    });
+  });
+
+  it('delivers both events, signed, and destroys the delivery key afterwards', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(204));
+    const first = await subscribe(tenantId, url, [FULL, SUMMARY]);
+    const second = await subscribe(tenantId, `${url}/second`, [FULL]);
+    const stranger = await receiver(status(204));
+    await subscribe(randomUUID(), stranger.url, [FULL, SUMMARY]);
+    const credential = { jwt: 'eyJ.secret.credential' };
+    const { id, data, erased } = await issue(tenantId, credential);
+
+    await until(() => received.length >= 3, 'three deliveries');
+    const payload = {
+      format: data.format,
+      userId: data.userId,
+      credentialProfile: data.profile,
+      credentialConfigurationId: data.credentialConfigurationId,
+      credentialId: data.credentialId,
+    };
+    const got = received.map((request) => {
+      const { webhookId, event } = envelopeOf(request);
+      expect(event).toEqual({
+        id,
+        type: event.type,
+        timestamp: data.issuedAt,
+        payload: event.type === FULL ? { ...payload, credential } : payload,
+      });
+      expect(request.headers).toMatchObject({
+        'x-webhook-id': webhookId,
+        'x-webhook-event-type': event.type,
+        'x-webhook-attempt': '1',
+        'content-type': 'application/json',
+      });
+      return `${webhookId} ${event.type}`;
+    });
+    expect(got.sort()).toEqual([`${first.id} ${FULL}`, `${first.id} ${SUMMARY}`, `${second.id} ${FULL}`].sort());
+
+    const { keys } = await client.call(retrieveWebhookKeys, {}, contextOf(tenantId));
+    const { verifySignature } = await import('http-message-sig');
+    for (const { headers, body, method, url: path } of received) {
+      const digest = createHash('sha256').update(body).digest('base64');
+      expect(headers['content-digest']).toBe(`sha-256=:${digest}:`);
+      const verified = await verifySignature(
+        {
+          kind: 'request',
+          method,
+          targetUri: new URL(path, url).href,
+          fields: Object.entries(headers).map(([name, value]) => ({ name, value: String(value) })),
+        },
+        {
+          label: 'sig1',
+          policy: {
+            algorithms: ['ed25519'],
+            requiredComponents: ['@method', '@target-uri', 'content-type', 'content-digest'],
+            requiredParameters: ['created', 'expires', 'keyid', 'alg', 'tag'],
+            maxAge: 300,
+          },
+          resolveVerifier: ({ parameters }) => {
+            const key = keys.find(({ kid }) => kid === parameters.keyid)!;
+            return {
+              algorithm: 'ed25519',
+              verify: (base, signature) =>
+                verify(null, base, createPublicKey({ key: key as never, format: 'jwk' }), signature),
+            };
+          },
+        },
+      );
+      expect(verified.parameters.tag).toBe('webhook');
+      expect(verified.parameters.expires).toBe(verified.parameters.created! + 300);
+    }
+    await until(erased, 'the key to be destroyed');
+    expect(stranger.received).toEqual([]);
+    const stored = JSON.stringify((await engines.events.readAll({ limit: 1000 })).events);
+    expect(stored).not.toContain('eyJ.secret.credential');
+  });
+
+  it('repeats a failed attempt under a new delivery id and the same event id', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver((attempt) => status(attempt < 3 ? 503 : 200)());
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+    const { id, erased } = await issue(tenantId, { a: 1 });
+    const events = await ended(tenantId, id, webhookId);
+    expect(events.map(({ name }) => name)).toEqual([
+      'DeliveryScheduled',
+      'DeliveryAttemptStarted',
+      'DeliveryAttemptFailed',
+      'DeliveryAttemptStarted',
+      'DeliveryAttemptFailed',
+      'DeliveryAttemptStarted',
+      'DeliverySucceeded',
+    ]);
+    expect(events[2]!.data).toMatchObject({ attempt: 1, status: 503 });
+    expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3']);
+    const envelopes = received.map(envelopeOf);
+    expect(new Set(envelopes.map(({ deliveryId }) => deliveryId)).size).toBe(3);
+    expect(new Set(envelopes.map(({ event }) => event.id))).toEqual(new Set([id]));
+    expect(envelopes.every(({ event }) => 'credential' in event.payload)).toBe(true);
+    await until(erased, 'the key to be destroyed');
+  });
+
+  it('takes silence, redirects and refused connections as failures, and gives up after the last retry', async () => {
+    const tenantId = randomUUID();
+    const elsewhere = await receiver(status(200));
+    const redirecting = await receiver(() => (response) => {
+      response.writeHead(307, { location: elsewhere.url }).end();
+    });
+    const silent = await receiver(() => () => undefined);
+    const hooks = await Promise.all([
+      subscribe(tenantId, silent.url, [FULL]),
+      subscribe(tenantId, redirecting.url, [FULL]),
+      subscribe(tenantId, 'http://127.0.0.1:1/', [FULL]),
+    ]);
+    const { id, erased } = await issue(tenantId, { a: 1 });
+    const why: unknown[] = [];
+    for (const { id: webhookId } of hooks) {
+      const events = await ended(tenantId, id, webhookId);
+      const failures = events.filter(({ name }) => name === 'DeliveryAttemptFailed');
+      expect(failures).toHaveLength(4);
+      expect(failures.map(({ data }) => 'nextAttemptAt' in data)).toEqual([true, true, true, false]);
+      expect(events.at(-1)).toMatchObject({ name: 'DeliveryExhausted', data: { attempts: 4 } });
+      const { status: code, error } = failures[0]!.data as { status?: number; error?: string };
+      why.push(code ?? error);
+    }
+    expect(why).toEqual(['timeout', 307, 'ECONNREFUSED']);
+    expect(elsewhere.received).toEqual([]);
+    expect(redirecting.received).toHaveLength(4);
+    await until(erased, 'the key to be destroyed');
+  });
+
+  it('goes on after a restart with what was pending', async () => {
+    const tenantId = randomUUID();
+    await stop();
+    await start([2, 0.05]);
+    let code = 500;
+    const { received, url } = await receiver(() => status(code)());
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+    const { id } = await issue(tenantId, { a: 1 });
+    await until(
+      async () => (await eventsOf(tenantId, id, webhookId)).some(({ name }) => name === 'DeliveryAttemptFailed'),
+      'the first failure',
+    );
+    await stop();
+    code = 200;
+    await start([2, 0.05]);
+    const events = await ended(tenantId, id, webhookId);
+    expect(events.at(-1)).toMatchObject({ name: 'DeliverySucceeded', data: { attempt: 2, status: 200 } });
+    expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
+    // The directory knows the webhook again.
+    const next = await issue(tenantId, { a: 2 });
+    expect((await ended(tenantId, next.id, webhookId)).at(-1)!.name).toBe('DeliverySucceeded');
+  });
+
+  it.each([
+    ['deleted', 'webhook-deleted'],
+    ['disabled', 'webhook-disabled'],
+  ])('cancels what is pending when the webhook is %s', async (what, reason) => {
+    const tenantId = randomUUID();
+    await stop();
+    await start([600]);
+    const { received, url } = await receiver(status(500));
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+    const { id, erased } = await issue(tenantId, { a: 1 });
+    await until(
+      async () => (await eventsOf(tenantId, id, webhookId)).some(({ name }) => name === 'DeliveryAttemptFailed'),
+      'the first failure',
+    );
+    expect(await erased()).toBe(false);
+    const params = { webhookId };
+    if (what === 'deleted') await client.call(deleteWebhook, { params }, contextOf(tenantId));
+    else
+      await client.call(updateWebhook, { params, body: { url, events: [FULL], disabled: true } }, contextOf(tenantId));
+    const events = await ended(tenantId, id, webhookId);
+    expect(events.at(-1)).toMatchObject({ name: 'DeliveryCancelled', data: { reason } });
+    await until(erased, 'the key to be destroyed');
+    // Nothing is scheduled any more, and the key of what nobody wants goes at once.
+    const next = await issue(tenantId, { a: 2 });
+    await until(next.erased, 'the second key to be destroyed');
+    expect(await eventsOf(tenantId, next.id, webhookId)).toEqual([]);
+    expect(received).toHaveLength(1);
+  });
+
+  it('keeps a shared key until the last delivery has ended', async () => {
+    const tenantId = randomUUID();
+    await stop();
+    await start([600]);
+    const quick = await subscribe(tenantId, (await receiver(status(200))).url, [FULL]);
+    const failing = await subscribe(tenantId, (await receiver(status(500))).url, [FULL]);
+    const { id, erased } = await issue(tenantId, { a: 1 });
+    expect((await ended(tenantId, id, quick.id)).at(-1)!.name).toBe('DeliverySucceeded');
+    const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, quick.id, FULL));
+    const [last] = await engines.events.readStream(stream, { direction: 'backwards', limit: 1 });
+    await until(async () => {
+      const reached = await engines.checkpoints.read('webhooks.delivery-keys');
+      return reached !== undefined && engines.events.comparePositions(reached, last!.position) >= 0;
+    }, 'the first end to be handled');
+    expect(await erased()).toBe(false);
+    await client.call(deleteWebhook, { params: { webhookId: failing.id } }, contextOf(tenantId));
+    await until(erased, 'the key to be destroyed');
+  });
+
+  it('cancels a delivery whose credential was erased, and still tells the summary', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver((attempt) => status(attempt <= 2 ? 500 : 200)());
+    await stop();
+    await start([1, 1]);
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL, SUMMARY]);
+    const { id, data } = await issue(tenantId, { a: 1 });
+    await until(() => received.length === 2, 'both attempts');
+    await engines.vault.destroy(tenantId, [data.sealedCredential!.keyId]);
+    expect((await ended(tenantId, id, webhookId)).at(-1)).toMatchObject({
+      name: 'DeliveryCancelled',
+      data: { reason: 'credential-erased' },
+    });
+    expect((await ended(tenantId, id, webhookId, SUMMARY)).at(-1)!.name).toBe('DeliverySucceeded');
+  });
+
+  it('erases and cancels what is pending for a deleted user', async () => {
+    const tenantId = randomUUID();
+    await stop();
+    await start([600]);
+    const { id: webhookId } = await subscribe(tenantId, (await receiver(status(500))).url, [FULL]);
+    const [userId, other] = [randomUUID(), randomUUID()];
+    const gone = await issue(tenantId, { a: 1 }, userId);
+    const kept = await issue(tenantId, { a: 2 }, other);
+    for (const { id } of [gone, kept])
+      await until(async () => (await eventsOf(tenantId, id, webhookId)).length === 3, 'the first failure');
+    await publish(userDeleted, { tenantId, userId });
+    expect((await ended(tenantId, gone.id, webhookId)).at(-1)).toMatchObject({ data: { reason: 'user-deleted' } });
+    expect(await gone.erased()).toBe(true);
+    expect(await kept.erased()).toBe(false);
+  });
+
+  it('finishes what an earlier run of the consumer planned, and adds nothing to it', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const first = await subscribe(tenantId, url, [FULL]);
+    const second = await subscribe(tenantId, url, [FULL]);
+    // As if the process had ended between the two appends, and the second webhook since.
+    const [id, keyId] = [randomUUID(), randomUUID()];
+    await engines.vault.createDataKey(tenantId, 'delivery', keyId);
+    const sealed = await engines.vault.seal(tenantId, 'delivery', keyId, '{"a":1}');
+    const payload = {
+      format: 'jwt_vc_json' as const,
+      userId: randomUUID(),
+      credentialConfigurationId: randomUUID(),
+      credentialId: randomUUID(),
+    };
+    const issuedAt = new Date().toISOString();
+    const deliveryKey = deliveryKeyOf(id, first.id, FULL);
+    await engines.streams.runDecision(
+      webhookDelivery,
+      webhookDeliveryStream(tenantId, deliveryKey),
+      (state) =>
+        scheduleDelivery(state, {
+          deliveryKey,
+          webhookId: first.id,
+          event: { id, type: FULL, timestamp: issuedAt },
+          payload: { ...payload, credentialProfile: 'jwt-vc' },
+          sealedCredential: { keyId, sealed },
+          sharedBy: [first.id, second.id],
+          attemptAt: issuedAt,
+        }),
+      { tenantId, requestId: 'r', actor: 'service:webhooks', operation: 'test' },
+    );
+    await ended(tenantId, id, first.id);
+    await client.call(deleteWebhook, { params: { webhookId: second.id } }, contextOf(tenantId));
+    expect(isErased(await engines.vault.open(tenantId, 'delivery', sealed))).toBe(false);
+    const data = { tenantId, issuer: '', profile: 'jwt-vc' as const, sessionId: randomUUID(), issuedAt, ...payload };
+    await publish(credentialIssued, { ...data, sealedCredential: { keyId, sealed } }, id);
+    expect((await ended(tenantId, id, second.id)).at(-1)).toMatchObject({ data: { reason: 'webhook-deleted' } });
+    await until(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), 'the key to go');
+    expect(received).toHaveLength(1);
+    expect((await eventsOf(tenantId, id, first.id)).map(({ name }) => name)).toEqual([
+      'DeliveryScheduled',
+      'DeliveryAttemptStarted',
+      'DeliverySucceeded',
+    ]);
+  });
+
+  it('repeats an attempt whose sender was killed amid it', async () => {
+    const tenantId = randomUUID();
+    await stop();
+    await start([1]);
+    const { received, url } = await receiver((attempt) => status(attempt === 1 ? 500 : 200)());
+    const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+    const { id } = await issue(tenantId);
+    const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
+    await until(async () => (await engines.events.readStream(stream)).length === 3, 'the first failure');
+    await services.close();
+    // What a process leaves behind that is killed after it said that it starts.
+    await engines.streams.runDecision(
+      webhookDelivery,
+      stream,
+      (state) => startAttempt(state, { deliveryId: 'lost' }, { now: new Date(Date.now() + 60_000).toISOString() }),
+      { tenantId, requestId: 'r', actor: 'service:webhooks', operation: 'test' },
+    );
+    await engines.close();
+    await start([1]);
+    const events = await ended(tenantId, id, webhookId, SUMMARY);
+    expect(events.slice(3)).toMatchObject([
+      { name: 'DeliveryAttemptStarted', data: { attempt: 2, deliveryId: 'lost' } },
+      { name: 'DeliveryAttemptStarted', data: { attempt: 2, deliveryId: envelopeOf(received[1]!).deliveryId } },
+      { name: 'DeliverySucceeded', data: { attempt: 2 } },
+    ]);
+  });
+
+  it('ends the webhooks of a deleted tenant', async () => {
+    const tenantId = randomUUID();
+    const { id: webhookId } = await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
+    await publish(tenantDeleted, { tenantId, host: 'acme.localhost' });
+    await until(
+      () =>
+        client.call(retrieveWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
+          () => false,
+          ({ kind }: { kind: string }) => kind === 'notFound',
+        ),
+      'the webhook to be gone',
+    );
+  });
+
+  it('serves others while one target is slow', async () => {
+    const [slow, quick] = [randomUUID(), randomUUID()];
+    const silent = await receiver(() => () => undefined);
+    const fast = await receiver(status(200));
+    const { id: slowHook } = await subscribe(slow, silent.url, [FULL]);
+    const { id: quickHook } = await subscribe(quick, fast.url, [FULL]);
+    const waiting = await Promise.all(Array.from({ length: 40 }, () => issue(slow, { a: 1 })));
+    await until(() => silent.received.length >= 4, 'the slow target to be full');
+    const { id } = await issue(quick, { a: 2 });
+    await ended(quick, id, quickHook);
+    const open = await Promise.all(waiting.map(async (each) => (await eventsOf(slow, each.id, slowHook)).length < 3));
+    // Most of what waits for the slow target, scheduled long before, has not even had its first answer.
+    expect(open.filter(Boolean).length).toBeGreaterThan(20);
+  });
+
+  it('refuses targets that are not public', async () => {
+    await stop();
+    await start([600], false);
+    for (const url of ['http://hooks.example.com/', 'https://localhost/', 'https://127.0.0.1/', 'https://a.com/?b'])
+      await expect(subscribe(randomUUID(), url, [FULL])).rejects.toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'url', location: 'body', value: url }],
+      });
+    expect((await subscribe(randomUUID(), 'https://hooks.acme.com/in', [FULL])).disabled).toBe(false);
+  });
+
+  it('shows its parts in readiness', async () => {
+    const { ready } = await until(() => {
+      const report = engines.health.report();
+      return report.ready && report;
+    }, 'readiness');
+    expect(ready).toBe(true);
+    expect(
+      engines.health
+        .report()
+        .checks.map(({ name }) => name)
+        .sort(),
+    ).toEqual([
+      'webhooks.deliveries',
+      'webhooks.delivery-keys',
+      'webhooks.directory',
+      'webhooks.publisher',
+      'webhooks.sender',
+      'webhooks.webhooks',
+    ]);
+  });
+});
