@@ -45,7 +45,7 @@ for (const [path, text] of Object.entries(pages)) {
     console.log(`wrote ${path}`);
   }
 }
-faults.push(...(await brokenReferences()));
+faults.push(...(await brokenReferences()), ...(await brokenCitations()));
 for (const fault of faults) console.error(fault);
 if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
 process.exit(faults.length > 0 ? 1 : 0);
@@ -430,6 +430,25 @@ async function brokenReferences() {
     }
     for (const [, name] of read(file).matchAll(/\bnpm (?:run )?((?<=run )[\w:-]+|test\b|start\b)/g)) {
       if (!(name in scripts)) found.push(`${file}: package.json has no script ${name}`);
+    }
+  }
+  return found;
+}
+
+/** Comments cite decisions and facts by number: each must be there to be read. */
+async function brokenCitations() {
+  const decisions = [...read('docs/reference/decisions.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => number);
+  const facts = [...read('docs/reference/facts.md').matchAll(/^#+ (\d+(?:\.\d+)?) /gm)].map(([, number]) => number);
+  const found = [];
+  for (const folder of ['apps', 'libs']) {
+    for (const [path, { text }] of await sources(folder)) {
+      for (const [, numbers] of text.matchAll(/\bdecisions? (\d+(?:(?:, | and )\d+)*)/g)) {
+        const missing = numbers.split(/\D+/).filter((number) => !decisions.includes(number));
+        for (const number of missing) found.push(`${path}: there is no decision ${number}`);
+      }
+      for (const [, number] of text.matchAll(/\bfacts (\d+(?:\.\d+)?)/g)) {
+        if (!facts.includes(number)) found.push(`${path}: there is no section ${number} in the facts`);
+      }
     }
   }
   return found;
