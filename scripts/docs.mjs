@@ -188,9 +188,10 @@ function operationSection(operation, linked) {
   }
   lines.push(`- Kind: ${operation.kind}, subject \`${operation.subject}\``);
   if (operation.analytics) {
-    const { prefix, category, recordedBy } = operation.analytics;
+    const { prefix, category, recordedBy, tenantFrom } = operation.analytics;
     const when = recordedBy === 'service' ? '; written once the code or token names a session' : '';
-    lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}`);
+    const also = tenantFrom ? '; once it succeeded, in the trail of the tenant it was about, too' : '';
+    lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}${also}`);
   }
   if (operation.secrets) lines.push(`- Never echoed: ${operation.secrets.map((it) => `\`${it}\``).join(', ')}`);
   const file = fileOf(operation);
@@ -201,7 +202,7 @@ function operationSection(operation, linked) {
   if (rows.length) {
     lines.push('', '| in | member | type | required | rules | meaning |', '|---|---|---|---|---|---|', ...rows);
   } else if (http?.body === 'raw' && http.method === 'POST') {
-    lines.push('', 'The request is parsed and checked by the service, as its standard says.');
+    lines.push('', 'Parsed and checked by the service: [facts 7.1](facts.md#71-requests-of-wallets).');
   }
   const { response } = operation;
   if (response) {
@@ -236,7 +237,7 @@ function rulesOf(metadata) {
   return [...new Set(texts)].sort().join('; ');
 }
 
-function ruleText({ name, constraints = [], each, message }) {
+function ruleText({ name, constraints = [], each, message, constraintCls }) {
   const [first, second] = constraints;
   const items = each ? 'each: ' : '';
   switch (name) {
@@ -269,8 +270,14 @@ function ruleText({ name, constraints = [], each, message }) {
     case 'matches':
       return `${items}${typeof message === 'string' && message !== 'Invalid value' ? message : patternText(first)}`;
     default:
-      return typeof message === 'string' ? `${items}${message}` : message?.({ value: undefined, object: {} }) || name;
+      return `${items}${typeof message === 'string' ? message : ownMessage(constraintCls)}`;
   }
+}
+
+/** What a rule of our own says by itself (libs/contracts/src/validators.ts). */
+function ownMessage(constraintCls) {
+  const [{ instance }] = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
+  return instance.defaultMessage({ value: undefined, object: {} });
 }
 
 function patternText(pattern) {
