@@ -498,6 +498,9 @@ describe('the token endpoint', () => {
     expect(await code(redeem(codeOf(locked), { tx_code: locked.transactionCode! }))).toBe('invalid_grant');
     const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, locked.id));
     expect(state).toEqual({ status: 'locked', id: locked.id });
+    const counted = (await engines.events.readStream(issuanceSessionStream(TENANT, locked.id))).map(({ type }) => type);
+    const wrongCode = 'TransactionCodeRefused';
+    expect(counted).toEqual(['OfferCreated', wrongCode, wrongCode, wrongCode, 'SessionLocked']);
     expect(await code(admin(deletePreAuthorizedOffer, { params: { id: locked.id } }))).toBe('NotFound');
     expect(await code(redeem(codeOf(await offer({ credentials: [jwtVc] })), { tx_code: '1' }))).toBe('invalid_request');
   });
