@@ -79,6 +79,43 @@ describe('a right call', () => {
   });
 });
 
+describe('an operation with several addresses', () => {
+  const several = table.filter(([, { http }]) => (http!.hosts ?? []).length > 1 || http!.alsoAt);
+  it('is one of these', () => {
+    expect(several.map(([name]) => name).sort()).toEqual(['dids.retrieve-did-document', 'management.issue-token']);
+  });
+
+  it('gives tokens on the management host too', async () => {
+    const { platform, management } = world;
+    const { client_id, client_secret } = platform.managementClient();
+    const right = { client_id, client_secret, grant_type: 'client_credentials' };
+    const client = new ApiClient(management.client.baseUrl);
+    // There the audience may be absent, or name the host with and without its scheme.
+    for (const audience of [undefined, management.client.baseUrl, new URL(management.client.baseUrl).host]) {
+      const answer = await client.request<{ access_token: string }>('POST', '/oauth/token', {
+        body: { ...right, audience },
+      });
+      expect(answer.status).toBe(200);
+      expect((await client.as(answer.body.access_token).request('GET', '/v1/tenants')).status).toBe(200);
+    }
+    const wrong = await client.request('POST', '/oauth/token', { body: { ...right, client_secret: 'wrong' } });
+    expect([wrong.status, wrong.body]).toEqual([401, { error: 'access_denied', error_description: 'Unauthorized' }]);
+  });
+
+  it('serves the document of a did:web with a path at that path', async () => {
+    const { tenant } = world;
+    const created = await tenant.api.dids.create({ method: 'web', options: { url: `${tenant.host}/people/ada` } });
+    expect(created.status).toBe(201);
+    const { did } = created.body;
+    expect(did).toBe(`did:web:${encodeURIComponent(tenant.host)}:people:ada`);
+    const answer = await new ApiClient(tenant.url).request('GET', '/people/ada/did.json');
+    expect([answer.status, answer.body]).toEqual([200, created.body.localMetadata.initialDidDocument]);
+    expect((await new ApiClient(tenant.url).request('GET', '/people/bob/did.json')).status).toBe(404);
+    expect((await tenant.api.dids.delete(did)).status).toBe(204);
+    expect((await new ApiClient(tenant.url).request('GET', '/people/ada/did.json')).status).toBe(404);
+  });
+});
+
 describe('a wrong call', () => {
   it.each(table)('%s', async (name, operation) => {
     const { wrong, refusal } = rowOf(name);

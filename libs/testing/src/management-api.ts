@@ -69,9 +69,12 @@ export const requestToken = async (
     body: { ...credentials, ...(audience !== undefined && { audience }), grant_type: 'client_credentials' },
   });
 
-/** The management API as the first management client. */
-export const connectManagement = async (platform: PlatformProcess): Promise<ManagementApi> => {
-  const answer = await requestToken(platform.ready.auth, platform.managementClient(), platform.ready.management);
+/** The management API, by default as the first management client that the platform made for itself. */
+export const connectManagement = async (
+  platform: PlatformProcess,
+  credentials: { client_id: string; client_secret: string } = platform.managementClient(),
+): Promise<ManagementApi> => {
+  const answer = await requestToken(platform.ready.auth, credentials, platform.ready.management);
   return new ManagementApi(platform.ready.management, expectStatus(answer, 200).access_token);
 };
 
@@ -134,6 +137,5 @@ export const registerManagementClient = async (platform: PlatformProcess, name: 
   await writeFile(file('half'), JSON.stringify({ name, client_id, client_secret_sha256 }));
   await rename(file('half'), file('json'));
   await waitUntil(() => existsSync(file('done')), { what: 'the new management client' });
-  const answer = await requestToken(platform.ready.auth, { client_id, client_secret }, platform.ready.management);
-  return new ManagementApi(platform.ready.management, expectStatus(answer, 200).access_token);
+  return connectManagement(platform, { client_id, client_secret });
 };

@@ -23,6 +23,7 @@ export interface Delivery {
   fault?: string;
   /** What was answered. */
   status: number;
+  /** Milliseconds since the epoch, when its head had arrived. */
   receivedAt: number;
 }
 
@@ -100,6 +101,7 @@ export class WebhookReceiver {
   }
 
   private async take(request: IncomingMessage): Promise<number | 'never'> {
+    const receivedAt = Date.now();
     const status = this.respond(++this.arrived);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -119,7 +121,7 @@ export class WebhookReceiver {
       verified: fault === undefined,
       ...(fault !== undefined && { fault }),
       status: status === 'never' ? 0 : status,
-      receivedAt: Date.now(),
+      receivedAt,
     });
     return status;
   }

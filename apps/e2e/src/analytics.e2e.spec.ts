@@ -1,0 +1,238 @@
+import type { AnalyticsEvent } from '@attestry/contracts';
+import {
+  ApiClient,
+  clientToken,
+  connectManagement,
+  connectWithRoles,
+  createTenantUnderTest,
+  expectStatus,
+  startPlatformProcess,
+  type Answer,
+  type ManagementApi,
+  type PlatformProcess,
+  type TenantUnderTest,
+} from '@attestry/testing';
+import { issue, makeIssuer, type Issuer } from './journey.js';
+
+let platform: PlatformProcess;
+let management: ManagementApi;
+let tenant: TenantUnderTest;
+let issuer: Issuer;
+beforeAll(async () => {
+  platform = await startPlatformProcess();
+  management = await connectManagement(platform);
+  tenant = await createTenantUnderTest(platform, management, 'audited');
+  issuer = await makeIssuer(tenant);
+}, 60_000);
+afterAll(async () => platform?.stop());
+
+type Filter = Record<string, string | number | readonly string[]>;
+const events = async (query: Filter): Promise<AnalyticsEvent[]> =>
+  expectStatus(await tenant.api.analytics.list(query), 200).data;
+const ofCall = ({ headers }: Answer): Promise<AnalyticsEvent[]> => events({ requestIds: headers.get('x-request-id')! });
+const typesOf = (list: AnalyticsEvent[]) => list.map(({ type }) => type);
+
+describe('every call', () => {
+  const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
+  const calls: [string, string, 'SUCCESS' | 'FAIL', () => Promise<Answer>][] = [
+    ['a creation', 'USER_CREATE', 'SUCCESS', () => tenant.api.users.create()],
+    ['a list', 'DID_RETRIEVE_LIST', 'SUCCESS', () => tenant.api.dids.list({ limit: 7 })],
+    ['a record', 'DID_RETRIEVE', 'SUCCESS', () => tenant.api.dids.retrieve(issuer.did)],
+    ['what is not there', 'USER_RETRIEVE', 'FAIL', () => tenant.api.users.retrieve(NO_SUCH)],
+    ['a malformed id', 'USER_RETRIEVE', 'FAIL', () => tenant.api.users.retrieve('x')],
+    ['a wrong body', 'WEBHOOK_CREATE', 'FAIL', () => tenant.api.webhooks.create({} as never)],
+    ['no JSON', 'DID_CREATE', 'FAIL', () => tenant.api.client.request('POST', '/v1/dids', { body: '{' })],
+    [
+      'another media type',
+      'DID_CREATE',
+      'FAIL',
+      () => tenant.api.client.request('POST', '/v1/dids', { body: 'x', headers: { 'content-type': 'text/plain' } }),
+    ],
+    [
+      'too large a body',
+      'USER_CREATE',
+      'FAIL',
+      () => tenant.api.users.create({ claims: { note: 'x'.repeat(1_100_000) } }),
+    ],
+    [
+      'a management call on the tenant',
+      'TENANT_CLIENT_RETRIEVE_LIST',
+      'SUCCESS',
+      () => management.clients.list(tenant.id),
+    ],
+  ];
+  it.each(calls)('leaves a START and one outcome: %s', async (_name, prefix, outcome, call) => {
+    const answer = await call();
+    const found = await ofCall(answer);
+    // Newest first: the outcome precedes the START.
+    expect(typesOf(found)).toEqual([`${prefix}_${outcome}`, `${prefix}_START`]);
+    const [end, start] = found as [AnalyticsEvent, AnalyticsEvent];
+    expect(Date.parse(end.timestamp)).toBeGreaterThanOrEqual(Date.parse(start.timestamp));
+    for (const event of found) {
+      expect(event).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), data: null });
+      expect(event.clientId).toEqual(expect.stringMatching(/^[A-Za-z0-9]{32}$/));
+      expect(event.category).toBe(start.category);
+    }
+    if (outcome === 'FAIL')
+      expect(end.metadata).toEqual({
+        error: { status: answer.status, code: expect.any(String), message: expect.any(String) },
+      });
+  });
+
+  it('of a list says how much was asked for and found', async () => {
+    const [end, start] = await ofCall(await tenant.api.dids.list({ limit: 7 }));
+    expect(start!.metadata).toEqual({ limit: 7 });
+    expect(end!.metadata).toEqual({ entriesCount: 1 });
+  });
+
+  it('of a wallet is recorded once its code or token names a session', async () => {
+    const { issued } = await issue(tenant, { credentials: [issuer.jwtVc], claims: {} });
+    const wire = new ApiClient(tenant.url);
+    const grant_type = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+    const exchange = (code: string) =>
+      wire.request('POST', '/v1/oauth/token', {
+        body: new URLSearchParams({ grant_type, 'pre-authorized_code': code }),
+      });
+    const offer = JSON.parse(new URL(issued.uri).searchParams.get('credential_offer')!) as {
+      grants: Record<string, Record<string, string>>;
+    };
+    const spent = await exchange(offer.grants[grant_type]!['pre-authorized_code']!);
+    expect(spent.status).toBe(400);
+    expect(typesOf(await ofCall(spent))).toEqual(['OPENID_TOKEN_FAIL', 'OPENID_TOKEN_START']);
+    expect(await ofCall(await exchange('noise'))).toEqual([]);
+    const noToken = await wire.request('POST', '/v1/openid/credential', { body: {}, token: 'noise' });
+    expect(await ofCall(noToken)).toEqual([]);
+  });
+
+  it('that is refused before it begins, or is exempt, leaves nothing', async () => {
+    const holder = await connectWithRoles(platform, management, tenant, ['holder']);
+    const before = (await events({ limit: 1 }))[0]!.id;
+    const anonymous = new ApiClient(tenant.url);
+    const answers = [
+      await anonymous.request('GET', '/v1/dids'),
+      await holder.dids.list(),
+      await anonymous.request('GET', '/v9/nothing'),
+      await anonymous.request('GET', '/.well-known/openid-credential-issuer'),
+      await anonymous.request('POST', '/v1/openid/nonce'),
+      await tenant.api.analytics.list(),
+      await tenant.api.analytics.list({ limit: 0 }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 403, 404, 200, 200, 200, 400]);
+    await clientToken(platform, tenant.url, tenant.admin);
+    for (const answer of answers) expect(await ofCall(answer)).toEqual([]);
+    expect((await events({ limit: 1 }))[0]!.id).toBe(before);
+  });
+
+  it('at once leaves its own pair', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => tenant.api.users.create()));
+    const requestIds = answers.map(({ headers }) => headers.get('x-request-id')!);
+    const found = await events({ requestIds, limit: 1000 });
+    expect(found).toHaveLength(80);
+    for (const requestId of requestIds) {
+      const own = found.filter((event) => event.requestId === requestId);
+      expect(typesOf(own)).toEqual(['USER_CREATE_SUCCESS', 'USER_CREATE_START']);
+    }
+  });
+});
+
+describe('the query', () => {
+  let mine: string;
+  let other: { clientId: string };
+  beforeAll(async () => {
+    mine = tenant.admin.clientId;
+    const issuing = await connectWithRoles(platform, management, tenant, ['issuer']);
+    other = issuing;
+    expectStatus(await issuing.dids.list(), 200);
+    expectStatus(await tenant.api.webhooks.list(), 200);
+  });
+  const sorted = (list: AnalyticsEvent[]) => list.map(({ timestamp }) => timestamp);
+
+  it('gives the newest first', async () => {
+    const all = sorted(await events({ limit: 1000 }));
+    expect(all).toEqual([...all].sort().reverse());
+  });
+
+  it('filters by type, by category and by both as one', async () => {
+    const types = ['DID_CREATE_SUCCESS', 'DID_RETRIEVE_LIST_START'];
+    const byType = await events({ types, limit: 1000 });
+    expect(new Set(typesOf(byType))).toEqual(new Set(types));
+    expect(await events({ types: types.join(','), limit: 1000 })).toEqual(byType);
+    const byCategory = await events({ categories: 'webhook', limit: 1000 });
+    expect(byCategory.length).toBeGreaterThan(0);
+    expect(new Set(byCategory.map(({ category }) => category))).toEqual(new Set(['webhook']));
+    const either = await events({ categories: 'webhook', types, limit: 1000 });
+    expect(either).toHaveLength(byType.length + byCategory.length);
+  });
+
+  it('filters by id, call and client, each narrowing the others', async () => {
+    const [one] = await events({ types: 'DID_RETRIEVE_LIST_SUCCESS', clientIds: other.clientId });
+    expect(one!.clientId).toBe(other.clientId);
+    expect(await events({ ids: one!.id })).toEqual([one]);
+    expect(await events({ requestIds: one!.requestId })).toHaveLength(2);
+    expect(await events({ ids: one!.id, clientIds: mine })).toEqual([]);
+    expect(await events({ clientIds: 'none', types: 'DID_RETRIEVE_LIST_SUCCESS' })).toEqual([]);
+    expect((await events({ clientIds: '*', limit: 5 })).length).toBe(5);
+    expect(await events({ managementUserIds: '*' })).toEqual([]);
+    expect((await events({ managementUserIds: 'none', limit: 5 })).length).toBe(5);
+    expect(await events({ ids: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11' })).toEqual([]);
+  });
+
+  it('filters by time, both ends included', async () => {
+    const all = await events({ limit: 1000 });
+    const middle = all[Math.floor(all.length / 2)]!.timestamp;
+    const until = await events({ dateTo: middle, limit: 1000 });
+    const from = await events({ dateFrom: middle, limit: 1000 });
+    expect(until).toEqual(all.filter(({ timestamp }) => timestamp <= middle));
+    expect(from).toEqual(all.filter(({ timestamp }) => timestamp >= middle));
+    expect(await events({ dateFrom: middle, dateTo: middle, limit: 1000 })).toEqual(
+      all.filter(({ timestamp }) => timestamp === middle),
+    );
+  });
+
+  it('pages through everything once', async () => {
+    const dateTo = new Date().toISOString();
+    const all = await events({ dateTo, limit: 1000 });
+    const seen: AnalyticsEvent[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = expectStatus(
+        await tenant.api.analytics.list({ dateTo, limit: 17, ...(cursor !== undefined && { cursor }) }),
+        200,
+      );
+      expect(page.data.length).toBeLessThanOrEqual(17);
+      seen.push(...page.data);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(all);
+  });
+
+  it.each([
+    ['limit', { limit: 1001 }],
+    ['limit', { limit: 'ten' }],
+    ['cursor', { cursor: 'nonsense' }],
+    ['dateFrom', { dateFrom: 'yesterday' }],
+    ['dateTo', { dateTo: '2026-13-01T00:00:00Z' }],
+    ['types', { types: Array.from({ length: 101 }, (_, n) => `T${n}`) }],
+  ] as [string, Filter][])('refuses a wrong %s', async (param, query) => {
+    const answer = await tenant.api.analytics.list(query);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param, location: 'query' })] });
+  });
+
+  it('shows nothing of another tenant', async () => {
+    const neighbour = await createTenantUnderTest(platform, management, 'neighbour');
+    expectStatus(await neighbour.api.dids.list(), 200);
+    const theirs = expectStatus(await neighbour.api.analytics.list({ limit: 1000 }), 200).data;
+    const ids = new Set((await events({ limit: 1000 })).map(({ id }) => id));
+    expect(theirs.length).toBeGreaterThan(0);
+    expect(theirs.filter(({ id }) => ids.has(id))).toEqual([]);
+  });
+
+  it('shows the same after a restart', async () => {
+    const dateTo = new Date().toISOString();
+    const before = await events({ dateTo, limit: 1000 });
+    expect(await platform.end()).toBe(0);
+    await platform.restart();
+    expect(await events({ dateTo, limit: 1000 })).toEqual(before);
+  });
+});

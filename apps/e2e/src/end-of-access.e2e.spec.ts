@@ -1,0 +1,170 @@
+import {
+  ApiClient,
+  clientToken,
+  connectManagement,
+  connectWithRoles,
+  createTenantUnderTest,
+  expectStatus,
+  hostFetch,
+  requestToken,
+  startPlatformProcess,
+  verifyJwtVc,
+  waitUntil,
+  Wallet,
+  type ManagementApi,
+  type PlatformProcess,
+} from '@attestry/testing';
+import { issue, makeIssuer } from './journey.js';
+
+let platform: PlatformProcess;
+let management: ManagementApi;
+beforeAll(async () => {
+  platform = await startPlatformProcess();
+  management = await connectManagement(platform);
+}, 60_000);
+afterAll(async () => platform?.stop());
+
+const issueFrom = async (uri: string) => (await new Wallet().collect(uri)).credentials;
+
+/** Decision 4. */
+const WITHIN_MS = 1000;
+
+describe('a deleted client', () => {
+  it('loses access within a second, and nobody else does', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'clients');
+    const leaving = await connectWithRoles(platform, management, tenant, ['issuer']);
+    expectStatus(await leaving.dids.list(), 200);
+    expectStatus(await management.clients.delete(tenant.id, leaving.clientId), 204);
+    await waitUntil(async () => (await leaving.dids.list()).status === 401, { timeoutMs: WITHIN_MS });
+    expectStatus(await tenant.api.dids.list(), 200);
+    expect((await management.clients.delete(tenant.id, leaving.clientId)).status).toBe(404);
+    const { data } = expectStatus(await management.clients.list(tenant.id), 200);
+    expect(data.map(({ clientId }) => clientId)).toEqual([tenant.admin.clientId]);
+  });
+
+  it('gets no token again', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'tokens');
+    const client = expectStatus(await management.clients.create(tenant.id, { name: 'x', roles: ['issuer'] }), 201);
+    const credentials = { client_id: client.clientId, client_secret: client.clientSecret };
+    expectStatus(await requestToken(platform.ready.auth, credentials, tenant.url), 200);
+    expectStatus(await management.clients.delete(tenant.id, client.clientId), 204);
+    const refused = await waitUntil(
+      async () => {
+        const answer = await requestToken(platform.ready.auth, credentials, tenant.url);
+        return answer.status === 401 && answer;
+      },
+      { timeoutMs: WITHIN_MS },
+    );
+    expect(refused.body).toEqual({ error: 'access_denied', error_description: 'Unauthorized' });
+  });
+});
+
+describe('a deleted tenant', () => {
+  it('is gone from every host within a second, and its name stays taken', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'leaving');
+    const issuer = await makeIssuer(tenant);
+    const offer = expectStatus(await tenant.api.offers.create({ credentials: [issuer.jwtVc], claims: {} }), 200);
+    const { environmentId } = expectStatus(await management.tenants.retrieve(tenant.id), 200);
+    expectStatus(await management.tenants.delete(tenant.id), 204);
+
+    await waitUntil(async () => (await tenant.api.dids.list()).status === 404, { timeoutMs: WITHIN_MS });
+    const gone = { code: 'NotFound', message: 'Resource Not Found' };
+    const wire = new ApiClient(tenant.url);
+    for (const path of [
+      '/.well-known/openid-credential-issuer',
+      '/.well-known/did.json',
+      '/v1/webhooks/jwks',
+      '/v1/dids',
+    ])
+      expect((await wire.request('GET', path)).body).toEqual(gone);
+    const reference = new URL(offer.uriByReference).searchParams.get('credential_offer_uri')!;
+    expect((await hostFetch(reference)).status).toBe(404);
+
+    const credentials = { client_id: tenant.admin.clientId, client_secret: tenant.admin.clientSecret };
+    expect((await requestToken(platform.ready.auth, credentials, tenant.url)).status).toBe(401);
+    expect((await management.tenants.retrieve(tenant.id)).status).toBe(404);
+    expect((await management.tenants.delete(tenant.id)).status).toBe(404);
+    expect((await management.clients.list(tenant.id)).status).toBe(404);
+    const { data } = expectStatus(await management.tenants.list({ limit: 1000 }), 200);
+    expect(data.map(({ id }) => id)).not.toContain(tenant.id);
+
+    const again = await management.tenants.create({ subdomain: 'leaving', environmentId });
+    expect(again.status).toBe(400);
+    expect(again.body).toMatchObject({ details: [{ param: 'subdomain', location: 'body' }] });
+  });
+
+  it('has left no key behind', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'keyless');
+    const issuer = await makeIssuer(tenant);
+    const { credentials } = await issue(tenant, { credentials: [issuer.jwtVc], claims: { given_name: 'Ada' } });
+    await verifyJwtVc(credentials[0]!.credential as string);
+    expectStatus(await management.tenants.delete(tenant.id), 204);
+    // Its did:web no longer resolves.
+    await waitUntil(
+      async () => {
+        const failed = await verifyJwtVc(credentials[0]!.credential as string).catch((error: unknown) => error);
+        return failed instanceof Error && /answered 404/.test(failed.message);
+      },
+      { timeoutMs: WITHIN_MS },
+    );
+  });
+});
+
+describe('a name', () => {
+  it('goes to one of many who want it at once', async () => {
+    const environmentId = expectStatus(await management.environments.list(), 200).data[0]!.id;
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => management.tenants.create({ subdomain: 'wanted', environmentId })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
+  });
+});
+
+describe('a restart', () => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('after %s keeps everything', async (signal) => {
+    const tenant = await createTenantUnderTest(platform, management, `kept-${signal.toLowerCase()}`);
+    const issuer = await makeIssuer(tenant);
+    const gone = await createTenantUnderTest(platform, management, `gone-${signal.toLowerCase()}`);
+    expectStatus(await management.tenants.delete(gone.id), 204);
+    const former = await connectWithRoles(platform, management, tenant, ['issuer']);
+    expectStatus(await management.clients.delete(tenant.id, former.clientId), 204);
+    const { credentials, issued, accessToken } = await issue(tenant, {
+      credentials: [issuer.jwtVc],
+      claims: { given_name: 'Ada' },
+    });
+    const open = expectStatus(await tenant.api.offers.create({ credentials: [issuer.jwtVc], claims: {} }), 200);
+    const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Grace' } }), 201);
+    const told = async () => [
+      (await tenant.api.dids.retrieve(issuer.did)).body,
+      (await tenant.api.dids.list()).body,
+      (await tenant.api.jwtVc.list()).body,
+      (await tenant.api.webSemantic.retrieve(issuer.webSemantic)).body,
+      (await tenant.api.users.list()).body,
+      (await tenant.api.users.credentials(issued.userId)).body,
+      (await management.tenants.list()).body,
+      (await management.clients.list(tenant.id)).body,
+      (await tenant.api.metadata()).body,
+      (await tenant.api.webhooks.keys()).body,
+    ];
+    // Lists catch up with what was acknowledged.
+    const before = await waitUntil(async () => {
+      const now = await told();
+      return JSON.stringify(now).includes(user.id) && now;
+    });
+
+    await platform.end(signal);
+    await platform.restart();
+
+    // The tokens of before are still good, and so are the client's credentials.
+    expect(await told()).toEqual(before);
+    await clientToken(platform, tenant.url, tenant.admin);
+    expect(expectStatus(await tenant.api.users.retrieve(user.id), 200).claims).toEqual({ given_name: 'Grace' });
+    expect((await former.dids.list()).status).toBe(401);
+    expect((await gone.api.dids.list()).status).toBe(404);
+    await verifyJwtVc(credentials[0]!.credential as string);
+    expect(accessToken).toEqual(expect.any(String));
+    // An open offer can still be collected, a spent one not.
+    expect((await issueFrom(open.uri)).length).toBe(1);
+    await expect(issueFrom(issued.uri)).rejects.toThrow();
+  });
+});

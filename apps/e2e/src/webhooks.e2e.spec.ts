@@ -1,0 +1,219 @@
+import {
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  startPlatformProcess,
+  verifyJwtVc,
+  verifyLdpVc,
+  waitUntil,
+  WebhookReceiver,
+  type PlatformProcess,
+  type TenantUnderTest,
+} from '@attestry/testing';
+import { issue, makeIssuer, type Issuer } from './journey.js';
+
+let platform: PlatformProcess;
+let tenant: TenantUnderTest;
+let issuer: Issuer;
+beforeAll(async () => {
+  platform = await startPlatformProcess({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1', WEBHOOK_TIMEOUT_MS: '700' } });
+  tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'hooks');
+  issuer = await makeIssuer(tenant);
+}, 60_000);
+afterAll(async () => platform?.stop());
+
+const receivers: WebhookReceiver[] = [];
+const webhookIds: string[] = [];
+const listen = async (options?: Parameters<typeof WebhookReceiver.start>[1]) => {
+  const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`, options);
+  receivers.push(receiver);
+  return receiver;
+};
+const subscribe = async (url: string, events: ('OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary')[]) => {
+  const { id } = expectStatus(await tenant.api.webhooks.create({ events, url }), 201);
+  webhookIds.push(id);
+  return id;
+};
+afterEach(async () => {
+  for (const id of webhookIds.splice(0)) expect([204, 404]).toContain((await tenant.api.webhooks.delete(id)).status);
+  for (const receiver of receivers.splice(0)) await receiver.close();
+});
+
+const claims = { given_name: 'Ada', note: 'first' };
+const issueOne = () => issue(tenant, { credentials: [issuer.jwtVc], claims });
+
+describe('a webhook', () => {
+  it('arrives signed, with the credential the wallet got', async () => {
+    const receiver = await listen();
+    const webhookId = await subscribe(receiver.url, ['OpenIdCredentialIssued']);
+    const { issued, credentials } = await issueOne();
+    const { body, headers, verified, fault } = await receiver.next();
+    expect([verified, fault]).toEqual([true, undefined]);
+    expect(body).toEqual({
+      deliveryId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      deliveryTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      webhookId,
+      event: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        type: 'OpenIdCredentialIssued',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        payload: {
+          format: 'jwt_vc_json',
+          userId: issued.userId,
+          credentialProfile: 'jwt-vc',
+          credentialConfigurationId: issuer.jwtVc,
+          credentialId: expect.any(String),
+          credential: credentials[0]!.credential,
+        },
+      },
+    });
+    expect(headers['content-type']).toMatch(/^application\/json\b/);
+    expect(headers['x-webhook-id']).toBe(webhookId);
+    expect(headers['x-webhook-event-type']).toBe('OpenIdCredentialIssued');
+    await verifyJwtVc(body.event.payload['credential'] as string);
+    const { data } = expectStatus(await tenant.api.users.credentials(issued.userId), 200);
+    expect(data.map(({ id }) => id)).toEqual([body.event.payload['credentialId']]);
+  });
+
+  it('of a data integrity credential still verifies', async () => {
+    const receiver = await listen();
+    await subscribe(receiver.url, ['OpenIdCredentialIssued']);
+    await issue(tenant, { credentials: [issuer.webSemantic], claims });
+    const { body } = await receiver.next();
+    await verifyLdpVc(body.event.payload['credential'] as Record<string, unknown>);
+  });
+
+  it('of the summary holds no credential and no claim', async () => {
+    const receiver = await listen();
+    await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
+    const { credentials } = await issueOne();
+    const { text, body, verified } = await receiver.next();
+    expect(verified).toBe(true);
+    expect(body.event.payload).not.toHaveProperty('credential');
+    expect(text).not.toContain('Ada');
+    expect(text).not.toContain(String(credentials[0]!.credential).split('.')[2]);
+  });
+
+  it('comes for each subscription, and not for a disabled one', async () => {
+    const [both, disabled] = [await listen(), await listen()];
+    await subscribe(both.url, ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary']);
+    const id = await subscribe(disabled.url, ['OpenIdCredentialIssuedSummary']);
+    const change = { events: ['OpenIdCredentialIssuedSummary' as const], url: disabled.url };
+    expect(expectStatus(await tenant.api.webhooks.update(id, { ...change, disabled: true }), 200).disabled).toBe(true);
+    // Absent keeps what was set.
+    expect(expectStatus(await tenant.api.webhooks.update(id, change), 200).disabled).toBe(true);
+    await issueOne();
+    await waitUntil(() => both.deliveries.length === 2);
+    expect(both.deliveries.map(({ body }) => body.event.type).sort()).toEqual([
+      'OpenIdCredentialIssued',
+      'OpenIdCredentialIssuedSummary',
+    ]);
+    // Enabled again it hears of what comes from now on, and of nothing before.
+    expectStatus(await tenant.api.webhooks.update(id, { ...change, disabled: false }), 200);
+    const second = await issueOne();
+    await disabled.next();
+    expect(disabled.deliveries.map(({ body }) => body.event.payload['userId'])).toEqual([second.issued.userId]);
+  });
+
+  it('is tried again after an error, a redirect and silence, with the same event', async () => {
+    const answers = [500, 302, 'never', 200] as const;
+    const receiver = await listen({ respond: (delivery) => answers[delivery - 1] ?? 200 });
+    await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
+    await issueOne();
+    await receiver.waitFor(({ status }) => status === 200, 15_000);
+    const { deliveries } = receiver;
+    expect(deliveries.map(({ verified }) => verified)).toEqual([true, true, true, true]);
+    expect(new Set(deliveries.map(({ body }) => body.event.id)).size).toBe(1);
+    expect(new Set(deliveries.map(({ body }) => body.deliveryId)).size).toBe(4);
+    for (let n = 1; n < 4; n++)
+      expect(deliveries[n]!.receivedAt - deliveries[n - 1]!.receivedAt).toBeGreaterThanOrEqual(900);
+  });
+
+  it('is given up after the last retry', async () => {
+    const receiver = await listen({ respond: () => 503 });
+    const working = await listen();
+    await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
+    await issueOne();
+    await waitUntil(() => receiver.deliveries.length === 4, { timeoutMs: 15_000, what: 'three retries' });
+    // Two further deliveries, one after the other, take longer than a retry would.
+    let count = 0;
+    working.respond = () => (++count < 3 ? 500 : 200);
+    await subscribe(working.url, ['OpenIdCredentialIssuedSummary']);
+    receiver.respond = () => 200;
+    await issueOne();
+    await working.waitFor(({ status }) => status === 200, 15_000);
+    const events = receiver.deliveries.map(({ body }) => body.event.id);
+    expect(events.filter((id) => id === events[0])).toHaveLength(4);
+  });
+
+  it('is tried again after a restart, and after a kill', async () => {
+    let up = false;
+    const receiver = await listen({ respond: () => (up ? 200 : 500) });
+    await subscribe(receiver.url, ['OpenIdCredentialIssued']);
+    const { credentials } = await issueOne();
+    await receiver.next();
+    expect(await platform.end()).toBe(0);
+    await platform.restart({ WEBHOOK_RETRY_SECONDS: '1,1,1', WEBHOOK_TIMEOUT_MS: '700' });
+    await receiver.next(15_000);
+    await platform.kill();
+    up = true;
+    await platform.restart();
+    const last = await receiver.waitFor(({ status }) => status === 200, 15_000);
+    expect(last.verified).toBe(true);
+    expect(last.body.event.payload['credential']).toBe(credentials[0]!.credential);
+    expect(new Set(receiver.deliveries.map(({ body }) => body.event.id)).size).toBe(1);
+  });
+
+  it('that is deleted is not tried again', async () => {
+    const receiver = await listen({ respond: () => 500 });
+    const other = await listen();
+    const id = await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
+    await issueOne();
+    await receiver.next();
+    expect((await tenant.api.webhooks.delete(id)).status).toBe(204);
+    const before = receiver.deliveries.length;
+    let count = 0;
+    other.respond = () => (++count < 3 ? 500 : 200);
+    await subscribe(other.url, ['OpenIdCredentialIssuedSummary']);
+    await issueOne();
+    await other.waitFor(({ status }) => status === 200, 15_000);
+    expect(receiver.deliveries.length).toBe(before);
+  });
+});
+
+describe('targets', () => {
+  let strict: PlatformProcess;
+  let cautious: TenantUnderTest;
+  beforeAll(async () => {
+    strict = await startPlatformProcess({ env: { ALLOW_PRIVATE_TARGETS: 'false' } });
+    cautious = await createTenantUnderTest(strict, await connectManagement(strict), 'cautious');
+  }, 60_000);
+  afterAll(async () => strict?.stop());
+
+  it.each([
+    'http://hooks.example.com/x',
+    'https://127.0.0.1/x',
+    'https://[::1]/x',
+    'https://10.0.0.8/x',
+    'https://2130706433/x',
+    'https://localhost/x',
+    'https://intranet/x',
+    'https://hooks.example.com/x?token=1',
+    'https://hooks.example.com/x#part',
+    'https://user:secret@hooks.example.com/x',
+    'ftp://hooks.example.com/x',
+    'hooks.example.com/x',
+    '',
+  ])('are not %p', async (url) => {
+    const answer = await cautious.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url });
+    expect([answer.status, answer.text]).toEqual([400, expect.anything()]);
+    expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param: 'url', location: 'body' })] });
+    expect(expectStatus(await cautious.api.webhooks.list(), 200).data).toEqual([]);
+  });
+
+  it('may have names outside ASCII, kept in their ASCII form', async () => {
+    const url = 'https://hooks.bücher.de/x';
+    const answer = await cautious.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url });
+    expect(expectStatus(answer, 201).url).toBe('https://hooks.xn--bcher-kva.de/x');
+  });
+});
