@@ -7,7 +7,8 @@ export type Statement = StatementSync;
  * One named operation on a database file. It runs synchronously in the file's own thread.
  *
  * - `write`: queued writes are grouped into one transaction that is committed once (group commit). Every job runs
- *   in a savepoint of its own: a job that throws is rolled back alone and only its caller sees the error.
+ *   as if in a savepoint of its own: a job that throws is rolled back alone and only its caller sees the error. It may
+ *   therefore run twice, the first time undone: it has no effect outside the database.
  * - `read`: runs after the writes that were queued before it are durable; it may also see writes queued with it.
  * - `exclusive`: runs outside any transaction (PRAGMA, VACUUM, checkpoint).
  */

@@ -98,8 +98,8 @@ export class SqliteThread {
 
   private flush(): void {
     this.busy = true;
-    // One microtask later, so that calls made in the same tick travel together.
-    queueMicrotask(() => {
+    // After the events of this turn, so that calls of many requests travel together: waking a thread costs more than a call.
+    setImmediate(() => {
       const calls = this.queue;
       this.queue = [];
       try {

@@ -40,23 +40,25 @@ const attempt = (id: number, job: Job | undefined, name: string, args: unknown):
   }
 };
 
-/** Runs a group of writes as one transaction. When the commit itself fails, none of them happened and all callers are told. */
-const runWrites = (calls: Call[]): Answer[] => {
+/**
+ * Runs a group of writes as one transaction. Most groups have no failing job, so it goes without savepoints first; when
+ * one fails, all is rolled back and done again with a savepoint each, so that only the failing job is undone.
+ * When the commit itself fails, none of them happened and all callers are told.
+ */
+const runWrites = (calls: Call[], savepoints = false): Answer[] => {
   const answers: Answer[] = [];
   try {
     begin.run();
     for (const [id, name, args] of calls) {
-      if (calls.length > 1) savepoint.run();
+      if (savepoints) savepoint.run();
       const answer = attempt(id, jobs[name], name, args);
       answers.push(answer);
-      if (calls.length === 1) {
-        if (answer[1]) {
-          db.exec('ROLLBACK');
-          return answers;
-        }
-      } else {
+      if (savepoints) {
         if (answer[1]) rollbackTo.run();
         release.run();
+      } else if (answer[1]) {
+        db.exec('ROLLBACK');
+        return calls.length === 1 ? answers : runWrites(calls, true);
       }
     }
     commit.run();

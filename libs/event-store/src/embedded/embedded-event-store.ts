@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import type { SqliteError } from '@attestry/sqlite';
 import { SqliteThread, moduleBeside } from '@attestry/sqlite';
 import type {
@@ -22,6 +23,8 @@ import {
   WrongExpectedRevision,
 } from '../event-store.js';
 import { EmbeddedCheckpoints } from './embedded-checkpoints.js';
+import { COLUMNS } from './columns.js';
+import { Tail } from './tail.js';
 import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, Rows } from './embedded.jobs.js';
 import { EmbeddedLeases } from './embedded-leases.js';
 import { EmbeddedSubscription } from './embedded-subscription.js';
@@ -44,6 +47,8 @@ const HOUR = 3_600_000;
 /** Another thread of this process may append to the same file; its events are found so much later. */
 const POLL_MS = 500;
 const DISCARD_PORTION = 500;
+/** Events of a stream that are read in the caller's thread. */
+const SHORT_READ = 32;
 
 /** The event store in one SQLite file, owned by a worker thread (decision 30). Positions are decimal. */
 export class EmbeddedEventStore extends EventStore {
@@ -51,6 +56,8 @@ export class EmbeddedEventStore extends EventStore {
   readonly leases: EmbeddedLeases;
   readonly checkpoints: EmbeddedCheckpoints;
   private readonly subscriptions = new Set<EmbeddedSubscription>();
+  private readonly reader: Reader;
+  private readonly tail = new Tail();
   private newest = 0;
   private poll: NodeJS.Timeout | undefined;
   private retention: NodeJS.Timeout | undefined;
@@ -58,9 +65,11 @@ export class EmbeddedEventStore extends EventStore {
 
   private constructor(
     private readonly thread: SqliteThread,
+    file: string,
     private readonly onFailure: ((error: Error) => void) | undefined,
   ) {
     super();
+    this.reader = openReader(file);
     this.leases = new EmbeddedLeases(thread);
     this.checkpoints = new EmbeddedCheckpoints(thread);
   }
@@ -74,7 +83,7 @@ export class EmbeddedEventStore extends EventStore {
       pragmas: ['cache_size = -16000'],
       onFailure: options.onFailure,
     });
-    const store = new EmbeddedEventStore(thread, options.onFailure);
+    const store = new EmbeddedEventStore(thread, options.file, options.onFailure);
     if (options.retentionDays !== undefined) await store.keepOnly(options.retentionDays);
     return store;
   }
@@ -110,6 +119,7 @@ export class EmbeddedEventStore extends EventStore {
     }
     const [revision, last, first] = answer;
     if (first > 0) {
+      this.tail.add(stream, category, first, expected + 1, events);
       if (last > this.newest) this.newest = last;
       for (const subscription of this.subscriptions) subscription.appended(category, first, last);
     }
@@ -119,7 +129,20 @@ export class EmbeddedEventStore extends EventStore {
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
     const descending = options.direction === 'backwards';
     const from = options.from ?? (descending ? Number.MAX_SAFE_INTEGER : 0);
-    return fromRows(await this.ask<Rows>('readStream', [stream, from, options.limit ?? -1, descending]));
+    const limit = options.limit ?? -1;
+    if (this.closing) throw new EventStoreUnavailable('the event store is closed');
+    const rows = this.readHere(stream, from, descending);
+    if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
+    return fromRows(await this.ask<Rows>('readStream', [stream, from, limit, descending]));
+  }
+
+  /** Short reads are done in the caller's thread: a few microseconds, where waking the file's thread costs ten times that. */
+  private readHere(stream: StreamName, from: Revision, descending: boolean): Rows {
+    try {
+      return (descending ? this.reader.backwards : this.reader.forwards).all(stream, from, SHORT_READ).flat();
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {
@@ -133,7 +156,12 @@ export class EmbeddedEventStore extends EventStore {
   subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
     const after = options.after === undefined ? 0 : toNumber(options.after);
-    const subscription = new EmbeddedSubscription(this, { ...options, after }, handler, () =>
+    const source = {
+      readAll: async (page: ReadAllOptions) =>
+        this.tail.read(page.after === undefined ? 0 : toNumber(page.after), page.limit, page.categories) ??
+        this.readAll(page),
+    };
+    const subscription = new EmbeddedSubscription(source, { ...options, after }, handler, () =>
       this.subscriptions.delete(subscription),
     );
     this.subscriptions.add(subscription);
@@ -162,6 +190,7 @@ export class EmbeddedEventStore extends EventStore {
     for (;;) {
       const [gone, more] = await this.ask<[number, boolean]>('discardBefore', [time, DISCARD_PORTION]);
       total += gone;
+      if (gone) this.tail.clear();
       if (!more) return total;
     }
   }
@@ -172,6 +201,7 @@ export class EmbeddedEventStore extends EventStore {
       clearInterval(this.retention);
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
       await this.thread.close();
+      this.reader.close();
     })();
     return this.closing;
   }
@@ -206,6 +236,30 @@ export class EmbeddedEventStore extends EventStore {
     }
   }
 }
+
+type Rowwise = { all(...args: (string | number)[]): (string | number)[][] };
+interface Reader {
+  forwards: Rowwise;
+  backwards: Rowwise;
+  close(): void;
+}
+
+/** A connection that only reads; WAL lets it read while the file's thread writes. */
+const openReader = (file: string): Reader => {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  const prepare = (sql: string): Rowwise => {
+    const statement = db.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement as unknown as Rowwise;
+  };
+  return {
+    forwards: prepare(`SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`),
+    backwards: prepare(
+      `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
+    ),
+    close: () => db.close(),
+  };
+};
 
 const unavailable = (error: unknown) =>
   new EventStoreUnavailable(`event store: ${(error as Error).message}`, { cause: error });

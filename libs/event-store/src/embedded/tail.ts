@@ -1,0 +1,57 @@
+import type { AllPage, NewEvent, RecordedEvent, Revision, StreamName } from '../event-store.js';
+
+interface Remembered {
+  position: number;
+  category: string;
+  event: RecordedEvent;
+}
+
+/** Events remembered at most; a subscriber further behind reads the file. */
+const LENGTH = 8192;
+/** Room before the front is cut off, so that cutting is rare. */
+const SLACK = 2048;
+
+/**
+ * The newest events of a store, as this process appended them and in the order of their positions: subscribers that
+ * keep up are served from here and read nothing. An event is added only after its commit. Another writer's events
+ * leave a gap, and what lies before a gap is forgotten.
+ */
+export class Tail {
+  private items: Remembered[] = [];
+
+  add(stream: StreamName, category: string, first: number, revision: Revision, events: readonly NewEvent[]): void {
+    const last = this.items.at(-1);
+    // Answers of one group commit come in the order of their positions.
+    if (last && last.position + 1 !== first) this.items = [];
+    events.forEach((event, index) => {
+      const position = first + index;
+      this.items.push({
+        position,
+        category,
+        event: { ...event, stream, revision: revision + index, position: String(position) },
+      });
+    });
+    if (this.items.length > LENGTH + SLACK) this.items.splice(0, this.items.length - LENGTH);
+  }
+
+  /** Forgets everything: events were discarded. */
+  clear(): void {
+    this.items = [];
+  }
+
+  /** A page as the file would give it; `undefined` when the file must be asked. */
+  read(after: number, limit: number, categories: readonly string[] | undefined): AllPage | undefined {
+    const first = this.items[0];
+    if (!first || after < first.position - 1) return undefined;
+    const newest = this.items.at(-1)!.position;
+    if (after > newest) return undefined;
+    const events: RecordedEvent[] = [];
+    for (let i = after - first.position + 1; i < this.items.length; i++) {
+      const item = this.items[i]!;
+      if (categories && !categories.includes(item.category)) continue;
+      events.push(item.event);
+      if (events.length === limit) return { events, next: String(item.position), atEnd: item.position === newest };
+    }
+    return { events, next: String(newest), atEnd: true };
+  }
+}
