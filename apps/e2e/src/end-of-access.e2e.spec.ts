@@ -149,7 +149,8 @@ describe('a restart', () => {
     // Lists catch up with what was acknowledged.
     const before = await waitUntil(async () => {
       const now = await told();
-      return JSON.stringify(now).includes(user.id) && now;
+      const text = JSON.stringify(now);
+      return text.includes(user.id) && text.includes(issued.id) && now;
     });
 
     await platform.end(signal);

@@ -122,6 +122,15 @@ const expectOAuthError = (answer: Answer<OAuthBody>, status: number, error: stri
 
 const jwkOfDidJwk = (did: string): unknown =>
   JSON.parse(Buffer.from(did.replace('did:jwk:', ''), 'base64url').toString());
+/** Issuing does not wait for the list of what was issued (decision 29). */
+const issuedTo = (userId: string, count: number) =>
+  waitUntil(
+    async () => {
+      const answer = await tenant.api.users.credentials(userId);
+      return expectStatus(answer, 200).data.length >= count && answer;
+    },
+    { what: 'the metadata of what was issued' },
+  );
 const subjectOf = (vc: Record<string, unknown>) => vc['credentialSubject'] as Record<string, unknown>;
 
 describe('a wallet of others collects', () => {
@@ -222,7 +231,7 @@ describe('a wallet of others collects', () => {
     expect(credentials.map(({ configurationId }) => configurationId)).toEqual([id('jwt did:web'), id('ldp did:key')]);
     const again = await wallet.credentials(metadata, accessToken, id('jwt did:web'), [await makeHolderKey()]);
     await verifyJwtVc(again[0] as string);
-    const { data } = expectStatus(await tenant.api.users.credentials(userId), 200);
+    const { data } = (await issuedTo(userId, 3)).body;
     expect(data.map(({ format }) => format).sort()).toEqual(['jwt_vc_json', 'jwt_vc_json', 'ldp_vc']);
   });
 
@@ -230,7 +239,7 @@ describe('a wallet of others collects', () => {
     const key = await makeHolderKey();
     const offer = await offerOf(['jwt did:web']);
     await new Wallet().collect(offer.uri, { keys: [key] });
-    const answer = await tenant.api.users.credentials(offer.userId);
+    const answer = await issuedTo(offer.userId, 1);
     expect(answer.body.data).toEqual([
       expect.objectContaining({
         format: 'jwt_vc_json',
