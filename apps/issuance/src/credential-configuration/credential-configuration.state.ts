@@ -44,9 +44,7 @@ const evolve = (
       };
     }
     case 'CredentialConfigurationContentReplaced':
-      return state.status === 'active'
-        ? { ...state, content: event.data.content, version: state.version + 1 }
-        : state;
+      return state.status === 'active' ? { ...state, content: event.data.content, version: state.version + 1 } : state;
     case 'CredentialConfigurationDeleted':
       return { status: 'deleted' };
   }
