@@ -24,7 +24,7 @@ const constraints = [
   lib('keys', 'sqlite'),
   lib('messaging', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite'),
-  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys'),
+  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys', 'sqlite'),
   { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: '/^app:(?!platform$|e2e$)/', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },

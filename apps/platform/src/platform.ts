@@ -61,7 +61,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
     const close = async () => {
       engines.health.close();
       // Doors first, then what is in hand, then the reactions, then the engines: nothing acknowledged is lost.
-      await app.getHttpServer().close();
+      app.getHttpServer().close();
       await transport.close();
       await app.close();
       await engines.close();

@@ -303,16 +303,20 @@ export interface PlatformConfigValues extends Omit<
   contextUrl: string;
 }
 
-/** The parsed configuration; also its injection token. */
-export class PlatformConfig {
+/** Has each value as a property, none of which is named twice. */
+const Values = class {
   constructor(values: PlatformConfigValues) {
     Object.assign(this, values);
   }
+} as new (values: PlatformConfigValues) => PlatformConfigValues;
+
+/** The parsed configuration; also its injection token. */
+export class PlatformConfig extends Values {
   /** Safe to log: secrets are shown as `***`. */
   toJSON(): Record<string, unknown> {
     const out: Record<string, unknown> = {};
     for (const [name, { secret }] of Object.entries(SETTINGS)) {
-      const value = (this as Record<string, unknown>)[name];
+      const value = (this as unknown as Record<string, unknown>)[name];
       out[name] = secret && value !== undefined ? '***' : value;
     }
     return out;
@@ -328,9 +332,6 @@ export class PlatformConfig {
     };
   }
 }
-// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the values are assigned in the constructor
-export interface PlatformConfig extends PlatformConfigValues {}
-
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   constructor(readonly faults: string[]) {
