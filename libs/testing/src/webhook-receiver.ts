@@ -13,6 +13,7 @@ export interface WebhookBody {
 }
 
 export interface Delivery {
+  path: string;
   headers: Record<string, string>;
   /** The body as it came. */
   text: string;
@@ -64,7 +65,10 @@ export class WebhookReceiver {
     server.on('request', (request: IncomingMessage, response) => {
       receiver.take(request).then(
         (status) => {
-          if (status !== 'never') response.writeHead(status).end();
+          if (status === 'never') return;
+          // Who follows this sends the body where nobody asked for it.
+          const isRedirect = status >= 300 && status < 400;
+          response.writeHead(status, isRedirect ? { location: `${receiver.url}/elsewhere` } : {}).end();
         },
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
@@ -115,9 +119,10 @@ export class WebhookReceiver {
       fault = error instanceof Error ? error.message : String(error);
     }
     this.deliveries.push({
+      path: request.url!,
       headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
       text,
-      body: JSON.parse(text) as WebhookBody,
+      body: (text === '' ? {} : JSON.parse(text)) as WebhookBody,
       verified: fault === undefined,
       ...(fault !== undefined && { fault }),
       status: status === 'never' ? 0 : status,
