@@ -71,6 +71,8 @@ export interface ConsumerOptions {
   subjects: readonly Subject[];
   /** Most messages handed over at once. Default 256. */
   batchSize?: number;
+  /** Milliseconds of rest after a batch that was not full, so that a few messages come together. Default 0. */
+  restMs?: number;
   /** Where a consumer starts that never ran before. Default `first`. */
   start?: 'first' | 'new';
   retry?: {

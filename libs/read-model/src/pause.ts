@@ -1,4 +1,4 @@
-/** Waits that can be cut short. A wake-up while nobody waits counts for the next wait. */
+/** Waits that can be cut short. A wake-up while nobody waits counts for the next wait, unless told otherwise. */
 export class Pause {
   private readonly waiting = new Set<() => void>();
   private woken = false;
@@ -20,8 +20,10 @@ export class Pause {
     });
   }
 
+  constructor(private readonly remembers = true) {}
+
   wake(): void {
-    this.woken = this.waiting.size === 0;
+    this.woken = this.remembers && this.waiting.size === 0;
     for (const done of [...this.waiting]) done();
   }
 }

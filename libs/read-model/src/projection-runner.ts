@@ -23,6 +23,8 @@ export interface ProjectionRunnerOptions {
   backoff?: { firstMs: number; maxMs: number };
   /** Pause before an unknown event type is tried again. Default 30,000 ms. */
   unknownTypeRetryMs?: number;
+  /** Rest between two batches that were not full, while nobody waits. Default 100 ms. */
+  restMs?: number;
   /** How long tables that were switched away from are kept for readers that have not noticed. Default 15,000 ms. */
   dropRetiredAfterMs?: number;
   /** Milliseconds since the epoch. */
@@ -34,6 +36,8 @@ export interface ProjectionRunnerOptions {
 }
 
 /** How often a projection that somebody else holds is looked at while a caller waits for a position. */
+/** Fewer, larger batches; who waits for a position does not wait for this. */
+const REST_MS = 100;
 const STANDBY_LOOK_MS = 25;
 
 /** One projection of this process: takes the lease, feeds the tables, follows which tables are read. Knows no dialect. */
@@ -41,6 +45,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   readonly db: Kysely<Tables>;
   private readonly names: TableNames;
   private readonly pause = new Pause();
+  private readonly rest = new Pause(false);
   /** Feeds pause on their own, or one that backs off would be woken by renewals. */
   private readonly feeds = new Map<number, { feed: ProjectionFeed<Tables>; pause: Pause }>();
   private readonly changed = new Set<() => void>();
@@ -48,8 +53,11 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   private active: Generation | undefined;
   private position: Position | undefined;
   private error: string | undefined;
+  /** Why a newer release is waited for: no fault (decision 9). */
+  private awaited: string | undefined;
   private caughtUp = false;
-  private behind = true;
+  /** Known to be more than a batch behind (decision 29); what is not known yet is waited for. */
+  private behind = false;
   private leading = false;
   private ended: { error?: Fenced | UnknownEventType } | undefined;
   private stopped = false;
@@ -75,10 +83,11 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   get health(): ProjectionHealth {
-    const error = this.error ?? [...this.feeds.values()].find(({ feed }) => feed.error)?.feed.error;
+    const fault = this.error ?? [...this.feeds.values()].find(({ feed }) => feed.error)?.feed.error;
+    const error = fault ?? this.awaited;
     return {
       name: this.projection.name,
-      healthy: error === undefined,
+      healthy: fault === undefined,
       ...(error === undefined ? {} : { error }),
       ...(this.position === undefined ? {} : { position: this.position }),
       caughtUp: this.caughtUp,
@@ -142,7 +151,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
           failures = 0;
         } else {
           await this.look();
-          this.error = undefined;
+          this.error = this.awaited = undefined;
         }
       } catch (error) {
         this.fail(error);
@@ -159,7 +168,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.ended = undefined;
     try {
       await this.o.registry.takeOver(this.projection, lease.epoch);
-      this.behind = true;
+      this.behind = false;
       this.leading = true;
       while (!this.stopped && !this.hasEnded()) {
         await this.startFeeds(lease.epoch);
@@ -173,7 +182,6 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     } finally {
       await this.stopFeeds();
       this.leading = false;
-      this.behind = true;
       this.notify();
       await this.giveBack(lease);
     }
@@ -208,6 +216,8 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         batchSize: Math.min(this.o.batchSize ?? 256, 1024),
         backoff: (failures) => this.backoff(failures),
         pause,
+        rest: this.rest,
+        restMs: () => (this.changed.size || this.stopped ? 0 : (this.o.restMs ?? REST_MS)),
         onProgress: (progressed, full) => this.progressed(progressed, full, epoch),
         onFailure: (_failed, error) => {
           this.report(error);
@@ -239,7 +249,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   private async progressed(feed: ProjectionFeed<Tables>, full: boolean, epoch: number): Promise<void> {
-    this.error = undefined;
+    this.error = this.awaited = undefined;
     if (!this.isActive(feed.generation)) {
       if (!(await feed.covers(feed.target))) return;
       const switched = await this.o.registry.switchTo(feed.generation, epoch, this.now(), (p) => feed.covers(p));
@@ -290,6 +300,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       };
       const timer = setTimeout(done, this.leading ? ms : Math.min(ms, STANDBY_LOOK_MS));
       this.changed.add(done);
+      this.rest.wake();
     });
     if (!this.leading && !this.stopped) await this.look();
   }
@@ -299,7 +310,9 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   private fail(error: unknown): void {
-    this.error = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof UnknownEventType) this.awaited = message;
+    else this.error = message;
     this.report(error);
     this.notify();
   }

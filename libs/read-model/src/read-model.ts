@@ -23,7 +23,9 @@ export interface Projection<Tables> {
 
 export interface ProjectionHealth {
   name: string;
+  /** False from a failure to the next success. Waiting for a newer release is healthy (decision 9). */
   healthy: boolean;
+  /** Message of the last failure, or what is waited for; until the next success. */
   error?: string;
   /** Position of the last event projected. */
   position?: string;

@@ -56,7 +56,7 @@ export class DurableConsumer implements Consumer {
   }
 
   private async consume(opened: () => void): Promise<void> {
-    const { name, subjects, batchSize = 256, start = 'first' } = this.options;
+    const { name, subjects, batchSize = 256, start = 'first', restMs = 0 } = this.options;
     const found = await this.feed.call('open', name, subjects, batchSize, start);
     opened();
     this.state = { healthy: true, acknowledged: found ? String(found) : undefined };
@@ -67,6 +67,7 @@ export class DurableConsumer implements Consumer {
         const delivery = await this.feed.call('next', name, acknowledged);
         if (!delivery) break;
         await this.deliver(delivery.records, delivery.replay);
+        if (restMs > 0 && delivery.records.length < batchSize) await this.rest(restMs);
       }
     } finally {
       const acknowledged = this.acknowledged;
@@ -131,8 +132,14 @@ export class DurableConsumer implements Consumer {
     if (this.stopping) return;
     const { initialDelayMs = 100, maxDelayMs = 30_000 } = this.options.retry ?? {};
     const delay = Math.min(initialDelayMs * 2 ** (failures - 1), maxDelayMs) * (0.5 + Math.random() / 2);
+    await this.rest(delay);
+  }
+
+  /** Cut short when the consumer closes. */
+  private async rest(ms: number): Promise<void> {
+    if (this.stopping) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, delay);
+      const timer = setTimeout(resolve, ms);
       this.wakeUp = () => {
         clearTimeout(timer);
         resolve();
