@@ -242,6 +242,38 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await running.waitFor(position, 0)).toBe(true);
       });
 
+      it('waits for a position while it does not know yet how far behind it is', async () => {
+        const entered = Promise.withResolvers<void>();
+        const gate = Promise.withResolvers<void>();
+        const position = await store.add(1);
+        const before = () => {
+          entered.resolve();
+          return gate.promise;
+        };
+        const running = await (await open()).start(things({ before }));
+        await entered.promise;
+        const waited = running.waitFor(position, 5000);
+        gate.resolve();
+        expect(await waited).toBe(true);
+      });
+
+      it('does not wait once it knows that it is more than a batch behind', async () => {
+        const second = Promise.withResolvers<void>();
+        const gate = Promise.withResolvers<void>();
+        const position = await store.add(6);
+        let batches = 0;
+        const before = () => {
+          if (++batches === 1) return;
+          second.resolve();
+          return gate.promise;
+        };
+        const running = await (await open({ batchSize: 2 })).start(things({ before }));
+        await second.promise;
+        expect(await running.waitFor(position, 60_000)).toBe(false);
+        gate.resolve();
+        expect(await running.waitForHead(5000)).toBe(true);
+      });
+
       it('refuses to start the same projection twice', async () => {
         const readModels = await open();
         await readModels.start(things());
