@@ -114,6 +114,18 @@ describe('bodies', () => {
     );
   });
 
+  it.each(['"\\ud800"', '{"a":["x\\uDFFFy"]}', '{"a":{"\\uD83d":1}}'])(
+    'that hold half of a surrogate pair are a 400 on body: %s',
+    (text) => {
+      const details = [{ msg: 'must be well-formed Unicode', param: 'body', location: 'body' }];
+      expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid', details }) as Error);
+    },
+  );
+
+  it('may hold whole pairs and what only looks like an escape', () => {
+    expect(parse('{"\\ud83d\\ude00":"\\\\ud800"}')).toEqual({ '😀': '\\ud800' });
+  });
+
   it('cannot reach a prototype', () => {
     const body = parse('{"__proto__":{"admin":true},"a":{"__proto__":{"b":1}}}') as { a: object };
     expect(Object.keys(body)).toEqual(['a']);

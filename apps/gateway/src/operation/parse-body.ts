@@ -25,6 +25,17 @@ const checkDepth = (value: unknown): void => {
   }
 };
 
+/** Decoded UTF-8 is well-formed, so only an escape can bring in half of a surrogate pair, which no store can keep. */
+const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
+const checkText = (value: unknown): void => {
+  let level: unknown[] = [value];
+  while (level.length) {
+    if (level.some((item) => typeof item === 'string' && !item.isWellFormed()))
+      throw invalidBody('body', 'must be well-formed Unicode');
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.entries(item).flat() : []));
+  }
+};
+
 /**
  * The body as the operation declares it; `{}` when there is none.
  * @throws AppError 415 for another media type, 400 for text that does not parse
@@ -43,6 +54,7 @@ export const parseBody = (operation: Operation, contentType: string | undefined,
     const text = (raw ?? Buffer.alloc(0)).toString('utf8');
     const value = parseJson(text);
     if (text.length > SHORT) checkDepth(value);
+    if (SURROGATE_ESCAPE.test(text)) checkText(value);
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
