@@ -9,7 +9,7 @@ import {
   ArrayNotEmpty,
   ArrayUnique,
 } from 'class-validator';
-import { CLIENT_ID_PATTERN, UUID_PATTERN } from './identifiers.js';
+import { CLIENT_ID_PATTERN, isUuid, UUID_PATTERN } from './identifiers.js';
 import { ROLES } from './roles.js';
 
 /** Property decorators shared by the DTOs, with the messages the specifications show. */
@@ -19,16 +19,26 @@ const all =
     for (const decorate of decorators) decorate(target, key);
   };
 
-/** String trimmed to 1..max characters. */
+/** String trimmed to 1..max characters, none of which is a control character or half of a surrogate pair. */
 export const Name = (max = 255): PropertyDecorator =>
   all(
     Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value)),
     IsString({ message: 'must be a string' }),
     Length(1, max, { message: `must have 1 to ${max} characters` }),
+    Rule('plainText', (value) => {
+      if (typeof value !== 'string') return undefined;
+      if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
+      return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
+    }),
   );
 
+/** A UUID, in lower case as all ids are stored (RFC 9562 §4: either case is read). */
 export const Uuid = (): PropertyDecorator =>
-  all(IsString({ message: 'must be a string' }), Matches(UUID_PATTERN, { message: 'Invalid value' }));
+  all(
+    Transform(({ value }: { value: unknown }) => (isUuid(value) ? value.toLowerCase() : value)),
+    IsString({ message: 'must be a string' }),
+    Matches(UUID_PATTERN, { message: 'Invalid value' }),
+  );
 
 export const ClientId = (): PropertyDecorator =>
   all(IsString({ message: 'must be a string' }), Matches(CLIENT_ID_PATTERN, { message: 'Invalid value' }));

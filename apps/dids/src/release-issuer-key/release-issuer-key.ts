@@ -20,7 +20,7 @@ export class ReleaseIssuerKeyHandler implements ICommandHandler<ReleaseIssuerKey
 
   async execute({ request: { body }, context }: ReleaseIssuerKey): Promise<void> {
     if (!isDid(body.did)) return;
-    const configurationId = body.configurationId.toLowerCase();
+    const { configurationId } = body;
     await this.streams.runDecision(
       did,
       didStream(tenantOf(context).id, body.did),

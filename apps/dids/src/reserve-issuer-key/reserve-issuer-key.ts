@@ -31,7 +31,7 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
 
   async execute({ request: { body }, context }: ReserveIssuerKey): Promise<IssuerKey> {
     const { algorithms } = body;
-    const configurationId = body.configurationId.toLowerCase();
+    const { configurationId } = body;
     if (body.did !== undefined) {
       if (!isDid(body.did)) throw invalidBody('issuerDid', 'is not a DID', body.did.slice(0, 200));
       return this.reserve({ did: body.did, configurationId, algorithms }, context);

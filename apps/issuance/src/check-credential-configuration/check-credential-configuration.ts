@@ -24,7 +24,7 @@ export class CheckCredentialConfigurationHandler implements IQueryHandler<CheckC
   constructor(private readonly streams: Streams) {}
 
   async execute({ request: { body }, context }: CheckCredentialConfiguration): Promise<CheckConfigurationAnswer> {
-    const stream = credentialConfigurationStream(tenantOf(context).id, body.configurationId.toLowerCase());
+    const stream = credentialConfigurationStream(tenantOf(context).id, body.configurationId);
     const { state } = await this.streams.load(credentialConfiguration, stream);
     return { exists: state.status === 'active' };
   }

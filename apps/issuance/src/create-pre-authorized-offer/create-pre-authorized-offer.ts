@@ -53,7 +53,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
   async execute({ request, context }: CreatePreAuthorizedOffer): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = tenantOf(context);
     const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
-    const userId = request.body.userId?.toLowerCase() ?? this.ids.uuid();
+    const userId = request.body.userId ?? this.ids.uuid();
     const known = request.body.userId !== undefined;
     const [entries] = await Promise.all([
       this.entries(tenantId, configurationIds),

@@ -33,7 +33,7 @@ export class DeleteCredentialConfigurationHandler implements ICommandHandler<Del
   async execute({ request: { params }, context }: DeleteCredentialConfiguration): Promise<void> {
     const format = formatOf(context);
     const tenantId = tenantOf(context).id;
-    const stream = credentialConfigurationStream(tenantId, params.id.toLowerCase());
+    const stream = credentialConfigurationStream(tenantId, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { id, type } = activeConfiguration(loaded.state, format);
     const deleted = await this.streams.decideOn(

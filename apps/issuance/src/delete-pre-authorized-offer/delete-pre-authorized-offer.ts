@@ -24,7 +24,7 @@ export class DeletePreAuthorizedOfferHandler implements ICommandHandler<DeletePr
 
   async execute({ request, context }: DeletePreAuthorizedOffer): Promise<void> {
     const { id: tenantId } = tenantOf(context);
-    const offerId = request.params.id.toLowerCase();
+    const offerId = request.params.id;
     const now = this.clock.now();
     await this.streams.runDecision(
       issuanceSession,

@@ -31,7 +31,7 @@ export class DeleteUserHandler implements ICommandHandler<DeleteUser> {
 
   async execute({ request: { params }, context }: DeleteUser): Promise<void> {
     const tenantId = tenantOf(context).id;
-    const stream = userStream(tenantId, params.id.toLowerCase());
+    const stream = userStream(tenantId, params.id);
     const loaded = await this.streams.load(user, stream);
     const { id } = activeUser(loaded.state);
     await this.users.running.waitForHead(CATCH_UP_MS);

@@ -25,7 +25,7 @@ export class ListUserCredentialsHandler implements IQueryHandler<ListUserCredent
 
   async execute({ request: { params, query }, context }: ListUserCredentials): Promise<PageOf<UserCredential>> {
     const tenantId = tenantOf(context).id;
-    const { state } = await this.streams.load(user, userStream(tenantId, params.userId.toLowerCase()));
+    const { state } = await this.streams.load(user, userStream(tenantId, params.userId));
     const { id } = activeUser(state);
     const rows = this.users.running.db
       .selectFrom('issuance_credentials')

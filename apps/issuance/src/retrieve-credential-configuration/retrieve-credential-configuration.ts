@@ -24,7 +24,7 @@ export class RetrieveCredentialConfigurationHandler implements IQueryHandler<Ret
   constructor(private readonly streams: Streams) {}
 
   async execute({ request: { params }, context }: RetrieveCredentialConfiguration): Promise<JwtVcConfiguration> {
-    const stream = credentialConfigurationStream(tenantOf(context).id, params.id.toLowerCase());
+    const stream = credentialConfigurationStream(tenantOf(context).id, params.id);
     const { state } = await this.streams.load(credentialConfiguration, stream);
     return configurationRecord(activeConfiguration(state, formatOf(context)));
   }

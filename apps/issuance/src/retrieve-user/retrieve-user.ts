@@ -23,7 +23,7 @@ export class RetrieveUserHandler implements IQueryHandler<RetrieveUser> {
 
   async execute({ request: { params }, context }: RetrieveUser): Promise<User> {
     const tenantId = tenantOf(context).id;
-    const { state } = await this.streams.load(user, userStream(tenantId, params.id.toLowerCase()));
+    const { state } = await this.streams.load(user, userStream(tenantId, params.id));
     const { id, sealedClaims } = activeUser(state);
     const claims = await this.claims.open(tenantId, sealedClaims);
     if (isErased(claims)) throw notFound();

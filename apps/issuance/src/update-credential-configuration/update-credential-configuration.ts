@@ -37,7 +37,7 @@ export class UpdateCredentialConfigurationHandler implements ICommandHandler<Upd
   async execute({ request, context }: UpdateCredentialConfiguration): Promise<JwtVcConfiguration> {
     const { body, params } = request;
     const format = formatOf(context);
-    const stream = credentialConfigurationStream(tenantOf(context).id, params.id.toLowerCase());
+    const stream = credentialConfigurationStream(tenantOf(context).id, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { content } = activeConfiguration(loaded.state, format);
     checkConfiguration(body, format);

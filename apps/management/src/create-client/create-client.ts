@@ -9,7 +9,7 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, type RequestOf } from '@attestry/service-kit';
-import { checkName, managementCaller } from '../management-caller.js';
+import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createClient } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -32,10 +32,9 @@ export class CreateClientHandler implements ICommandHandler<CreateClient> {
   ) {}
 
   async execute({ request, context }: CreateClient): Promise<CreatedClient> {
-    const tenantId = request.params.tenantId.toLowerCase();
+    const { tenantId } = request.params;
     const { name, roles } = request.body;
     const caller = managementCaller(context);
-    checkName(name);
     const { clientId, clientSecret } = newClientCredentials();
     const facts = {
       clientId,

@@ -15,7 +15,7 @@ import { CLOCK, eventContext, IDS, type RequestOf } from '@attestry/service-kit'
 import { newClientCredentials } from '../create-client/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { checkName, managementCaller } from '../management-caller.js';
+import { managementCaller } from '../management-caller.js';
 import { claimSubdomain } from '../subdomain/subdomain.decisions.js';
 import { subdomain, subdomainStream, type SubdomainState } from '../subdomain/subdomain.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -60,9 +60,8 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
   async execute({ request, context }: CreateTenant): Promise<CreatedTenant> {
     const creator = managementCaller(context);
     const { subdomain, name = subdomain } = request.body;
-    const environment = this.directory.environment(request.body.environmentId.toLowerCase());
+    const environment = this.directory.environment(request.body.environmentId);
     if (!environment) throw invalidBody('environmentId', 'names no environment', request.body.environmentId);
-    checkName(name);
 
     const claim: Claim = { environmentId: environment.id, subdomain, owner: this.ids.uuid() };
     const events = eventContext(context, claim.owner);

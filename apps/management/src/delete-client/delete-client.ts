@@ -22,7 +22,7 @@ export class DeleteClientHandler implements ICommandHandler<DeleteClient> {
   ) {}
 
   async execute({ request, context }: DeleteClient): Promise<void> {
-    const tenantId = request.params.tenantId.toLowerCase();
+    const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { clientId } = request.params;
     const { position } = await this.streams.runDecision(

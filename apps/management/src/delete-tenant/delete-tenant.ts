@@ -23,7 +23,7 @@ export class DeleteTenantHandler implements ICommandHandler<DeleteTenant> {
   ) {}
 
   async execute({ request, context }: DeleteTenant): Promise<void> {
-    const tenantId = request.params.tenantId.toLowerCase();
+    const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { position } = await this.streams.runDecision(
       tenant,

@@ -23,7 +23,7 @@ export class ListClientsHandler implements IQueryHandler<ListClients> {
   ) {}
 
   async execute({ request, context }: ListClients): Promise<PageOf<Client>> {
-    const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId.toLowerCase()));
+    const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const { id } = seenByAdmin(state, managementCaller(context));
     const listed = await this.lists.clientsOf(id, request.query);
     return {

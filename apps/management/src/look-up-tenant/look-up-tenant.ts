@@ -16,8 +16,7 @@ export class LookUpTenantHandler implements IQueryHandler<LookUpTenant> {
   constructor(private readonly directory: TenantDirectory) {}
 
   async execute({ request }: LookUpTenant): Promise<DirectoryAnswer> {
-    const { host, tenantId } = request.body;
-    const id = tenantId?.toLowerCase();
+    const { host, tenantId: id } = request.body;
     const found =
       host !== undefined
         ? await this.directory.byHost(host)

@@ -24,7 +24,7 @@ export class RetrieveTenantHandler implements IQueryHandler<RetrieveTenant> {
   ) {}
 
   async execute({ request, context }: RetrieveTenant): Promise<Tenant> {
-    const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId.toLowerCase()));
+    const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const seen = seenByMember(state, managementCaller(context));
     const environment = this.directory.environment(seen.tenant.environmentId);
     if (!environment) throw notFound();

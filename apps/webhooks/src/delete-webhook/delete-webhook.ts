@@ -26,7 +26,7 @@ export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
 
   async execute({ request, context }: DeleteWebhook): Promise<void> {
     const tenantId = tenantOf(context).id;
-    const webhookId = request.params.webhookId.toLowerCase();
+    const { webhookId } = request.params;
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),

@@ -18,7 +18,7 @@ export class RetrieveWebhookHandler implements IQueryHandler<RetrieveWebhook> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ request, context }: RetrieveWebhook): Promise<Webhook> {
-    const stream = webhookStream(tenantOf(context).id, request.params.webhookId.toLowerCase());
+    const stream = webhookStream(tenantOf(context).id, request.params.webhookId);
     return viewOf(living((await this.streams.load(webhook, stream)).state));
   }
 }

@@ -26,7 +26,7 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
 
   async execute({ request, context }: UpdateWebhook): Promise<Webhook> {
     const tenantId = tenantOf(context).id;
-    const webhookId = request.params.webhookId.toLowerCase();
+    const { webhookId } = request.params;
     const { events, disabled } = request.body;
     const target = this.outbound.check(request.body.url);
     const { state, revision, position } = await this.streams.runDecision(
