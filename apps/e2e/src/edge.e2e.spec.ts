@@ -83,14 +83,42 @@ describe('paths and methods', () => {
   it.each(['PATCH', 'PUT', 'DELETE'])('%s on a path that has other methods is a 405 with Allow', async (method) => {
     const answer = await tenant.api.client.request(method, '/v1/dids', { headers: json, body: '{}' });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
     expect(answer.body).toMatchObject({ code: 'MethodNotAllowed' });
   });
 
-  it('HEAD is no method of any operation', async () => {
+  it('HEAD answers as GET does, without content', async () => {
+    const got = await tenant.api.client.request('GET', '/v1/dids');
     const answer = await tenant.api.client.request('HEAD', '/v1/dids');
-    expect([answer.status, answer.text]).toEqual([405, '']);
-    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    for (const name of ['content-type', 'content-length', 'cache-control'])
+      expect(answer.headers.get(name)).toBe(got.headers.get(name));
+    const refused = await tenant.api.client.request('HEAD', '/v1/dids', { token: null });
+    expect([refused.status, refused.text]).toEqual([401, '']);
+    const posted = await tenant.api.client.request('HEAD', '/v1/openid/nonce', { token: null });
+    expect(posted.status).toBe(405);
+  });
+
+  it('of twenty configurations of one type created at once, one is', async () => {
+    const configuration = {
+      type: 'Once',
+      name: 'Once',
+      issuer: { name: 'x' },
+      claimMappings: { a: { defaultValue: 1 } },
+    };
+    const did = await tenant.api.dids.create({ method: 'key', options: { keyType: 'P-256' } });
+    expect(did.status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => tenant.api.jwtVc.create(configuration)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 400)]);
+  });
+
+  it('twenty clients created at once are all created', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        management.clients.create(tenant.id, { name: `client ${n}`, roles: ['auditor'] }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
   });
 
   it('OPTIONS tells browsers what they may send', async () => {

@@ -139,6 +139,26 @@ describe('Streams', () => {
     expect(verifyChain(stored)).toMatchObject({ intact: true });
   });
 
+  it('lets any number of decisions of one process through, in turn and without a conflict', async () => {
+    await streams.runDecision(account, stream, open('Ada'), context);
+    const stale = await streams.load(account, stream);
+    await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        n % 2
+          ? streams.runDecision(account, stream, deposit(1), context, { maxAttempts: 1 })
+          : streams.decideOn(account, stream, stale, deposit(1), context, { maxAttempts: 1 }),
+      ),
+    );
+    expect((await streams.load(account, stream)).state).toMatchObject({ balance: 60 });
+  });
+
+  it('goes on after a decision that was refused', async () => {
+    const refused = streams.runDecision(account, stream, () => Promise.reject(new Error('no')), context);
+    const next = streams.runDecision(account, stream, open('Ada'), context);
+    await expect(refused).rejects.toThrow('no');
+    expect((await next).revision).toBe(0);
+  });
+
   it('takes a loaded state, and reloads it only on conflict', async () => {
     const loaded = await streams.load(account, stream);
     await elsewhere.runDecision(account, stream, open('Ada'), context);

@@ -88,6 +88,8 @@ export function readEvent<State, Event extends DomainEvent>(
  */
 export class Streams {
   private readonly cache: LRUCache<StreamName, CachedState> | undefined;
+  /** The last decision of each stream that has one under way. */
+  private readonly turns = new Map<StreamName, Promise<void>>();
 
   constructor(
     private readonly store: EventStore,
@@ -139,8 +141,15 @@ export class Streams {
     context: EventContext,
     options: RunOptions = {},
   ): Promise<Decided<State, Event>> {
-    const loaded = await this.load(aggregate, stream, options);
-    return this.decideOn(aggregate, stream, loaded, decide, context, options);
+    return this.inTurn(stream, async () => {
+      const loaded = await this.load(aggregate, stream, options);
+      return this.decideRepeatedly(aggregate, stream, loaded, decide, context, options);
+    });
+  }
+
+  /** The state of a stream that cannot exist yet, because its id was just made: nothing is read for it. */
+  fresh<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> {
+    return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
   }
 
   /** {@link runDecision} on a state the caller has just loaded: it pays no second read unless the append conflicts. */
@@ -151,6 +160,45 @@ export class Streams {
     decide: Decide<State, Event>,
     context: EventContext,
     options: Omit<RunOptions, 'cached'> = {},
+  ): Promise<Decided<State, Event>> {
+    return this.inTurn(stream, async (waited) =>
+      this.decideRepeatedly(
+        aggregate,
+        stream,
+        waited ? await this.load(aggregate, stream) : loaded,
+        decide,
+        context,
+        options,
+      ),
+    );
+  }
+
+  /**
+   * Decisions on one stream take turns in this process: they would conflict, and only one of them could win each round.
+   * Other processes are met by the expected revision.
+   */
+  private async inTurn<T>(stream: StreamName, work: (waited: boolean) => Promise<T>): Promise<T> {
+    const before = this.turns.get(stream);
+    const mine = before === undefined ? work(false) : before.then(() => work(true));
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.turns.set(stream, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.turns.get(stream) === settled) this.turns.delete(stream);
+    }
+  }
+
+  private async decideRepeatedly<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+    decide: Decide<State, Event>,
+    context: EventContext,
+    options: Omit<RunOptions, 'cached'>,
   ): Promise<Decided<State, Event>> {
     if (!stream.startsWith(`${aggregate.category}-`))
       throw new Error(`${stream} is no stream of category ${aggregate.category}`);

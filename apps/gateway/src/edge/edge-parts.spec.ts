@@ -71,7 +71,7 @@ describe('the router', () => {
 
   it('tells the methods of a known path and nothing of an unknown one', () => {
     const router = new Router('tenant');
-    expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'PUT', 'DELETE']);
+    expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
     expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
     expect(router.find('GET', '/v1/tenants')).toBeUndefined();
   });

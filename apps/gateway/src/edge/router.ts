@@ -6,7 +6,7 @@ export interface Route {
   params: Record<string, string>;
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 type Method = (typeof METHODS)[number];
 const MAX_PARAM_LENGTH = 2048;
 
@@ -28,6 +28,8 @@ export class Router {
   }
 
   find(method: string, path: string): Route | undefined {
+    // RFC 9110 §9.1: what answers GET answers HEAD; the server sends the same headers and no content.
+    if (method === 'HEAD') return this.find('GET', path);
     const found = this.routes.find(method as Method, path);
     if (found) return { operation: found.store as Operation, params: found.params as Record<string, string> };
     const ending = this.endings.find((route) => route.method === method && path.endsWith(route.ending));
