@@ -1,0 +1,257 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  killSchedule,
+  SeededRandom,
+  startPlatformProcess,
+  waitUntil,
+  type PlatformProcess,
+} from '@attestry/testing';
+import { Ledger } from './crash/ledger.js';
+import { LoadClient, type Scene } from './crash/load.js';
+import { checkDomain, checkOperations, readEvents, readProjections } from './crash/verify-folder.js';
+import { Verification } from './crash/verify-running.js';
+import { WebhookSink } from './crash/webhook-sink.js';
+import { makeIssuer } from './journey.js';
+
+// The same seed plays the same kills and the same choices; what meets what is up to the machine.
+const SEED = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
+const KILLS = Number(process.env['CRASH_KILLS'] ?? 50);
+const CLIENTS = 16;
+/** Every so many kills another one, while the platform is starting. */
+const KILL_AMID_START = 8;
+const LIMIT_MS = 15 * 60_000;
+
+/** A port that no outgoing connection of this machine is given, so that it is still free after each kill. */
+const lastingPort = async (random: SeededRandom): Promise<number> => {
+  for (;;) {
+    const port = random.integer(20_000, 30_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!free) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+};
+
+const ENVIRONMENT = {
+  LOG_LEVEL: 'warn',
+  OPERATION_TIMEOUT_MS: '8000',
+  ACCESS_TOKEN_SECONDS: '3600',
+  NONCE_SECONDS: '3600',
+  WEBHOOK_RETRY_SECONDS: '0,1,1,1,1,1,1,1,1,1',
+};
+
+describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
+  const random = new SeededRandom(SEED);
+  const ledger = new Ledger();
+  let platform: PlatformProcess;
+  let sink: WebhookSink;
+  let scene: Scene;
+  let verification: Verification;
+  let killsUnderLoad = 0;
+  /** Changes acknowledged before each kill. */
+  const acknowledged: number[] = [];
+
+  beforeAll(async () => {
+    sink = await WebhookSink.start();
+    platform = await startPlatformProcess({
+      env: { ...ENVIRONMENT, PORT: String(await lastingPort(new SeededRandom(Date.now()))) },
+      startTimeoutMs: 120_000,
+    });
+    const management = await connectManagement(platform);
+    const tenant = await createTenantUnderTest(platform, management, 'crash');
+    const [environment] = expectStatus(await management.environments.list(), 200).data;
+    const { jwtVc } = await makeIssuer(tenant);
+    const events = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
+    const hook = await tenant.api.webhooks.create({ events: [...events], url: sink.url('/all') });
+    scene = {
+      management,
+      environmentId: environment!.id,
+      tenant,
+      configurationId: jwtVc,
+      webhookId: expectStatus(hook, 201).id,
+      hookUrl: (path) => sink.url(path),
+    };
+    verification = new Verification(platform, scene, ledger);
+  }, 180_000);
+  afterAll(async () => {
+    await platform?.stop();
+    await sink?.close();
+  });
+
+  /** Lets the clients work until the time is up or so much is acknowledged, then kills at once. */
+  const killUnderLoad = async (clients: readonly LoadClient[], ms: number, most: number): Promise<void> => {
+    let count = 0;
+    const due = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      ledger.onAcknowledged = () => {
+        if (++count !== most) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    const working = Promise.all(clients.map((client) => client.run()));
+    await Promise.race([due, working]);
+    await platform.kill();
+    for (const client of clients) client.stop();
+    await working;
+    ledger.onAcknowledged = () => {};
+    acknowledged.push(count);
+    killsUnderLoad += 1;
+  };
+
+  const killAmidStart = async (): Promise<void> => {
+    const starting = platform.restart().then(
+      () => 'ready',
+      () => 'ended',
+    );
+    const { pid } = platform;
+    const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), random.integer(100, 900));
+    if ((await starting) === 'ready') {
+      clearTimeout(timer);
+      await platform.kill();
+    }
+  };
+
+  it(
+    'keeps what was acknowledged',
+    async () => {
+      const clients = Array.from({ length: CLIENTS }, (_, index) => new LoadClient(index, SEED, scene, ledger));
+      for (const [index, ms] of killSchedule(SEED, KILLS).entries()) {
+        ledger.process = index;
+        await verification.ofLastProcess(random);
+        expect(ledger.faults).toEqual([]);
+        // Half of the kills follow an acknowledgement on its heels.
+        await killUnderLoad(clients, ms, random.next() < 0.5 ? random.integer(5, 60) : Infinity);
+        if (index % KILL_AMID_START === KILL_AMID_START - 1) await killAmidStart();
+        await platform.restart();
+      }
+      ledger.process = KILLS;
+      await verification.ofLastProcess(random);
+      await verification.ofEverything();
+      expect(ledger.faults).toEqual([]);
+      expect(killsUnderLoad).toBe(KILLS);
+      // A reaction may fail and go on; an engine or a projection must not.
+      const lines = platform.log().split('\n');
+      expect(lines.filter((line) => /"level":60\b|"msg":"projection failed"/.test(line))).toEqual([]);
+      // Otherwise there was no load, and the test proves nothing.
+      const changes = acknowledged.reduce((sum, count) => sum + count, 0);
+      expect(changes).toBeGreaterThan(KILLS * 10);
+      expect(ledger.unanswered).toBeGreaterThan(KILLS);
+      expect(ledger.nonces.length).toBeGreaterThan(KILLS);
+    },
+    LIMIT_MS,
+  );
+
+  it('leaves one START and one outcome of every call', async () => {
+    verification.compareTrail(await verification.trail());
+    await verification.trailsOfTenants();
+    expect(ledger.faults).toEqual([]);
+  }, 180_000);
+
+  it('delivers every acknowledged credential in the end', async () => {
+    const due = ledger.users
+      .filter(({ life }) => life === 'living')
+      .flatMap(({ credentials }) => credentials)
+      .sort();
+    const delivered = () =>
+      new Set(
+        sink.received
+          .filter(({ path, status }) => path === '/all' && status === 200)
+          .map(({ body }) => body.event.payload['credential']),
+      );
+    const missing = () => {
+      const there = delivered();
+      return due.filter((credential) => !there.has(credential));
+    };
+    await waitUntil(() => missing().length === 0, { timeoutMs: 60_000, what: 'the last credential' });
+    expect(due.length).toBeGreaterThan(KILLS);
+    expect(sink.received.some(({ status }) => status === 503)).toBe(true);
+  }, 90_000);
+
+  it('leaves a folder in which everything stands once', async () => {
+    const pending = () => readProjections(platform.dataDir).get('delivery_v1')!;
+    await waitUntil(() => pending().length === 0, {
+      timeoutMs: 60_000,
+      intervalMs: 200,
+      what: 'the end of deliveries',
+    });
+    expect(await platform.end()).toBe(0);
+    const faults: string[] = [];
+    const domain = readEvents(platform.dataDir, 'events.db', faults);
+    const operations = readEvents(platform.dataDir, 'operations.db', faults);
+    checkDomain(domain, faults);
+    checkOperations(operations, faults);
+    expect(faults).toEqual([]);
+
+    // Both events of every credential reached their target; each request that went out is in the store.
+    const attempts = domain.filter(({ type }) => type === 'DeliveryAttemptStarted');
+    const started = new Set(attempts.map(({ data }) => data['deliveryId']));
+    expect(sink.received.filter(({ body }) => !started.has(body.deliveryId))).toEqual([]);
+    const gone = new Set(domain.filter(({ type }) => type === 'UserDeleted').map(({ data }) => data['userId']));
+    const taken = new Set(
+      sink.received
+        .filter(({ path, status }) => path === '/all' && status === 200)
+        .map(({ body }) => `${body.event.type} ${body.event.id}`),
+    );
+    const issued = domain.filter(({ type, data }) => type === 'CredentialIssued' && !gone.has(data['userId']));
+    const wanted = issued.flatMap(({ id }) => [`OpenIdCredentialIssued ${id}`, `OpenIdCredentialIssuedSummary ${id}`]);
+    expect(wanted.filter((event) => !taken.has(event))).toEqual([]);
+
+    // Projected rows are as many as the events, and as a projection from nothing makes them.
+    const projected = readProjections(platform.dataDir);
+    expect(projected.get('issuance_credentials_v1')).toHaveLength(issued.length);
+    const users = domain.filter(({ type }) => type === 'UserCreated').length - gone.size;
+    expect(projected.get('issuance_users_v1')).toHaveLength(users);
+    const outcomes = operations.filter(({ type }) => type !== 'OperationCommitted').length;
+    expect(projected.get('analytics_events_v1')).toHaveLength(outcomes);
+    expect(projected.get('open_operations_v1')).toEqual([]);
+    const copy = await mkdtemp(join(tmpdir(), 'attestry-rebuilt-'));
+    try {
+      const dataDir = join(copy, 'data');
+      await cp(platform.dataDir, dataDir, { recursive: true });
+      for (const name of ['read-models.db', 'analytics.db'])
+        for (const ending of ['', '-wal', '-shm']) await rm(join(dataDir, name + ending), { force: true });
+      const rebuilt = await startPlatformProcess({
+        dataDir,
+        env: { ...ENVIRONMENT, PORT: String(platform.ready.port) },
+        startTimeoutMs: 120_000,
+      });
+      try {
+        expect(await rebuilt.end()).toBe(0);
+        expect(readProjections(dataDir)).toEqual(projected);
+      } finally {
+        await rebuilt.stop();
+      }
+    } finally {
+      await rm(copy, { recursive: true, force: true });
+    }
+  }, 300_000);
+});
+
+describe('a data folder', () => {
+  it('is refused to a second process while the first runs', async () => {
+    const first = await startPlatformProcess({ startTimeoutMs: 120_000 });
+    try {
+      await expect(startPlatformProcess({ dataDir: first.dataDir, startTimeoutMs: 120_000 })).rejects.toThrow(
+        /ended with 1 before it was ready:\n.*data is in use by another process/s,
+      );
+      const management = await connectManagement(first);
+      expectStatus(await management.tenants.list(), 200);
+      await first.kill();
+      await first.restart();
+      expectStatus(await (await connectManagement(first)).tenants.list(), 200);
+    } finally {
+      await first.stop();
+    }
+  }, 180_000);
+});

@@ -1,0 +1,117 @@
+import type { Operation } from '@attestry/contracts';
+import { isBrokenConnection, type Answer, type ApiClient, type OperationParts } from '@attestry/testing';
+
+/**
+ * `open`: the last change was sent, and what answered is not known; it may or may not have happened. Each thing is
+ * changed by one client at a time, so nothing else can have changed it.
+ */
+export type Life = 'living' | 'open' | 'ended';
+
+interface Kept {
+  life: Life;
+  /** Number of the process that acknowledged the newest change. */
+  since: number;
+}
+
+export interface KeptUser extends Kept {
+  id: string;
+  /** Absent: created with an offer. */
+  note?: string;
+  /** Credentials of acknowledged answers. */
+  credentials: string[];
+  /** Credential requests that were not answered. */
+  unanswered: number;
+}
+
+export interface KeptCode extends Kept {
+  code: string;
+  configurationId: string;
+  user: KeptUser;
+  /** Tokens it was exchanged for: never more than one. */
+  tokens: string[];
+}
+
+export interface KeptNonce extends Kept {
+  nonce: string;
+  token: string;
+  configurationId: string;
+  user: KeptUser;
+}
+
+/** A record that can be replaced: its value is one of `possible`, exactly one unless an update is open. */
+export interface KeptRecord extends Kept {
+  id: string;
+  possible: Set<string>;
+}
+
+export interface KeptTenant extends Kept {
+  id: string;
+  host: string;
+  clientId: string;
+  clientSecret: string;
+  requestId: string;
+}
+
+/** A call that was answered. */
+export interface Answered {
+  operation: Operation;
+  baseUrl: string;
+  requestId: string;
+  status: number;
+}
+
+/** What was acknowledged to the clients, and every way in which the platform did not keep to it. */
+export class Ledger {
+  readonly answered: Answered[] = [];
+  readonly users: KeptUser[] = [];
+  readonly codes: KeptCode[] = [];
+  readonly nonces: KeptNonce[] = [];
+  readonly configurations: KeptRecord[] = [];
+  readonly webhooks: KeptRecord[] = [];
+  readonly tenants: KeptTenant[] = [];
+  /** Broken promises, in words. */
+  readonly faults: string[] = [];
+  /** Calls without an answer. */
+  unanswered = 0;
+  /** Number of the process that is asked at present. */
+  process = 0;
+  /** Called at each acknowledged change. */
+  onAcknowledged: () => void = () => {};
+
+  fault(text: string): void {
+    this.faults.push(`process ${this.process}: ${text}`);
+  }
+
+  /**
+   * Sends one call and remembers its request id. An answer with a status that is not expected is a fault.
+   * @returns undefined when the connection broke before the answer was there
+   */
+  async send<T>(
+    operation: Operation,
+    client: ApiClient,
+    parts: OperationParts,
+    expected: readonly number[],
+  ): Promise<Answer<T> | undefined> {
+    let answer: Answer<T>;
+    try {
+      answer = await client.call<T>(operation, parts);
+    } catch (error) {
+      if (!isBrokenConnection(error)) throw error;
+      this.unanswered += 1;
+      return undefined;
+    }
+    const { status, headers, text } = answer;
+    this.answered.push({ operation, baseUrl: client.baseUrl, requestId: headers.get('x-request-id')!, status });
+    if (!expected.includes(status))
+      this.fault(
+        `${operation.name} ${JSON.stringify(parts.params ?? {})} answered ${status}, not ${expected.join(' or ')}: ${text}`,
+      );
+    return answer;
+  }
+
+  acknowledged(kept: Kept, life: Life): void {
+    kept.life = life;
+    kept.since = this.process;
+    this.onAcknowledged();
+  }
+}

@@ -1,0 +1,371 @@
+import {
+  createPreAuthorizedOffer,
+  createTenant,
+  createUser,
+  createWebhook,
+  deletePreAuthorizedOffer,
+  deleteUser,
+  deleteWebhook,
+  exchangeToken,
+  issueCredential,
+  issueNonce,
+  jwtVcConfigurations,
+  updateWebhook,
+  type AccessTokenResponse,
+  type CreatedTenant,
+  type CredentialResponse,
+  type JwtVcConfigurationRequest,
+  type NonceResponse,
+  type Operation,
+  type PreAuthorizedOffer,
+  type User,
+  type WebhookRequest,
+} from '@attestry/contracts';
+import {
+  ApiClient,
+  SeededRandom,
+  type Answer,
+  type ManagementApi,
+  type OperationParts,
+  type TenantUnderTest,
+} from '@attestry/testing';
+import type { KeptCode, KeptNonce, KeptRecord, KeptUser, Ledger } from './ledger.js';
+import { makeHolder, makeProof } from './wallet-proof.js';
+
+export interface Scene {
+  management: ManagementApi;
+  environmentId: string;
+  tenant: TenantUnderTest;
+  configurationId: string;
+  /** Hears of every credential. */
+  webhookId: string;
+  /** Where the webhooks of the clients point. */
+  hookUrl: (path: string) => string;
+}
+
+/** Clients that have a webhook of their own; a tenant has at most 20. */
+const WEBHOOK_CLIENTS = 8;
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+
+export const exchangeParts = (code: string): OperationParts => ({
+  body: new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': code }),
+});
+
+export const issueParts = (kept: KeptNonce, issuer: string): OperationParts => ({
+  token: kept.token,
+  body: {
+    credential_configuration_id: kept.configurationId,
+    proofs: { jwt: [makeProof(makeHolder(), issuer, kept.nonce)] },
+  },
+});
+
+/** `error` of an OAuth answer. */
+export const oauthCode = ({ body }: Answer): unknown => (body as { error?: unknown } | undefined)?.error;
+
+/**
+ * One client: one call after the other on things of its own, chosen by its seed, until a connection breaks or it is told
+ * to stop. It goes on in the next process where it was left.
+ */
+export class LoadClient {
+  private readonly random: SeededRandom;
+  private readonly wire: ApiClient;
+  private readonly users: KeptUser[] = [];
+  private codes: KeptCode[] = [];
+  private nonces: KeptNonce[] = [];
+  private readonly configurations: (KeptRecord & { type: string })[] = [];
+  private webhook: KeptRecord | undefined;
+  private names = 0;
+  private stopped = false;
+
+  constructor(
+    private readonly index: number,
+    seed: number,
+    private readonly scene: Scene,
+    private readonly ledger: Ledger,
+  ) {
+    this.random = new SeededRandom(seed + index * 7919);
+    this.wire = new ApiClient(scene.tenant.url);
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  async run(): Promise<void> {
+    this.stopped = false;
+    while (!this.stopped) await this.step();
+  }
+
+  private step(): Promise<void> {
+    const at = this.random.next();
+    if (at < 0.4) return this.collect();
+    if (at < 0.52) return this.offerOnly();
+    if (at < 0.62) return this.goOn();
+    if (at < 0.76) return this.makeUser();
+    if (at < 0.83) return this.endUser();
+    if (at < 0.91) return this.index < WEBHOOK_CLIENTS ? this.changeWebhook() : this.makeUser();
+    if (at < 0.98) return this.changeConfiguration();
+    return this.makeTenant();
+  }
+
+  private async call<T>(
+    operation: Operation,
+    client: ApiClient,
+    parts: OperationParts,
+    expected: readonly number[],
+  ): Promise<Answer<T> | undefined> {
+    if (this.stopped) return undefined;
+    const answer = await this.ledger.send<T>(operation, client, parts, expected);
+    if (!answer) this.stopped = true;
+    return answer;
+  }
+
+  private get api(): ApiClient {
+    return this.scene.tenant.api.client;
+  }
+
+  private name(what: string): string {
+    return `${what}-${this.index}-${++this.names}`;
+  }
+
+  private async makeUser(): Promise<void> {
+    const note = this.name('note');
+    const answer = await this.call<User>(createUser, this.api, { body: { claims: { note } } }, [201]);
+    if (answer?.status === 201) this.keepUser({ id: answer.body.id, note });
+  }
+
+  private keepUser(user: Pick<KeptUser, 'id' | 'note'>): KeptUser {
+    const kept: KeptUser = { ...user, credentials: [], unanswered: 0, life: 'living', since: 0 };
+    this.users.push(kept);
+    this.ledger.users.push(kept);
+    this.ledger.acknowledged(kept, 'living');
+    return kept;
+  }
+
+  private async endUser(): Promise<void> {
+    const user = this.users.find(({ life }) => life === 'open') ?? this.random.pick([...this.users, undefined]);
+    if (!user || user.life === 'ended') return;
+    const expected = user.life === 'open' ? [204, 404] : [204];
+    // What was offered to a deleted user can be had no longer: nothing is promised about it.
+    this.codes = this.codes.filter((code) => code.user !== user);
+    this.nonces = this.nonces.filter((nonce) => nonce.user !== user);
+    user.life = 'open';
+    const answer = await this.call(deleteUser, this.api, { params: { id: user.id } }, expected);
+    if (answer && expected.includes(answer.status)) this.ledger.acknowledged(user, 'ended');
+  }
+
+  private async offer(): Promise<KeptCode | undefined> {
+    const living = this.users.filter(({ life }) => life === 'living');
+    const user = this.random.next() < 0.5 && living.length ? this.random.pick(living) : undefined;
+    const body = {
+      credentials: [this.scene.configurationId],
+      claims: { given_name: this.name('Ada') },
+      expiresIn: { minutes: 10 },
+      ...(user && { userId: user.id }),
+    };
+    const answer = await this.call<PreAuthorizedOffer>(createPreAuthorizedOffer, this.api, { body }, [200]);
+    if (answer?.status !== 200) return undefined;
+    const offered = JSON.parse(new URL(answer.body.uri).searchParams.get('credential_offer')!) as {
+      credential_configuration_ids: string[];
+      grants: Record<string, Record<string, string>>;
+    };
+    const kept: KeptCode = {
+      code: offered.grants[GRANT]!['pre-authorized_code']!,
+      configurationId: offered.credential_configuration_ids[0]!,
+      user: user ?? this.keepUser({ id: answer.body.userId }),
+      tokens: [],
+      life: 'living',
+      since: 0,
+    };
+    this.ledger.codes.push(kept);
+    this.ledger.acknowledged(kept, 'living');
+    // Some are taken back: their codes are as good as redeemed ones.
+    if (this.random.next() < 0.1) {
+      kept.life = 'open';
+      const id = answer.body.id;
+      const deleted = await this.call(deletePreAuthorizedOffer, this.api, { params: { id } }, [204]);
+      if (deleted?.status === 204) this.ledger.acknowledged(kept, 'ended');
+      return undefined;
+    }
+    this.codes.push(kept);
+    return kept;
+  }
+
+  private async offerOnly(): Promise<void> {
+    await this.offer();
+  }
+
+  private async collect(): Promise<void> {
+    const code = await this.offer();
+    if (code) await this.redeemAndCollect(code);
+  }
+
+  /** Something that was begun, perhaps with another process. */
+  private async goOn(): Promise<void> {
+    const open = this.nonces.find(({ life }) => life === 'open');
+    if (open) return this.issue(open);
+    const code = this.codes.find(({ life }) => life === 'open') ?? this.codes[0];
+    if (code) return this.redeemAndCollect(code);
+  }
+
+  private async redeemAndCollect(code: KeptCode): Promise<void> {
+    this.codes = this.codes.filter((one) => one !== code);
+    // Now and then two at once, as a stolen code would be.
+    const twice = this.random.next() < 0.15;
+    const before = code.life;
+    code.life = 'open';
+    const answers = await Promise.all((twice ? [1, 2] : [1]).map(() => this.exchange(code)));
+    if (!answers.includes('broken')) {
+      if (before === 'living' && !answers.includes('granted'))
+        this.ledger.fault(`a code that was not redeemed was refused: ${answers.join(', ')}`);
+      this.ledger.acknowledged(code, 'ended');
+    } else if (code.tokens.length) this.ledger.acknowledged(code, 'ended');
+    else this.codes.push(code);
+    const token = code.tokens[0];
+    if (token === undefined) return;
+    const rounds = this.random.next() < 0.2 ? 2 : 1;
+    for (let round = 0; round < rounds; round++) {
+      const answer = await this.call<NonceResponse>(issueNonce, this.wire, {}, [200]);
+      if (answer?.status !== 200) return;
+      const { configurationId, user } = code;
+      const nonce: KeptNonce = {
+        nonce: answer.body.c_nonce,
+        token,
+        configurationId,
+        user,
+        life: 'living',
+        since: this.ledger.process,
+      };
+      this.ledger.nonces.push(nonce);
+      await this.issue(nonce);
+    }
+  }
+
+  private async exchange(code: KeptCode): Promise<'granted' | 'refused' | 'broken'> {
+    const answer = await this.call<AccessTokenResponse>(exchangeToken, this.wire, exchangeParts(code.code), [200, 400]);
+    if (!answer || answer.status >= 500) return 'broken';
+    if (answer.status === 200) {
+      code.tokens.push(answer.body.access_token);
+      if (code.tokens.length > 1) this.ledger.fault('a code was redeemed twice');
+      return 'granted';
+    }
+    if (oauthCode(answer) !== 'invalid_grant') this.ledger.fault(`a code was refused with ${answer.text}`);
+    return 'refused';
+  }
+
+  private async issue(kept: KeptNonce): Promise<void> {
+    this.nonces = this.nonces.filter((one) => one !== kept);
+    const before = kept.life;
+    kept.life = 'open';
+    kept.user.unanswered += 1;
+    const parts = issueParts(kept, this.scene.tenant.url);
+    const answer = await this.call<CredentialResponse>(issueCredential, this.wire, parts, [200, 400]);
+    if (!answer || answer.status >= 500) {
+      this.nonces.push(kept);
+      return;
+    }
+    if (answer.status === 200) {
+      kept.user.unanswered -= 1;
+      kept.user.credentials.push(answer.body.credentials[0]!.credential as string);
+      this.ledger.acknowledged(kept.user, 'living');
+    } else {
+      kept.user.unanswered -= 1;
+      if (oauthCode(answer) !== 'invalid_nonce' || before === 'living')
+        this.ledger.fault(`a credential request was refused: ${answer.text}`);
+    }
+    this.ledger.acknowledged(kept, 'ended');
+  }
+
+  private async changeWebhook(): Promise<void> {
+    const kept = this.webhook;
+    const url = this.scene.hookUrl(`/${this.name('own')}`);
+    const body: WebhookRequest = {
+      events: ['OpenIdCredentialIssuedSummary'],
+      url,
+      disabled: this.random.next() < 0.7,
+    };
+    if (!kept) {
+      const answer = await this.call<{ id: string }>(createWebhook, this.api, { body }, [201]);
+      if (answer?.status !== 201) return;
+      this.webhook = { id: answer.body.id, possible: new Set([url]), life: 'living', since: 0 };
+      this.ledger.webhooks.push(this.webhook);
+      this.ledger.acknowledged(this.webhook, 'living');
+      return;
+    }
+    const ended = await this.change(
+      kept,
+      url,
+      (params) => this.call(updateWebhook, this.api, { params: { webhookId: params }, body }, [200]),
+      (params, expected) => this.call(deleteWebhook, this.api, { params: { webhookId: params } }, expected),
+    );
+    if (ended) this.webhook = undefined;
+  }
+
+  private async changeConfiguration(): Promise<void> {
+    const kept = this.configurations[0];
+    const name = this.name('Configuration');
+    const bodyOf = (type: string): JwtVcConfigurationRequest => ({
+      type,
+      name,
+      issuer: { name: 'University' },
+      claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    });
+    if (!kept || this.random.next() < 0.3) {
+      const type = name.replaceAll('-', 'x');
+      const parts = { body: bodyOf(type) };
+      const answer = await this.call<{ id: string }>(jwtVcConfigurations.create, this.api, parts, [201]);
+      if (answer?.status !== 201) return;
+      const made = { id: answer.body.id, type, possible: new Set([name]), life: 'living' as const, since: 0 };
+      this.configurations.push(made);
+      this.ledger.configurations.push(made);
+      this.ledger.acknowledged(made, 'living');
+      return;
+    }
+    const { type } = kept;
+    const ended = await this.change(
+      kept,
+      name,
+      (id) => this.call(jwtVcConfigurations.update, this.api, { params: { id }, body: bodyOf(type) }, [200]),
+      (id, expected) => this.call(jwtVcConfigurations.delete, this.api, { params: { id } }, expected),
+    );
+    if (ended) this.configurations.shift();
+  }
+
+  /** Replaces or deletes a record. @returns true when it is gone */
+  private async change(
+    kept: KeptRecord,
+    value: string,
+    update: (id: string) => Promise<Answer | undefined>,
+    end: (id: string, expected: number[]) => Promise<Answer | undefined>,
+  ): Promise<boolean> {
+    if (kept.life === 'open' || this.random.next() < 0.4) {
+      const expected = kept.life === 'open' ? [204, 404] : [204];
+      kept.life = 'open';
+      const answer = await end(kept.id, expected);
+      if (!answer || !expected.includes(answer.status)) return false;
+      this.ledger.acknowledged(kept, 'ended');
+      return true;
+    }
+    kept.possible.add(value);
+    const answer = await update(kept.id);
+    if (answer?.status === 200) {
+      kept.possible = new Set([value]);
+      this.ledger.acknowledged(kept, 'living');
+    }
+    return false;
+  }
+
+  private async makeTenant(): Promise<void> {
+    const { management, environmentId } = this.scene;
+    const subdomain = this.name('t');
+    const body = { name: subdomain, subdomain, environmentId };
+    const answer = await this.call<CreatedTenant>(createTenant, management.client, { body }, [201]);
+    if (answer?.status !== 201) return;
+    const { id, subdomain: host, client } = answer.body;
+    const requestId = answer.headers.get('x-request-id')!;
+    const kept = { id, host, ...client, requestId, life: 'living' as const, since: 0 };
+    this.ledger.tenants.push(kept);
+    this.ledger.acknowledged(kept, 'living');
+  }
+}

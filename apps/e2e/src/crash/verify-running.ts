@@ -1,0 +1,235 @@
+import {
+  exchangeToken,
+  issueCredential,
+  jwtVcConfigurations,
+  listEvents,
+  listUserCredentials,
+  listWebhooks,
+  retrieveIssuerMetadata,
+  retrieveTenant,
+  retrieveUser,
+  retrieveWebhook,
+  type AnalyticsEvent,
+  type JwtVcConfiguration,
+  type PageOf,
+  type Tenant,
+  type User,
+  type UserCredential,
+  type Webhook,
+} from '@attestry/contracts';
+import {
+  ApiClient,
+  clientToken,
+  expectStatus,
+  waitUntil,
+  type PlatformProcess,
+  type SeededRandom,
+} from '@attestry/testing';
+import type { KeptCode, KeptNonce, KeptRecord, KeptTenant, KeptUser, Ledger } from './ledger.js';
+import { exchangeParts, issueParts, oauthCode, type Scene } from './load.js';
+
+/** Calls at once. */
+const PARALLEL = 8;
+
+const each = async <T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> => {
+  const left = [...items];
+  await Promise.all(
+    Array.from({ length: PARALLEL }, async () => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await check(item);
+    }),
+  );
+};
+
+/** Asks a running platform for what it acknowledged in earlier lives; what is not as it must be is a fault of the ledger. */
+export class Verification {
+  private readonly wire: ApiClient;
+
+  constructor(
+    private readonly platform: PlatformProcess,
+    private readonly scene: Scene,
+    private readonly ledger: Ledger,
+  ) {
+    this.wire = new ApiClient(scene.tenant.url);
+  }
+
+  private get api(): ApiClient {
+    return this.scene.tenant.api.client;
+  }
+
+  /** What the last process acknowledged, and a few older things. */
+  async ofLastProcess(random: SeededRandom): Promise<void> {
+    const last = this.ledger.process - 1;
+    const some = <T extends { since: number }>(all: readonly T[]): T[] => [
+      ...all.filter(({ since }) => since === last),
+      ...(all.length ? [random.pick(all), random.pick(all)] : []),
+    ];
+    await each(some(this.ledger.users), (user) => this.user(user));
+    await each(some(this.ledger.codes), (code) => this.code(code));
+    await each(some(this.ledger.nonces), (nonce) => this.nonce(nonce));
+    await each(some(this.ledger.configurations), (record) => this.configuration(record));
+    await each(some(this.ledger.webhooks), (record) => this.webhook(record));
+    await each(some(this.ledger.tenants), (tenant) => this.tenant(tenant));
+    await this.strayWebhooks();
+  }
+
+  /** Everything. Codes that were never redeemed are redeemed now. */
+  async ofEverything(): Promise<void> {
+    await each(this.ledger.users, (user) => this.user(user));
+    await each(this.ledger.codes, async (code) => {
+      await this.redeemLeft(code);
+      await this.code(code);
+    });
+    await each(this.ledger.nonces, (nonce) => this.nonce(nonce));
+    await each(this.ledger.configurations, (record) => this.configuration(record));
+    await each(this.ledger.webhooks, (record) => this.webhook(record));
+    await each(this.ledger.tenants, (tenant) => this.tenant(tenant));
+  }
+
+  private async user({ id, note, life, credentials, unanswered }: KeptUser): Promise<void> {
+    const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
+    const answer = await this.ledger.send<User>(retrieveUser, this.api, { params: { id } }, expected);
+    if (life !== 'living') return;
+    if (answer?.status === 200 && note !== undefined && answer.body.claims['note'] !== note)
+      this.ledger.fault(`user ${id} has the claims ${answer.text}`);
+    if (!credentials.length && !unanswered) return;
+    const listed = await this.credentials(id, credentials.length);
+    if (listed < credentials.length || listed > credentials.length + unanswered)
+      this.ledger.fault(
+        `user ${id}: ${listed} credentials are listed, ${credentials.length} were acknowledged, ${unanswered} not answered`,
+      );
+  }
+
+  /** As many as are listed once at least `wanted` are, or a while has passed: the list follows the stream. */
+  private async credentials(userId: string, wanted: number): Promise<number> {
+    const ids = async () => {
+      const parts = { params: { userId }, query: { limit: 1000 } };
+      const answer = await this.ledger.send<PageOf<UserCredential>>(listUserCredentials, this.api, parts, [200]);
+      return answer?.status === 200 ? answer.body.data.map(({ id }) => id) : [];
+    };
+    let found = await ids();
+    const end = performance.now() + 10_000;
+    while (found.length < wanted && performance.now() < end) found = await ids();
+    if (new Set(found).size !== found.length) this.ledger.fault(`a credential of user ${userId} is listed twice`);
+    return found.length;
+  }
+
+  private async code(kept: KeptCode): Promise<void> {
+    if (kept.life !== 'ended') return;
+    const answer = await this.ledger.send(exchangeToken, this.wire, exchangeParts(kept.code), [400]);
+    if (answer?.status === 400 && oauthCode(answer) !== 'invalid_grant')
+      this.ledger.fault(`a spent code was refused with ${answer.text}`);
+  }
+
+  private async redeemLeft(kept: KeptCode): Promise<void> {
+    if (kept.life === 'ended' || kept.user.life !== 'living') return;
+    const expected = kept.life === 'living' ? [200] : [200, 400];
+    const answer = await this.ledger.send(exchangeToken, this.wire, exchangeParts(kept.code), expected);
+    if (answer?.status === 200 && kept.tokens.push('') > 1) this.ledger.fault('a code was redeemed twice');
+    this.ledger.acknowledged(kept, 'ended');
+  }
+
+  private async nonce(kept: KeptNonce): Promise<void> {
+    if (kept.life !== 'ended' || kept.user.life !== 'living') return;
+    const parts = issueParts(kept, this.scene.tenant.url);
+    const answer = await this.ledger.send(issueCredential, this.wire, parts, [400]);
+    if (answer?.status === 400 && oauthCode(answer) !== 'invalid_nonce')
+      this.ledger.fault(`a spent nonce was refused with ${answer.text}`);
+  }
+
+  private async configuration(kept: KeptRecord): Promise<void> {
+    const { id, life, possible } = kept;
+    const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
+    const parts = { params: { id } };
+    const answer = await this.ledger.send<JwtVcConfiguration>(jwtVcConfigurations.retrieve, this.api, parts, expected);
+    if (answer?.status === 200 && !possible.has(answer.body.name))
+      this.ledger.fault(`configuration ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
+  }
+
+  private async webhook(kept: KeptRecord): Promise<void> {
+    const { id, life, possible } = kept;
+    const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
+    const parts = { params: { webhookId: id } };
+    const answer = await this.ledger.send<Webhook>(retrieveWebhook, this.api, parts, expected);
+    if (answer?.status === 200 && ![...possible].some((path) => answer.body.url.endsWith(path)))
+      this.ledger.fault(`webhook ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
+  }
+
+  /** Webhooks whose creation was not answered would fill the tenant's places. */
+  private async strayWebhooks(): Promise<void> {
+    const known = new Set([this.scene.webhookId, ...this.ledger.webhooks.map(({ id }) => id)]);
+    const answer = await this.ledger.send<PageOf<Webhook>>(listWebhooks, this.api, { query: { limit: 100 } }, [200]);
+    for (const { id } of answer?.status === 200 ? answer.body.data : [])
+      if (!known.has(id)) expectStatus(await this.scene.tenant.api.webhooks.delete(id), 204);
+  }
+
+  private async tenant(kept: KeptTenant): Promise<void> {
+    const { management } = this.scene;
+    const parts = { params: { tenantId: kept.id } };
+    const answer = await this.ledger.send<Tenant>(retrieveTenant, management.client, parts, [200]);
+    if (answer?.status === 200 && answer.body.subdomain !== kept.host)
+      this.ledger.fault(`tenant ${kept.id} is ${answer.text}`);
+    await this.ledger.send(retrieveIssuerMetadata, new ApiClient(`http://${kept.host}`), {}, [200]);
+  }
+
+  /** The trail of each new tenant begins with its creation: one START, one outcome. */
+  async trailsOfTenants(): Promise<void> {
+    await each(this.ledger.tenants, async (kept) => {
+      const url = `http://${kept.host}`;
+      const client = new ApiClient(url, await clientToken(this.platform, url, kept));
+      const types = async () =>
+        expectStatus(
+          await client.call<PageOf<AnalyticsEvent>>(listEvents, { query: { requestIds: kept.requestId } }),
+          200,
+        ).data.map(({ type }) => type);
+      const found = await waitUntil(
+        async () => {
+          const now = await types();
+          return now.length > 1 && now;
+        },
+        { what: `the trail of tenant ${kept.id}`, timeoutMs: 30_000 },
+      );
+      if (found.join() !== 'TENANT_CREATE_SUCCESS,TENANT_CREATE_START')
+        this.ledger.fault(`the trail of tenant ${kept.id} is ${found.join()}`);
+    });
+  }
+
+  /** The tenant's whole trail, once every START has an outcome: overdue ones are closed after their deadline. */
+  async trail(): Promise<Map<string, AnalyticsEvent[]>> {
+    return waitUntil(
+      async () => {
+        const calls = Map.groupBy(await this.events(), ({ requestId }) => requestId);
+        return [...calls.values()].every((events) => events.length >= 2) && calls;
+      },
+      { what: 'an outcome of every START', timeoutMs: 60_000, intervalMs: 500 },
+    );
+  }
+
+  private async events(): Promise<AnalyticsEvent[]> {
+    const all: AnalyticsEvent[] = [];
+    const { analytics } = this.scene.tenant.api;
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const query = { limit: 1000, ...(cursor !== undefined && { cursor }) };
+      const { data, nextCursor } = expectStatus(await analytics.list(query), 200);
+      all.push(...data);
+      cursor = nextCursor;
+    }
+    return all;
+  }
+
+  /** Exactly one START and one outcome for each call that was answered, and for each that was not. */
+  compareTrail(trail: Map<string, AnalyticsEvent[]>): void {
+    for (const [requestId, events] of trail) {
+      // Newest first.
+      const [end, start, ...more] = events.map(({ type }) => type);
+      if (more.length || !start?.endsWith('_START') || !/_(SUCCESS|FAIL)$/.test(end ?? ''))
+        this.ledger.fault(`call ${requestId} left ${events.map(({ type }) => type).join()}`);
+    }
+    for (const { operation, baseUrl, requestId, status } of this.ledger.answered) {
+      if (!operation.analytics || baseUrl !== this.scene.tenant.url) continue;
+      const types = (trail.get(requestId) ?? []).map(({ type }) => type).join();
+      const { prefix } = operation.analytics;
+      if (types !== `${prefix}_${status < 400 ? 'SUCCESS' : 'FAIL'},${prefix}_START`)
+        this.ledger.fault(`${operation.name} ${requestId} was answered with ${status} and left ${types || 'nothing'}`);
+    }
+  }
+}
