@@ -16,9 +16,10 @@ export interface BusUnderTest {
   errors?: { subject: string; error: unknown }[];
 }
 
-/** Waits for a condition, a turn of the event loop at a time; Jest's own time limit ends a wait in vain. */
+/** Waits for a condition. Without an end of its own a wait in vain would outlive its test, and keep Jest from ending. */
 const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const end = Date.now() + 15_000; !condition(); await new Promise((resolve) => setTimeout(resolve, 1)))
+    if (Date.now() > end) throw new Error('the condition was never met');
 };
 
 const latch = () => {

@@ -19,7 +19,10 @@ interface MessageRow {
 }
 const record = (row: MessageRow): FeedRecord => [row.sequence, row.id, row.subject, row.body];
 
-/** The schema and jobs of `feed.db`. A sequence is never given twice because pruning keeps the newest message. */
+/**
+ * The schema and jobs of `feed.db`. A sequence is never given twice: pruning keeps the newest message, and a file that
+ * was lost and made anew begins at the time in microseconds (below 2^53), above all that consumers have seen.
+ */
 export const open = (db: Database): Jobs => {
   db.exec(`
     CREATE TABLE IF NOT EXISTS message (
@@ -32,7 +35,7 @@ export const open = (db: Database): Jobs => {
     ) STRICT, WITHOUT ROWID;
   `);
   const insert = db.prepare(
-    'INSERT INTO message (id, subject, body, published_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+    'INSERT INTO message (sequence, id, subject, body, published_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
   );
   const scan = db.prepare(
     'SELECT sequence, id, subject, body FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?',
@@ -68,8 +71,9 @@ export const open = (db: Database): Jobs => {
     publish: {
       kind: 'write',
       run: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] =>
-        messages.map(([id, subject, body]) => {
-          const { changes, lastInsertRowid } = insert.run(id, subject, body, now);
+        messages.map(([id, subject, body], index) => {
+          const first = index === 0 && headNow() === 0 ? now * 1000 : null;
+          const { changes, lastInsertRowid } = insert.run(first, id, subject, body, now);
           return changes ? Number(lastInsertRowid) : 0;
         }),
     },
