@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataFolderLocked, lockDataFolder } from './data-folder-lock.js';
@@ -13,6 +13,7 @@ describe('lockDataFolder', () => {
   it('refuses a second owner until the first lets go', async () => {
     const first = await lockDataFolder(folder);
     await expect(lockDataFolder(folder)).rejects.toBeInstanceOf(DataFolderLocked);
+    expect((await stat(join(folder, 'lock.db'))).mode & 0o777).toBe(0o600);
     first.release();
     (await lockDataFolder(folder)).release();
   });

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -20,7 +20,10 @@ export interface DataFolderLock {
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const db = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 });
+  const file = join(folder, 'lock.db');
+  // Only when absent: closing a file drops the process's locks on it.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  const db = new DatabaseSync(file, { timeout: 0 });
   try {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -27,6 +27,13 @@ describe('SqliteThread', () => {
   afterEach(async () => {
     await thread.close();
     await rm(folder, { recursive: true });
+  });
+
+  it('keeps its files for their owner', async () => {
+    await thread.call('put', 'a');
+    const files = (await readdir(folder)).filter((name) => name.startsWith('a.db'));
+    expect(files.sort()).toEqual(['a.db', 'a.db-shm', 'a.db-wal']);
+    for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });
 
   it('rolls a failing job back alone and tells its caller', async () => {

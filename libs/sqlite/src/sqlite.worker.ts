@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync } from 'node:sqlite';
 import type { Job, Jobs, JobsModule } from './jobs.js';
@@ -12,6 +13,8 @@ interface ThreadData {
 }
 
 const { file, jobs: jobsUrl, options, pragmas } = workerData as ThreadData;
+// For its owner only, and so are its -wal and -shm. Only when absent: closing a file drops the process's locks on it.
+if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 const db = new DatabaseSync(file, { timeout: 5000 });
 
 // FULL: a commit is on the disk before it is acknowledged (WAL alone would only promise consistency).
