@@ -1,5 +1,6 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { Agent, request, type Dispatcher } from 'undici';
 import ipaddr from 'ipaddr.js';
 
@@ -98,7 +99,7 @@ export class AnswerTooLarge extends Error {
 }
 
 /** HTTP to addresses that tenants name: guarded against SSRF at connection time, limited in time and size. */
-export class Outbound {
+export class Outbound implements OnApplicationShutdown {
   private readonly agent: Dispatcher;
 
   /** @param lookup as `dns.lookup`, whose answers are checked */
@@ -150,6 +151,11 @@ export class Outbound {
 
   async close(): Promise<void> {
     await this.agent.close();
+  }
+
+  /** Nest asks every provider, values too, once whoever sends has stopped. */
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
   }
 }
 
