@@ -7,7 +7,8 @@ import {
 } from '@attestry/contracts';
 import { randomIds, systemClock } from '@attestry/event-store';
 import type { MessageBus, OutgoingMessage } from '@attestry/messaging';
-import { createLogger, OperationRecorder } from '@attestry/service-kit';
+import { OperationRecorder } from '@attestry/service-kit';
+import { pino } from 'pino';
 import { recordOutcome, type StartRecord } from './record-outcome.js';
 
 const context: OperationContext = {
@@ -28,9 +29,11 @@ const feed = (refuse?: string) => {
     written.push(error ? `${outcome} ${error.status} ${error.code}` : outcome);
   };
   const recorder = new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds);
+  const logged: unknown[] = [];
+  const logger = pino({ base: null, timestamp: false }, { write: (line) => logged.push(JSON.parse(line)) });
   const run = <T>(work: (start: StartRecord) => Promise<T>) =>
-    recordOutcome(recorder, createLogger('silent'), exchangeToken, context, work);
-  return { written, run };
+    recordOutcome(recorder, logger, exchangeToken, context, work);
+  return { written, logged, run };
 };
 
 describe('the record of a wallet operation', () => {
@@ -81,9 +84,26 @@ describe('the record of a wallet operation', () => {
     expect([effect, written]).toEqual([false, []]);
   });
 
-  it('answers no success whose record is not written', async () => {
-    const { written, run } = feed('SUCCESS');
-    await expect(run(async (start) => start.begin())).rejects.toThrow('disk full');
+  it('does not undo what was done when its outcome cannot be written, and says so in the log', async () => {
+    const { written, logged, run } = feed('SUCCESS');
+    const result = run(async (start) => {
+      start.begin();
+      return 'done';
+    });
+    await expect(result).resolves.toBe('done');
     expect(written).toEqual(['START']);
+    const lost = { requestId: 'r1', error: 'Error: disk full', msg: 'operation event not recorded' };
+    expect(logged).toEqual([expect.objectContaining(lost)]);
+  });
+
+  it('tells a refusal although its outcome cannot be written', async () => {
+    const { written, logged, run } = feed('FAIL');
+    const result = run(async (start) => {
+      start.begin();
+      throw oauthError('invalid_grant', 'no');
+    });
+    await expect(result).rejects.toMatchObject({ code: 'invalid_grant' });
+    expect(written).toEqual(['START']);
+    expect(logged).toContainEqual(expect.objectContaining({ msg: 'operation event not recorded' }));
   });
 });

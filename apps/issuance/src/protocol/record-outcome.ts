@@ -11,7 +11,8 @@ export interface StartRecord {
 
 /**
  * Runs a wallet operation and records it (decision 12): nothing for strangers' noise; once `begin` was called, START,
- * and before the reply SUCCESS or FAIL. No START, no effect.
+ * and before the reply SUCCESS or FAIL. No START, no effect. An outcome that cannot be written does not undo what was
+ * done: it is logged, and analytics closes the START from the committed events or at its deadline.
  */
 export const recordOutcome = async <T>(
   recorder: OperationRecorder,
@@ -34,6 +35,13 @@ export const recordOutcome = async <T>(
       if (failure !== undefined) throw failure;
     },
   };
+  const outcome = async (written: Promise<void>): Promise<void> => {
+    try {
+      await written;
+    } catch (error) {
+      logger.error({ requestId: context.requestId, error: String(error) }, 'operation event not recorded');
+    }
+  };
   let answer: T;
   try {
     answer = await run(start);
@@ -42,10 +50,10 @@ export const recordOutcome = async <T>(
     const refusal = error instanceof AppError ? error : toAppError(error, operation.name, context.requestId, logger);
     if (started && (await started).failure === undefined) {
       const { kind, code, message } = refusal;
-      await recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message });
+      await outcome(recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }));
     }
     throw refusal;
   }
-  if (started) await recorder.success(operation, context);
+  if (started) await outcome(recorder.success(operation, context));
   return answer;
 };
