@@ -147,6 +147,7 @@ export type OAuthErrorCode =
   | 'unknown_credential_identifier'
   | 'invalid_proof'
   | 'invalid_nonce'
+  | 'invalid_encryption_parameters'
   | 'credential_request_denied'
   | 'access_denied'
   | 'server_error'

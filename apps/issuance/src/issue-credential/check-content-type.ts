@@ -1,4 +1,4 @@
-import { AppError, oauthError, type RawRequest } from '@attestry/contracts';
+import { oauthError, type RawRequest } from '@attestry/contracts';
 import { mediaType } from '../protocol/raw-request.js';
 
 /** OID4VCI §8.2: JSON; encrypted requests (`application/jwt`) are not announced. */
@@ -6,8 +6,7 @@ export const checkContentType = (request: RawRequest): void => {
   const type = mediaType(request);
   if (type === 'application/json') return;
   if (type === 'application/jwt')
-    throw new AppError('invalid', 'encrypted requests are not supported', {
-      code: 'invalid_encryption_parameters',
+    throw oauthError('invalid_encryption_parameters', 'encrypted requests are not supported', {
       check: 'check-content-type',
     });
   throw oauthError('invalid_credential_request', 'the content type must be application/json', {

@@ -1,4 +1,4 @@
-import { AppError, oauthError } from '@attestry/contracts';
+import { oauthError } from '@attestry/contracts';
 import { isObject } from '../protocol/raw-request.js';
 
 /** Also in the metadata, as `batch_credential_issuance.batch_size`. */
@@ -27,8 +27,7 @@ export const parseCredentialRequest = (text: string, byIdentifier: boolean): Cre
   }
   if (!isObject(body)) throw refused('the body must be a JSON object');
   if (body['credential_response_encryption'] !== undefined)
-    throw new AppError('invalid', 'encrypted responses are not supported', {
-      code: 'invalid_encryption_parameters',
+    throw oauthError('invalid_encryption_parameters', 'encrypted responses are not supported', {
       check: 'parse-credential-request',
     });
   return { selector: selectorOf(body, byIdentifier), proofs: proofsOf(body['proofs']) };
