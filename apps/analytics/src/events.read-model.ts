@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RecordedEvent } from '@attestry/event-store';
 import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { Health, OPERATION_READ_MODELS } from '@attestry/service-kit';
+import { Health, OPERATION_READ_MODELS, startProjection } from '@attestry/service-kit';
 import { openKey } from './operation-stream/open-operations.js';
 import {
   OPERATION_CATEGORY,
@@ -170,11 +170,7 @@ export class EventsReadModel implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.running = await this.readModels.start(eventsProjection);
-    this.health.register(eventsProjection.name, () => {
-      const { name, healthy, error, caughtUp } = this.running.health;
-      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
-    });
+    this.running = await startProjection(this.readModels, this.health, eventsProjection);
   }
 
   get db(): Kysely<EventTables> {

@@ -17,7 +17,6 @@ import { FirstManagementClient } from './register-management-client/first-manage
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
 import { RetrieveTenantHandler } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-keys.js';
-import { ListCursors } from './tenant-lists/list-cursors.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 
 @Module({
@@ -45,7 +44,6 @@ import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js'
     FirstManagementClient,
     ManagementClientInbox,
     // lists and reactions
-    ListCursors,
     TenantListsReadModel,
     ManagementReactions,
   ],

@@ -16,6 +16,17 @@ export class Health {
     this.checks.set(name, check);
   }
 
+  /**
+   * Shows what follows the events, a projection or a reaction. While it waits for a newer release it is healthy, and
+   * ready if it had caught up before (decision 9).
+   */
+  follow(name: string, health: () => { healthy: boolean; caughtUp: boolean; error?: string }): void {
+    this.register(name, () => {
+      const { healthy, caughtUp, error } = health();
+      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
+    });
+  }
+
   /** From now on unready: the process is shutting down. */
   close(): void {
     this.closing = true;

@@ -9,6 +9,8 @@ export * from './request-context.js';
 export * from './service-client.js';
 export * from './operation-recorder.js';
 export * from './health.js';
+export * from './start-projection.js';
+export * from './list-page.js';
 export * from './outbound.js';
 export * from './reactions.js';
 export * from './service-definition.js';

@@ -72,14 +72,7 @@ export class Reactions implements BeforeApplicationShutdown {
     });
     subscription.start();
     this.running.push(subscription);
-    this.health.register(reaction.name, () => [
-      {
-        name: reaction.name,
-        healthy: subscription.health.healthy,
-        starting: !subscription.health.caughtUp,
-        ...(subscription.health.error !== undefined && { error: subscription.health.error }),
-      },
-    ]);
+    this.health.follow(reaction.name, () => subscription.health);
     return subscription;
   }
 

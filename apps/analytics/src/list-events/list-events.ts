@@ -3,8 +3,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { type AnalyticsEvent, type listEvents, type OperationContext, type PageOf } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
-import { CursorCodec, page } from '@attestry/read-model';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listPage, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { EventsReadModel, type EventTables } from '../events.read-model.js';
 import { RecordOperations } from '../record-operations/record-operations.js';
 
@@ -20,7 +19,6 @@ type ActorColumn = 'client_id' | 'management_user_id';
 
 /** How long a query waits for what was acknowledged before it came (decision 29). */
 const WAIT_MS = 250;
-const DEFAULT_LIMIT = 100;
 
 /** Times as they are stored: UTC with milliseconds. */
 const storedTime = (time: string): string => new Date(time).toISOString();
@@ -62,14 +60,8 @@ export class ListEventsHandler implements IQueryHandler<ListEvents> {
     if (dateFrom) events = events.where('time', '>=', storedTime(dateFrom));
     if (dateTo) events = events.where('time', '<=', storedTime(dateTo));
 
-    const { data, nextCursor } = await page(events, {
-      limit: query.limit ?? DEFAULT_LIMIT,
-      ...(query.cursor !== undefined && { cursor: query.cursor }),
-      codec: new CursorCodec({
-        mac: (text) => this.vault.mac(text, 'cursor').mac,
-        scope: `${tenantId} analytics.list-events`,
-        timeName: 'timestamp',
-      }),
+    const { data, nextCursor } = await listPage(events, query, this.vault, ['analytics', tenantId], {
+      timeName: 'timestamp',
       direction: 'desc',
       timeColumn: 'time',
       idColumn: 'sort_key',

@@ -1,13 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { invalid, type ListedDid, type PageOf, type PageQuery } from '@attestry/contracts';
+import type { ListedDid, PageOf, PageQuery } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
-import { CursorCodec, InvalidCursor, page, ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health } from '@attestry/service-kit';
+import { ReadModels, type RunningProjection } from '@attestry/read-model';
+import { Health, listPage, startProjection } from '@attestry/service-kit';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
 import { listedDid } from '../did/did-view.js';
 import { didLists, type DidListTables } from './did-lists.projection.js';
 
-const DEFAULT_LIMIT = 100;
 /** How long a write, or the choice of a DID, waits for the projection (decision 29), milliseconds. */
 const OWN_WRITE_MS = 250;
 /** Candidates fetched at once when a DID is chosen. */
@@ -26,11 +25,7 @@ export class DidListsReadModel implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.running = await this.readModels.start(didLists);
-    this.health.register(didLists.name, () => {
-      const { name, healthy, caughtUp, error } = this.running.health;
-      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
-    });
+    this.running = await startProjection(this.readModels, this.health, didLists);
   }
 
   /** Called by writes whose list a caller would look at next. */
@@ -38,33 +33,24 @@ export class DidListsReadModel implements OnModuleInit {
     await this.running.waitFor(position, OWN_WRITE_MS);
   }
 
-  /** The tenant's DIDs, oldest first. @throws AppError 400 for a cursor this list did not give out */
-  async dids(tenantId: string, { limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<PageOf<ListedDid>> {
-    const codec = new CursorCodec({
-      mac: (text) => this.vault.mac(text, 'cursor').mac,
-      scope: JSON.stringify(['dids', tenantId]),
-    });
+  /** The tenant's DIDs, oldest first. @throws InvalidCursor */
+  async dids(tenantId: string, request: PageQuery): Promise<PageOf<ListedDid>> {
     const query = this.running.db
       .selectFrom('did')
       .where('tenant_id', '=', tenantId)
       .select(['did', 'id', 'created_at', 'registered', 'keys', 'document']);
-    try {
-      const rows = await page(query, { limit, codec, ...(cursor !== undefined && { cursor }) });
-      return {
-        ...rows,
-        data: rows.data.map(({ did, keys, registered, document }) =>
-          listedDid({
-            did,
-            keys: JSON.parse(keys) as DidKey[],
-            registered: Number(registered),
-            document: JSON.parse(document) as Record<string, unknown>,
-          }),
-        ),
-      };
-    } catch (error) {
-      if (error instanceof InvalidCursor) throw invalid({ msg: 'Invalid value', param: 'cursor', location: 'query' });
-      throw error;
-    }
+    const rows = await listPage(query, request, this.vault, ['dids', tenantId]);
+    return {
+      ...rows,
+      data: rows.data.map(({ did, keys, registered, document }) =>
+        listedDid({
+          did,
+          keys: JSON.parse(keys) as DidKey[],
+          registered: Number(registered),
+          document: JSON.parse(document) as Record<string, unknown>,
+        }),
+      ),
+    };
   }
 
   /**

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { CredentialFormat } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { Health } from '@attestry/service-kit';
+import { Health, startProjection } from '@attestry/service-kit';
 import type { ActiveConfiguration } from './credential-configuration.decisions.js';
 import { credentialConfiguration } from './credential-configuration.state.js';
 
@@ -113,11 +113,7 @@ export class ConfigurationsReadModel implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.running = await this.readModels.start(configurations);
-    this.health.register(configurations.name, () => {
-      const { name, healthy, error, caughtUp } = this.running.health;
-      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
-    });
+    this.running = await startProjection(this.readModels, this.health, configurations);
   }
 
   ofTenant(tenantId: string) {

@@ -7,11 +7,10 @@ import {
   type PageOf,
 } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
-import { tenantOf } from '@attestry/service-kit';
+import { listPage, tenantOf } from '@attestry/service-kit';
 import { configurationOfRow, ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import { configurationRecord } from '../credential-configuration/credential-configuration.decisions.js';
 import { formatOf } from '../credential-configuration/variant.js';
-import { listPage } from '../paging.js';
 
 export class ListCredentialConfigurations {
   constructor(

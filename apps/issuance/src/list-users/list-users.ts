@@ -1,8 +1,7 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { listUsers, OperationContext, PageOf, User } from '@attestry/contracts';
 import { isErased, KeyVault } from '@attestry/keys';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
-import { listPage } from '../paging.js';
+import { listPage, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 

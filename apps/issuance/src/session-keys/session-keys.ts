@@ -78,16 +78,9 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
 
   async onModuleInit(): Promise<void> {
     this.running = await this.readModels.start(sessionKeys);
-    this.health.register(sessionKeys.name, () => {
-      const { name, healthy, error = this.failure, caughtUp } = this.running.health;
-      return [
-        {
-          name,
-          healthy: healthy && this.failure === undefined,
-          starting: !caughtUp,
-          ...(error !== undefined && { error }),
-        },
-      ];
+    this.health.follow(sessionKeys.name, () => {
+      const { healthy, error = this.failure, caughtUp } = this.running.health;
+      return { healthy: healthy && this.failure === undefined, caughtUp, ...(error !== undefined && { error }) };
     });
   }
 

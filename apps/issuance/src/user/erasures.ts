@@ -51,10 +51,7 @@ export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdo
       onError: (error) => this.logger.error({ reaction: NAME, error: error.message }, 'reaction failed'),
     });
     this.subscription = subscription.start();
-    this.health.register(NAME, () => {
-      const { name, healthy, error, caughtUp } = subscription.health;
-      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
-    });
+    this.health.follow(NAME, () => subscription.health);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

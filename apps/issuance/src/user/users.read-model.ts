@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { Health } from '@attestry/service-kit';
+import { Health, startProjection } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
@@ -197,11 +197,7 @@ export class UsersReadModel implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.running = await this.readModels.start(users);
-    this.health.register(users.name, () => {
-      const { name, healthy, error, caughtUp } = this.running.health;
-      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
-    });
+    this.running = await startProjection(this.readModels, this.health, users);
   }
 
   /** Ids of the sessions whose keys guard claims of the user. */

@@ -1,9 +1,9 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Environment, listEnvironments, OperationContext, PageOf } from '@attestry/contracts';
+import { KeyVault } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
-import { PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { DEFAULT_LIMIT, listCursors, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
-import { DEFAULT_LIMIT, ListCursors } from '../tenant-lists/list-cursors.js';
 
 export class ListEnvironments {
   constructor(
@@ -19,21 +19,20 @@ const NO_TIME = '1970-01-01T00:00:00.000Z';
 export class ListEnvironmentsHandler implements IQueryHandler<ListEnvironments> {
   constructor(
     private readonly config: PlatformConfig,
-    private readonly cursors: ListCursors,
+    private readonly vault: KeyVault,
   ) {}
 
   async execute({ request, context }: ListEnvironments): Promise<PageOf<Environment>> {
     managementCaller(context);
     const { environments } = this.config;
-    const codec = this.cursors.codec('environments', '');
+    const codec = listCursors(this.vault, ['management', 'environments']);
     const { limit = DEFAULT_LIMIT, cursor } = request.query;
-    const start = await this.cursors.read(() => {
-      if (cursor === undefined) return 0;
+    let start = 0;
+    if (cursor !== undefined) {
       const { id } = codec.decode(cursor);
-      const at = environments.findIndex((environment) => environment.id === id);
-      if (at < 0) throw new InvalidCursor();
-      return at + 1;
-    });
+      start = environments.findIndex((environment) => environment.id === id) + 1;
+      if (start === 0) throw new InvalidCursor();
+    }
     const data = environments.slice(start, start + limit);
     const last = start + limit < environments.length ? data.at(-1) : undefined;
     return { data, ...(last && { nextCursor: codec.encode({ time: NO_TIME, id: last.id }) }) };

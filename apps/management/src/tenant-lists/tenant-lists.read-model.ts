@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { PageOf, PageQuery, Role } from '@attestry/contracts';
-import { page, ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health } from '@attestry/service-kit';
-import { DEFAULT_LIMIT, ListCursors } from './list-cursors.js';
+import { KeyVault } from '@attestry/keys';
+import { ReadModels, type RunningProjection } from '@attestry/read-model';
+import { Health, listPage, startProjection } from '@attestry/service-kit';
 import { tenantLists, type TenantListTables } from './tenant-lists.projection.js';
 
 /** How long a write waits for its own projection (decision 29), milliseconds. */
@@ -28,15 +28,11 @@ export class TenantListsReadModel implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: Health,
-    private readonly cursors: ListCursors,
+    private readonly vault: KeyVault,
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.running = await this.readModels.start(tenantLists);
-    this.health.register(tenantLists.name, () => {
-      const { name, healthy, caughtUp, error } = this.running.health;
-      return [{ name, healthy, starting: !caughtUp, ...(error !== undefined && { error }) }];
-    });
+    this.running = await startProjection(this.readModels, this.health, tenantLists);
   }
 
   /** Called by writes whose list a caller would look at next. */
@@ -48,7 +44,7 @@ export class TenantListsReadModel implements OnModuleInit {
   async tenantsOf(
     managementClientId: string,
     environmentIds: readonly string[],
-    { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+    request: PageQuery,
   ): Promise<PageOf<ListedTenant>> {
     const query = this.running.db
       .selectFrom('tenant')
@@ -63,41 +59,32 @@ export class TenantListsReadModel implements OnModuleInit {
         'tenant.created_at as created_at',
         'membership.roles as roles',
       ]);
-    const codec = this.cursors.codec('tenants', managementClientId);
-    const { data, nextCursor } = await this.cursors.read(() =>
-      page(query, {
-        limit,
-        codec,
-        timeColumn: 'tenant.created_at',
-        idColumn: 'tenant.id',
-        ...(cursor !== undefined && { cursor }),
-      }),
-    );
+    const rows = await listPage(query, request, this.vault, ['management', 'tenants', managementClientId], {
+      timeColumn: 'tenant.created_at',
+      idColumn: 'tenant.id',
+    });
     return {
-      data: data.map(({ id, environment_id: environmentId, name, subdomain, roles }) => ({
+      ...rows,
+      data: rows.data.map(({ id, environment_id: environmentId, name, subdomain, roles }) => ({
         id,
         environmentId,
         name,
         subdomain,
         roles: JSON.parse(roles) as Role[],
       })),
-      ...(nextCursor !== undefined && { nextCursor }),
     };
   }
 
   /** The clients of a tenant, oldest first. */
-  async clientsOf(tenantId: string, { limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<PageOf<ListedClient>> {
+  async clientsOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedClient>> {
     const query = this.running.db
       .selectFrom('tenant_client')
       .where('tenant_id', '=', tenantId)
       .select(['id', 'name', 'roles', 'created_at']);
-    const codec = this.cursors.codec('clients', tenantId);
-    const { data, nextCursor } = await this.cursors.read(() =>
-      page(query, { limit, codec, ...(cursor !== undefined && { cursor }) }),
-    );
+    const rows = await listPage(query, request, this.vault, ['management', 'clients', tenantId]);
     return {
-      data: data.map(({ id, name, roles }) => ({ id, name, roles: JSON.parse(roles) as Role[] })),
-      ...(nextCursor !== undefined && { nextCursor }),
+      ...rows,
+      data: rows.data.map(({ id, name, roles }) => ({ id, name, roles: JSON.parse(roles) as Role[] })),
     };
   }
 }

@@ -1,0 +1,40 @@
+import type { PageQuery } from '@attestry/contracts';
+import type { KeyVault } from '@attestry/keys';
+import { CursorCodec, page, type CursorCodecOptions, type Page, type PageOptions } from '@attestry/read-model';
+import type { SelectQueryBuilder } from 'kysely';
+
+/** Entries of a page when the caller names no number. */
+export const DEFAULT_LIMIT = 100;
+
+/** Cursors that only this deployment makes. `list` names owner, list and filters: a cursor of another list is refused. */
+export const listCursors = (
+  vault: KeyVault,
+  list: readonly string[],
+  timeName?: CursorCodecOptions['timeName'],
+): CursorCodec =>
+  new CursorCodec({
+    mac: (text) => vault.mac(text, 'cursor').mac,
+    scope: JSON.stringify(list),
+    ...(timeName && { timeName }),
+  });
+
+/**
+ * One page of a list, oldest first unless `direction` says otherwise.
+ * @throws InvalidCursor, which an endpoint answers as 400, `param: cursor`
+ */
+export const listPage = <DB, TB extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+  vault: KeyVault,
+  list: readonly string[],
+  {
+    timeName,
+    ...options
+  }: Omit<PageOptions<Row>, 'codec' | 'limit' | 'cursor'> & Pick<CursorCodecOptions, 'timeName'> = {},
+): Promise<Page<Row>> =>
+  page(query, {
+    ...options,
+    codec: listCursors(vault, list, timeName),
+    limit,
+    ...(cursor !== undefined && { cursor }),
+  });
