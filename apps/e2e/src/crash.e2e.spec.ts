@@ -179,7 +179,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
   }, 90_000);
 
   it('leaves a folder in which everything stands once', async () => {
-    const pending = () => readProjections(platform.dataDir).get('delivery_v1')!;
+    const pending = () => readProjections(platform.dataDir).get('delivery')!;
     await waitUntil(() => pending().length === 0, {
       timeoutMs: 60_000,
       intervalMs: 200,
@@ -209,12 +209,12 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
 
     // Projected rows are as many as the events, and as a projection from nothing makes them.
     const projected = readProjections(platform.dataDir);
-    expect(projected.get('issuance_credentials_v1')).toHaveLength(issued.length);
+    expect(projected.get('issuance_credentials')).toHaveLength(issued.length);
     const users = domain.filter(({ type }) => type === 'UserCreated').length - gone.size;
-    expect(projected.get('issuance_users_v1')).toHaveLength(users);
+    expect(projected.get('issuance_users')).toHaveLength(users);
     const outcomes = operations.filter(({ type }) => type !== 'OperationCommitted').length;
-    expect(projected.get('analytics_events_v1')).toHaveLength(outcomes);
-    expect(projected.get('open_operations_v1')).toEqual([]);
+    expect(projected.get('analytics_events')).toHaveLength(outcomes);
+    expect(projected.get('open_operations')).toEqual([]);
     const copy = await mkdtemp(join(tmpdir(), 'attestry-rebuilt-'));
     try {
       const dataDir = join(copy, 'data');

@@ -60,7 +60,7 @@ export const readEvents = (folder: string, name: string, faults: string[]): Stor
     return events;
   });
 
-/** Rows of all projected tables, by table, in an order of their own. */
+/** Rows of all projected tables, by the table's name without its version, in an order of their own. */
 export const readProjections = (folder: string): Map<string, string[]> =>
   new Map(
     ['read-models.db', 'analytics.db'].flatMap((name) =>
@@ -69,7 +69,7 @@ export const readProjections = (folder: string): Map<string, string[]> =>
           .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '*_v[0-9]*' ORDER BY name")
           .all() as { name: string }[];
         return tables.map(({ name: table }): [string, string[]] => [
-          table,
+          table.replace(/_v\d+(_g\d+)?$/, ''),
           db
             .prepare(`SELECT * FROM "${table}"`)
             .all()
