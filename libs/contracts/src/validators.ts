@@ -19,17 +19,21 @@ const all =
     for (const decorate of decorators) decorate(target, key);
   };
 
+/** A rule on text; what is no text is another decorator's fault to tell. */
+const Text = (name: string, message: string, isValid: (text: string) => boolean): PropertyDecorator =>
+  ValidateBy({
+    name,
+    validator: { validate: (value) => typeof value !== 'string' || isValid(value), defaultMessage: () => message },
+  });
+
 /** String trimmed to 1..max characters, none of which is a control character or half of a surrogate pair. */
 export const Name = (max = 255): PropertyDecorator =>
   all(
     Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value)),
     IsString({ message: 'must be a string' }),
     Length(1, max, { message: `must have 1 to ${max} characters` }),
-    Rule('plainText', (value) => {
-      if (typeof value !== 'string') return undefined;
-      if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
-      return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
-    }),
+    Text('noControlCharacters', 'must not contain control characters', (text) => !/\p{Cc}/u.test(text)),
+    Text('wellFormed', 'must be well-formed Unicode', (text) => text.isWellFormed()),
   );
 
 /** A UUID, in lower case as all ids are stored (RFC 9562 §4: either case is read). */
