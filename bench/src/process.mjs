@@ -2,13 +2,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { nodeFlags } from '../../scripts/node-flags.mjs';
 
 const TICKS = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
 /** Starts `node args`, resolves with its first JSON line that has `msg: "ready"`. */
 export const startServer = async (args, env) => {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--no-warnings', ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -148,6 +148,14 @@ export abstract class EventStore {
   /** Events of one stream in the direction asked for; empty for a stream that does not exist. */
   abstract readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]>;
 
+  /**
+   * Revision of a stream's last event where the adapter knows it without asking, because nobody else can append; then a
+   * folded state of that revision is current. `undefined` says nothing.
+   */
+  knownRevision(_stream: StreamName): Revision | undefined {
+    return undefined;
+  }
+
   /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
   abstract readAll(options: ReadAllOptions): Promise<AllPage>;
 

@@ -112,6 +112,7 @@ export class Streams {
   ): Promise<Loaded<State>> {
     const known = this.remembered(aggregate, stream);
     if (options.cached && known) return { ...known, cached: true };
+    if (known && this.store.knownRevision(stream) === known.revision) return known;
     // Streams only grow: what was folded stays folded, and only what came since is read.
     let { state, revision, chain } = known ?? { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
     for (;;) {

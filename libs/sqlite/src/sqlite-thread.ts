@@ -58,7 +58,7 @@ export class SqliteThread {
         pragmas: options.pragmas ?? [],
       },
       execArgv: ['--no-warnings'],
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
+      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 },
     });
     await new Promise<void>((resolve, reject) => {
       worker.once('message', () => resolve());

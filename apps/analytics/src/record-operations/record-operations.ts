@@ -106,7 +106,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     while (!(await this.readModel.running.waitForHead(60_000))) this.logger.warn('analytics waits for its projection');
     this.open = new OpenOperations(await this.restore());
     this.reactions.consume(
-      { name: 'analytics.operations', subjects: [OPERATION_SUBJECTS], batchSize: 1024, restMs: 25 },
+      { name: 'analytics.operations', subjects: [OPERATION_SUBJECTS], batchSize: 1024, restMs: 100 },
       (messages) => this.inTurn(() => this.record(messages)),
     );
     this.timer = setInterval(() => {

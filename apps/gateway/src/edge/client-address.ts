@@ -1,11 +1,14 @@
 import { BlockList, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 /** Addresses of TRUSTED_PROXIES; only what they forward counts (decision 2). */
 export class TrustedProxies {
   private readonly list = new BlockList();
+  private readonly any: boolean;
 
   constructor(ranges: readonly string[]) {
+    this.any = ranges.length > 0;
     for (const range of ranges) {
       const [address, bits] = range.split('/') as [string, string?];
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -15,12 +18,22 @@ export class TrustedProxies {
   }
 
   trusts(address: string): boolean {
+    if (!this.any) return false;
     return this.list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   }
 }
 
-/** IPv4 inside IPv6 is written as IPv4, so that one client has one address. */
-const plain = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : '');
+const known = new LRUCache<string, string>({ max: 10_000 });
+
+/** IPv4 inside IPv6 is written as IPv4, so that one client has one address; '' for what is no address. */
+const plain = (address: string): string => {
+  let text = known.get(address);
+  if (text === undefined) {
+    text = ipaddr.isValid(address) ? ipaddr.process(address).toString() : '';
+    if (address.length <= 64) known.set(address, text);
+  }
+  return text;
+};
 
 /** Rate limits count a whole /64 of IPv6 as one client: that is what one subscriber has. */
 export const rateKeyOf = (address: string): string =>

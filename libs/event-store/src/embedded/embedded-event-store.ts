@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
 import type { SqliteError } from '@attestry/sqlite';
 import { SqliteThread, moduleBeside } from '@attestry/sqlite';
 import type {
@@ -47,6 +48,7 @@ const HOUR = 3_600_000;
 /** Another thread of this process may append to the same file; its events are found so much later. */
 const POLL_MS = 500;
 const DISCARD_PORTION = 500;
+const KNOWN_REVISIONS = 20_000;
 /** Events of a stream that are read in the caller's thread. */
 const SHORT_READ = 32;
 
@@ -56,8 +58,11 @@ export class EmbeddedEventStore extends EventStore {
   readonly leases: EmbeddedLeases;
   readonly checkpoints: EmbeddedCheckpoints;
   private readonly subscriptions = new Set<EmbeddedSubscription>();
+  private readonly onFailure: ((error: Error) => void) | undefined;
   private readonly reader: Reader;
   private readonly tail = new Tail();
+  /** Only for the sole owner of the folder: nobody else can append. */
+  private readonly revisions: LRUCache<StreamName, Revision> | undefined;
   private newest = 0;
   private poll: NodeJS.Timeout | undefined;
   private retention: NodeJS.Timeout | undefined;
@@ -65,11 +70,12 @@ export class EmbeddedEventStore extends EventStore {
 
   private constructor(
     private readonly thread: SqliteThread,
-    file: string,
-    private readonly onFailure: ((error: Error) => void) | undefined,
+    options: EmbeddedEventStoreOptions,
   ) {
     super();
-    this.reader = openReader(file);
+    this.onFailure = options.onFailure;
+    if (options.exclusive) this.revisions = new LRUCache({ max: KNOWN_REVISIONS });
+    this.reader = openReader(options.file);
     this.leases = new EmbeddedLeases(thread);
     this.checkpoints = new EmbeddedCheckpoints(thread);
   }
@@ -80,10 +86,10 @@ export class EmbeddedEventStore extends EventStore {
       file: options.file,
       jobs: moduleBeside(import.meta.url, './embedded.jobs'),
       options: { exclusive: options.exclusive ?? false } satisfies EmbeddedOptions,
-      pragmas: ['cache_size = -16000'],
+      pragmas: ['cache_size = -8000'],
       onFailure: options.onFailure,
     });
-    const store = new EmbeddedEventStore(thread, options.file, options.onFailure);
+    const store = new EmbeddedEventStore(thread, options);
     if (options.retentionDays !== undefined) await store.keepOnly(options.retentionDays);
     return store;
   }
@@ -119,11 +125,16 @@ export class EmbeddedEventStore extends EventStore {
     }
     const [revision, last, first] = answer;
     if (first > 0) {
+      this.revisions?.set(stream, revision);
       this.tail.add(stream, category, first, expected + 1, events);
       if (last > this.newest) this.newest = last;
       for (const subscription of this.subscriptions) subscription.appended(category, first, last);
     }
     return { revision, position: String(last) };
+  }
+
+  override knownRevision(stream: StreamName): Revision | undefined {
+    return this.revisions?.get(stream);
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
@@ -190,7 +201,10 @@ export class EmbeddedEventStore extends EventStore {
     for (;;) {
       const [gone, more] = await this.ask<[number, boolean]>('discardBefore', [time, DISCARD_PORTION]);
       total += gone;
-      if (gone) this.tail.clear();
+      if (gone) {
+        this.tail.clear();
+        this.revisions?.clear();
+      }
       if (!more) return total;
     }
   }

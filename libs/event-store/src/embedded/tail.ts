@@ -7,9 +7,9 @@ interface Remembered {
 }
 
 /** Events remembered at most; a subscriber further behind reads the file. */
-const LENGTH = 8192;
+const LENGTH = 2048;
 /** Room before the front is cut off, so that cutting is rare. */
-const SLACK = 2048;
+const SLACK = 512;
 
 /**
  * The newest events of a store, as this process appended them and in the order of their positions: subscribers that

@@ -111,7 +111,7 @@ const versionOf = (wrapped: Uint8Array): number => new DataView(wrapped.buffer, 
 /** KeyVault on one SQLite file. Encryption happens here; the file's thread only sees sealed keys. */
 export class EmbeddedKeyVault extends KeyVault {
   private readonly tenantKeys = new LRUCache<string, Buffer>({ max: 2_000 });
-  private readonly dataKeys = new LRUCache<string, Buffer>({ max: 20_000 });
+  private readonly dataKeys = new LRUCache<string, Buffer>({ max: 5_000 });
   private readonly signers = new LRUCache<string, Signer>({ max: 5_000 });
   private readonly newest = new LRUCache<string, SigningKey>({ max: 5_000 });
   /** Reads under way, shared by their callers; an eviction takes them out, so that they no longer reach a cache. */
