@@ -73,6 +73,8 @@ export class Ledger {
   readonly faults: string[] = [];
   /** Calls without an answer. */
   unanswered = 0;
+  /** Answers 503, which promise nothing: what was asked may or may not have happened. */
+  unavailable = 0;
   /** Number of the process that is asked at present. */
   process = 0;
   /** Called at each acknowledged change. */
@@ -83,7 +85,7 @@ export class Ledger {
   }
 
   /**
-   * Sends one call and remembers its request id. An answer with a status that is not expected is a fault.
+   * Sends one call and remembers its request id. An answer with a status that is not expected is a fault, but for 503.
    * @returns undefined when the connection broke before the answer was there
    */
   async send<T>(
@@ -102,7 +104,8 @@ export class Ledger {
     }
     const { status, headers, text } = answer;
     this.answered.push({ operation, baseUrl: client.baseUrl, requestId: headers.get('x-request-id')!, status });
-    if (!expected.includes(status))
+    if (status === 503) this.unavailable += 1;
+    else if (!expected.includes(status))
       this.fault(
         `${operation.name} ${JSON.stringify(parts.params ?? {})} answered ${status}, not ${expected.join(' or ')}: ${text}`,
       );

@@ -103,3 +103,15 @@ export const checkDomain = (events: readonly StoredEvent[], faults: string[]): v
       faults.push(`${stream} ends with ${own.map(({ type }) => type).join()}`);
   }
 };
+
+/** Why the attempts to deliver an event failed. @param event its type and its id, with a space between */
+export const deliveryErrors = (events: readonly StoredEvent[], event: string): unknown[] => {
+  const scheduled = events.filter(({ type, data }) => {
+    const of = data['event'] as { type: string; id: string } | undefined;
+    return type === 'DeliveryScheduled' && `${of!.type} ${of!.id}` === event;
+  });
+  const streams = new Set(scheduled.map(({ stream }) => stream));
+  return events
+    .filter(({ type, stream }) => type === 'DeliveryAttemptFailed' && streams.has(stream))
+    .map(({ data }) => data['error'] ?? data['status']);
+};

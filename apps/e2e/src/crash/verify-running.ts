@@ -4,6 +4,7 @@ import {
   jwtVcConfigurations,
   listEvents,
   listUserCredentials,
+  listUsers,
   listWebhooks,
   retrieveIssuerMetadata,
   retrieveTenant,
@@ -22,6 +23,7 @@ import {
   clientToken,
   expectStatus,
   waitUntil,
+  type Answer,
   type PlatformProcess,
   type SeededRandom,
 } from '@attestry/testing';
@@ -30,6 +32,7 @@ import { exchangeParts, issueParts, oauthCode, type Scene } from './load.js';
 
 /** Calls at once. */
 const PARALLEL = 8;
+const PATIENCE_MS = 30_000;
 
 const each = async <T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> => {
   const left = [...items];
@@ -56,6 +59,19 @@ export class Verification {
     return this.scene.tenant.api.client;
   }
 
+  /** A busy machine may answer 503 for a while, but not for long. */
+  private async ask<T>(...call: Parameters<Ledger['send']>): Promise<Answer<T> | undefined> {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await this.ledger.send<T>(...call);
+      if (answer?.status !== 503) return answer;
+      if (performance.now() > end) {
+        this.ledger.fault(`${call[0].name} answers nothing but 503`);
+        return undefined;
+      }
+    }
+  }
+
   /** What the last process acknowledged, and a few older things. */
   async ofLastProcess(random: SeededRandom): Promise<void> {
     const last = this.ledger.process - 1;
@@ -75,6 +91,7 @@ export class Verification {
   /** Everything. Codes that were never redeemed are redeemed now. */
   async ofEverything(): Promise<void> {
     await each(this.ledger.users, (user) => this.user(user));
+    await this.listOfUsers();
     await each(this.ledger.codes, async (code) => {
       await this.redeemLeft(code);
       await this.code(code);
@@ -87,7 +104,7 @@ export class Verification {
 
   private async user({ id, note, life, credentials, unanswered }: KeptUser): Promise<void> {
     const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
-    const answer = await this.ledger.send<User>(retrieveUser, this.api, { params: { id } }, expected);
+    const answer = await this.ask<User>(retrieveUser, this.api, { params: { id } }, expected);
     if (life !== 'living') return;
     if (answer?.status === 200 && note !== undefined && answer.body.claims['note'] !== note)
       this.ledger.fault(`user ${id} has the claims ${answer.text}`);
@@ -103,7 +120,7 @@ export class Verification {
   private async credentials(userId: string, wanted: number): Promise<number> {
     const ids = async () => {
       const parts = { params: { userId }, query: { limit: 1000 } };
-      const answer = await this.ledger.send<PageOf<UserCredential>>(listUserCredentials, this.api, parts, [200]);
+      const answer = await this.ask<PageOf<UserCredential>>(listUserCredentials, this.api, parts, [200]);
       return answer?.status === 200 ? answer.body.data.map(({ id }) => id) : [];
     };
     let found = await ids();
@@ -113,9 +130,23 @@ export class Verification {
     return found.length;
   }
 
+  private async listOfUsers(): Promise<void> {
+    const listed = new Set<string>();
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const query = { limit: 1000, ...(cursor !== undefined && { cursor }) };
+      const answer = await this.ask<PageOf<User>>(listUsers, this.api, { query }, [200]);
+      if (answer?.status !== 200) return;
+      for (const { id } of answer.body.data) listed.add(id);
+      cursor = answer.body.nextCursor;
+    }
+    for (const { id, life } of this.ledger.users)
+      if (life !== 'open' && listed.has(id) !== (life === 'living'))
+        this.ledger.fault(`user ${id} is ${life}, and the list ${listed.has(id) ? 'has' : 'lacks'} it`);
+  }
+
   private async code(kept: KeptCode): Promise<void> {
     if (kept.life !== 'ended') return;
-    const answer = await this.ledger.send(exchangeToken, this.wire, exchangeParts(kept.code), [400]);
+    const answer = await this.ask(exchangeToken, this.wire, exchangeParts(kept.code), [400]);
     if (answer?.status === 400 && oauthCode(answer) !== 'invalid_grant')
       this.ledger.fault(`a spent code was refused with ${answer.text}`);
   }
@@ -124,6 +155,10 @@ export class Verification {
     if (kept.life === 'ended' || kept.user.life !== 'living') return;
     const expected = kept.life === 'living' ? [200] : [200, 400];
     const answer = await this.ledger.send(exchangeToken, this.wire, exchangeParts(kept.code), expected);
+    if (answer?.status === 503) {
+      kept.life = 'open';
+      return;
+    }
     if (answer?.status === 200 && kept.tokens.push('') > 1) this.ledger.fault('a code was redeemed twice');
     this.ledger.acknowledged(kept, 'ended');
   }
@@ -131,7 +166,7 @@ export class Verification {
   private async nonce(kept: KeptNonce): Promise<void> {
     if (kept.life !== 'ended' || kept.user.life !== 'living') return;
     const parts = issueParts(kept, this.scene.tenant.url);
-    const answer = await this.ledger.send(issueCredential, this.wire, parts, [400]);
+    const answer = await this.ask(issueCredential, this.wire, parts, [400]);
     if (answer?.status === 400 && oauthCode(answer) !== 'invalid_nonce')
       this.ledger.fault(`a spent nonce was refused with ${answer.text}`);
   }
@@ -140,7 +175,7 @@ export class Verification {
     const { id, life, possible } = kept;
     const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
     const parts = { params: { id } };
-    const answer = await this.ledger.send<JwtVcConfiguration>(jwtVcConfigurations.retrieve, this.api, parts, expected);
+    const answer = await this.ask<JwtVcConfiguration>(jwtVcConfigurations.retrieve, this.api, parts, expected);
     if (answer?.status === 200 && !possible.has(answer.body.name))
       this.ledger.fault(`configuration ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
   }
@@ -149,7 +184,7 @@ export class Verification {
     const { id, life, possible } = kept;
     const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
     const parts = { params: { webhookId: id } };
-    const answer = await this.ledger.send<Webhook>(retrieveWebhook, this.api, parts, expected);
+    const answer = await this.ask<Webhook>(retrieveWebhook, this.api, parts, expected);
     if (answer?.status === 200 && ![...possible].some((path) => answer.body.url.endsWith(path)))
       this.ledger.fault(`webhook ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
   }
@@ -157,7 +192,7 @@ export class Verification {
   /** Webhooks whose creation was not answered would fill the tenant's places. */
   private async strayWebhooks(): Promise<void> {
     const known = new Set([this.scene.webhookId, ...this.ledger.webhooks.map(({ id }) => id)]);
-    const answer = await this.ledger.send<PageOf<Webhook>>(listWebhooks, this.api, { query: { limit: 100 } }, [200]);
+    const answer = await this.ask<PageOf<Webhook>>(listWebhooks, this.api, { query: { limit: 100 } }, [200]);
     for (const { id } of answer?.status === 200 ? answer.body.data : [])
       if (!known.has(id)) expectStatus(await this.scene.tenant.api.webhooks.delete(id), 204);
   }
@@ -165,10 +200,10 @@ export class Verification {
   private async tenant(kept: KeptTenant): Promise<void> {
     const { management } = this.scene;
     const parts = { params: { tenantId: kept.id } };
-    const answer = await this.ledger.send<Tenant>(retrieveTenant, management.client, parts, [200]);
+    const answer = await this.ask<Tenant>(retrieveTenant, management.client, parts, [200]);
     if (answer?.status === 200 && answer.body.subdomain !== kept.host)
       this.ledger.fault(`tenant ${kept.id} is ${answer.text}`);
-    await this.ledger.send(retrieveIssuerMetadata, new ApiClient(`http://${kept.host}`), {}, [200]);
+    await this.ask(retrieveIssuerMetadata, new ApiClient(`http://${kept.host}`), {}, [200]);
   }
 
   /** The trail of each new tenant begins with its creation: one START, one outcome. */
@@ -225,7 +260,8 @@ export class Verification {
         this.ledger.fault(`call ${requestId} left ${events.map(({ type }) => type).join()}`);
     }
     for (const { operation, baseUrl, requestId, status } of this.ledger.answered) {
-      if (!operation.analytics || baseUrl !== this.scene.tenant.url) continue;
+      // No START, no command: 503. Whatever was written is checked above.
+      if (!operation.analytics || baseUrl !== this.scene.tenant.url || status === 503) continue;
       const types = (trail.get(requestId) ?? []).map(({ type }) => type).join();
       const { prefix } = operation.analytics;
       if (types !== `${prefix}_${status < 400 ? 'SUCCESS' : 'FAIL'},${prefix}_START`)
