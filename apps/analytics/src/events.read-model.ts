@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RecordedEvent } from '@attestry/event-store';
-import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import { Health, OPERATION_READ_MODELS, startProjection } from '@attestry/service-kit';
 import { openKey } from './operation-stream/open-operations.js';
 import {
@@ -40,8 +40,6 @@ export interface EventTables {
 }
 
 const SUFFIX = { OperationStarted: 'START', OperationSucceeded: 'SUCCESS', OperationFailed: 'FAIL' } as const;
-/** Rows an insert; SQLite takes 32,766 parameters. */
-const ROWS = 1000;
 
 const eventRow = (event: RecordedEvent<keyof typeof SUFFIX, OperationFact>): EventTables['analytics_events'] => ({
   tenant_id: event.metadata.tenantId,
@@ -141,18 +139,8 @@ export const eventsProjection: Projection<EventTables> = {
         }
       }
     }
-    for (let i = 0; i < rows.length; i += ROWS)
-      await trx
-        .insertInto('analytics_events')
-        .values(rows.slice(i, i + ROWS))
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-    if (opened.size)
-      await trx
-        .insertInto('open_operations')
-        .values([...opened.values()])
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+    await insertRows(trx, 'analytics_events', rows);
+    await insertRows(trx, 'open_operations', [...opened.values()]);
     if (committed.length)
       await trx.updateTable('open_operations').set({ committed: 1 }).where('key', 'in', committed).execute();
     if (closed.length) await trx.deleteFrom('open_operations').where('key', 'in', closed).execute();

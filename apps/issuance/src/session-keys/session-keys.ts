@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { readEvent, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 
@@ -43,12 +43,7 @@ const sessionKeys: Projection<SessionKeyTables> = {
           code_expires_at: event.data.code.expiresAt,
         });
     }
-    if (!rows.length) return;
-    await trx
-      .insertInto('issuance_session_keys')
-      .values(rows)
-      .onConflict((c) => c.doNothing())
-      .execute();
+    await insertRows(trx, 'issuance_session_keys', rows);
   },
 };
 

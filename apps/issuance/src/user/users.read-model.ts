@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import { Health, startProjection } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
@@ -45,18 +45,8 @@ const noRows = (): Rows => ({ issuance_users: [], issuance_user_sessions: [], is
  */
 const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> => {
   const { issuance_users: users, issuance_user_sessions: sessions, issuance_credentials: credentials } = rows;
-  if (users.length)
-    await trx
-      .insertInto('issuance_users')
-      .values(users)
-      .onConflict((c) => c.doNothing())
-      .execute();
-  if (sessions.length)
-    await trx
-      .insertInto('issuance_user_sessions')
-      .values(sessions)
-      .onConflict((c) => c.doNothing())
-      .execute();
+  await insertRows(trx, 'issuance_users', users);
+  await insertRows(trx, 'issuance_user_sessions', sessions);
   if (!credentials.length) return;
   const present = await trx
     .selectFrom('issuance_users')
@@ -65,12 +55,7 @@ const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> =>
     .execute();
   const keys = new Set(present.map((row) => `${row.tenant_id} ${row.id}`));
   const living = credentials.filter((row) => keys.has(`${row.tenant_id} ${row.user_id}`));
-  if (living.length)
-    await trx
-      .insertInto('issuance_credentials')
-      .values(living)
-      .onConflict((c) => c.doNothing())
-      .execute();
+  await insertRows(trx, 'issuance_credentials', living);
 };
 
 const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: string): Promise<void> => {
