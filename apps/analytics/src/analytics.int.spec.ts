@@ -31,10 +31,13 @@ let running: RunningServices;
 let now = START_OF_TEST;
 let count = 0;
 
-const open = async () => {
+const openEnginesOnly = async () => {
   engines = await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), {
     clock: { now: () => new Date(now) },
   });
+};
+const open = async () => {
+  await openEnginesOnly();
   running = await startServices([analyticsService], engines);
 };
 const close = async () => {
@@ -160,6 +163,38 @@ describe('analytics', () => {
     now += 10_000;
     await until(async () => (await types()).length === 2);
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+  });
+
+  it('takes an outcome that waited in the feed beyond its deadline', async () => {
+    await publish(message('START', 'r1'));
+    expect(await types()).toHaveLength(1);
+    await close();
+    await openEnginesOnly();
+    await publish(message('SUCCESS', 'r1'));
+    now += 60_000;
+    running = await startServices([analyticsService], engines);
+    await until(async () => (await types()).length === 2);
+    await publish(message('START', 'r2'));
+    now += 60_000;
+    await until(async () => (await types({ requestIds: ['r2'] })).length === 2);
+    expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+  });
+
+  it('keeps the two events of a management call in one append, however large the batch', async () => {
+    const messages = Array.from({ length: 401 }, (_, n) => [
+      message('START', `m${n}`, { tenantId: 'platform' }),
+      message('SUCCESS', `m${n}`, {
+        tenantId: 'platform',
+        about: { tenantId: T1, startedAt: new Date(now).toISOString() },
+      }),
+    ]).flat();
+    await publish(message('START', 'odd'), ...messages);
+    await until(async () => (await types({ limit: 1000 })).length === 803);
+    const events = await engines.operationEvents.readStream(operationStream(T1, new Date(now).toISOString()));
+    const bySequence = Map.groupBy(events, ({ metadata }) => metadata.sourceSequence);
+    for (const [, pair] of bySequence)
+      if (pair[0]!.metadata.requestId !== 'odd')
+        expect(pair.map(({ type }) => type)).toEqual(['OperationStarted', 'OperationSucceeded']);
   });
 
   it('takes an outcome that comes after a restart, and doubles nothing that is delivered again', async () => {

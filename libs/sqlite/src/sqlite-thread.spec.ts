@@ -36,6 +36,14 @@ describe('SqliteThread', () => {
     for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });
 
+  it('refuses to run with less than full synchronisation', async () => {
+    const jobs = pathToFileURL(join(folder, 'jobs.mjs'));
+    for (const pragma of ['synchronous = NORMAL', 'synchronous = OFF'])
+      await expect(SqliteThread.open({ file: join(folder, 'b.db'), jobs, pragmas: [pragma] })).rejects.toThrow(
+        /expected 2 \(FULL\)/,
+      );
+  });
+
   it('rolls a failing job back alone and tells its caller', async () => {
     const results = await Promise.allSettled(['a', 'bad', 'b'].map((v) => thread.call('put', v)));
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

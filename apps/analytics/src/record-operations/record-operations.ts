@@ -1,6 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   OPERATION_SUBJECTS,
+  operationSubject,
   REQUESTS_COMMITTED_SUBJECT,
   type OperationEventMessage,
   type RequestsCommitted,
@@ -15,7 +16,7 @@ import {
   type Ids,
   type NewEvent,
 } from '@attestry/event-store';
-import type { FeedMessage } from '@attestry/messaging';
+import { MessageBus, type FeedMessage } from '@attestry/messaging';
 import {
   CLOCK,
   IDS,
@@ -62,6 +63,31 @@ const SWEEP_MS = 1000;
 const GRACE_MS = 2000;
 const DAY_MS = 86_400_000;
 
+/** Comes back through the feed to close what is overdue by then. */
+interface OverdueMark {
+  /** Deadlines before this, milliseconds since the epoch. */
+  before: number;
+}
+const OVERDUE_MARK_SUBJECT = 'operation.mark';
+const EVENT_SUBJECTS: ReadonlySet<string> = new Set((['START', 'SUCCESS', 'FAIL'] as const).map(operationSubject));
+const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> =>
+  EVENT_SUBJECTS.has(message.subject);
+
+/** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */
+function* chunks(group: readonly Recorded[]): Iterable<Recorded[]> {
+  for (let from = 0; from < group.length;) {
+    let to = Math.min(from + CHUNK, group.length);
+    while (
+      to < group.length &&
+      group[to]!.sourceSequence &&
+      group[to]!.sourceSequence === group[to - 1]!.sourceSequence
+    )
+      to++;
+    yield group.slice(from, to);
+    from = to;
+  }
+}
+
 const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
 
 const recorded = (data: OperationEventMessage, id: string, stream: string, sequence: string): Recorded => ({
@@ -95,6 +121,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     @Inject(OPERATION_EVENT_STORE) private readonly store: EventStore,
     private readonly readModel: EventsReadModel,
     private readonly reactions: Reactions,
+    private readonly bus: MessageBus,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -106,7 +133,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     while (!(await this.readModel.running.waitForHead(60_000))) this.logger.warn('analytics waits for its projection');
     this.open = new OpenOperations(await this.restore());
     this.reactions.consume(
-      { name: 'analytics.operations', subjects: [OPERATION_SUBJECTS], batchSize: 1024, restMs: 100 },
+      // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
+      { name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'], batchSize: 1024, restMs: 100 },
       (messages) => this.inTurn(() => this.record(messages)),
     );
     this.timer = setInterval(() => {
@@ -141,23 +169,9 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
 
   private async record(messages: readonly FeedMessage[]): Promise<void> {
     const records: Recorded[] = [];
-    const committed: RequestsCommitted['requests'][number][] = [];
-    try {
-      await this.loadHeads(messages);
-      for (const message of messages) {
-        if (message.subject === REQUESTS_COMMITTED_SUBJECT) {
-          committed.push(...(message.data as RequestsCommitted).requests);
-          continue;
-        }
-        const data = message.data as OperationEventMessage;
-        records.push(...this.copies(data, message.sequence));
-        const stream = operationStream(data.tenantId, data.timestamp);
-        if (!isLater(message.sequence, this.heads.get(stream)!.sourceSequence)) continue;
-        if (!this.open.accept(data)) continue;
-        records.push(recorded(data, data.id, stream, message.sequence));
-      }
-      // After the outcomes of this batch: most committed requests are closed by then and need no event.
-      const now = this.clock.now().toISOString();
+    let committed: RequestsCommitted['requests'][number][] = [];
+    const now = this.clock.now().toISOString();
+    const noteCommitted = () => {
       for (const request of committed) {
         const operation = this.open.commit(request);
         if (operation)
@@ -165,6 +179,33 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
             this.own(operation, { type: 'OperationCommitted', data: { operation: operation.operation } }, now),
           );
       }
+      committed = [];
+    };
+    try {
+      await this.loadHeads(messages);
+      for (const message of messages) {
+        if (message.subject === REQUESTS_COMMITTED_SUBJECT) {
+          committed.push(...(message.data as RequestsCommitted).requests);
+          continue;
+        }
+        if (message.subject === OVERDUE_MARK_SUBJECT) {
+          noteCommitted();
+          for (const operation of this.open.overdue((message.data as OverdueMark).before)) {
+            records.push(this.closing(operation, now));
+            this.open.close(operation);
+          }
+          continue;
+        }
+        if (!isOperationEvent(message)) continue;
+        const data = message.data;
+        records.push(...this.copies(data, message.sequence));
+        const stream = operationStream(data.tenantId, data.timestamp);
+        if (!isLater(message.sequence, this.heads.get(stream)!.sourceSequence)) continue;
+        if (!this.open.accept(data)) continue;
+        records.push(recorded(data, data.id, stream, message.sequence));
+      }
+      // After the outcomes of this batch: most committed requests are closed by then and need no event.
+      noteCommitted();
       await this.append(records);
     } catch (error) {
       // The bookkeeping has run ahead of the streams: both are taken from the store again before the next attempt.
@@ -175,35 +216,16 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     for (const look of [...this.waiting]) look();
   }
 
+  /**
+   * Overdue operations are closed when a mark comes back through the feed: every outcome published before it has been
+   * recorded by then, also after a long stop.
+   */
   private async sweep(): Promise<void> {
     const now = this.clock.now();
-    const overdue = this.open.overdue(now.getTime() - GRACE_MS);
-    if (overdue.length) {
-      const at = now.toISOString();
-      await this.append(
-        overdue.map((operation) => {
-          const { prefix, category, clientId, managementUserId, committed } = operation;
-          const fact = {
-            prefix,
-            category,
-            operation: operation.operation,
-            metadata: committed
-              ? { closedBy: 'analytics' }
-              : {
-                  closedBy: 'analytics',
-                  error: { status: 503, code: 'ServiceUnavailable', message: 'No outcome before the deadline' },
-                },
-            ...(clientId !== undefined && { clientId }),
-            ...(managementUserId !== undefined && { managementUserId }),
-          };
-          return this.own(
-            operation,
-            committed ? { type: 'OperationSucceeded', data: fact } : { type: 'OperationFailed', data: fact },
-            at,
-          );
-        }),
-      );
-      for (const operation of overdue) this.open.close(operation);
+    const before = now.getTime() - GRACE_MS;
+    if (this.open.overdue(before).length) {
+      const mark: OverdueMark = { before };
+      await this.bus.publish([{ id: this.ids.uuid(), subject: OVERDUE_MARK_SUBJECT, data: mark }]);
     }
     if (now.getTime() - this.lastDiscard > DAY_MS / 24) {
       this.lastDiscard = now.getTime();
@@ -224,6 +246,29 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     return [recorded(start, this.ids.uuid(), stream, sequence), recorded(outcome, this.ids.uuid(), stream, sequence)];
   }
 
+  /** The outcome of an operation that never reported one. */
+  private closing(operation: OpenOperation, at: string): Recorded {
+    const { prefix, category, clientId, managementUserId, committed } = operation;
+    const fact = {
+      prefix,
+      category,
+      operation: operation.operation,
+      metadata: committed
+        ? { closedBy: 'analytics' }
+        : {
+            closedBy: 'analytics',
+            error: { status: 503, code: 'ServiceUnavailable', message: 'No outcome before the deadline' },
+          },
+      ...(clientId !== undefined && { clientId }),
+      ...(managementUserId !== undefined && { managementUserId }),
+    };
+    return this.own(
+      operation,
+      committed ? { type: 'OperationSucceeded', data: fact } : { type: 'OperationFailed', data: fact },
+      at,
+    );
+  }
+
   private own(operation: OpenOperation, event: OperationStreamEvent, occurredAt: string): Recorded {
     return {
       stream: operationStream(operation.tenantId, occurredAt),
@@ -241,9 +286,9 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const byStream = Map.groupBy(records, ({ stream }) => stream);
     await Promise.all(
       [...byStream].map(async ([stream, group]) => {
-        for (let i = 0; i < group.length; i += CHUNK) {
+        for (const chunk of chunks(group)) {
           const head = await this.head(stream);
-          const { events, chain, sourceSequence } = this.chained(head, group.slice(i, i + CHUNK));
+          const { events, chain, sourceSequence } = this.chained(head, chunk);
           const { revision } = await this.store.append(stream, events, head.revision);
           this.heads.set(stream, { revision, chain, sourceSequence });
         }
@@ -282,9 +327,9 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
 
   private async loadHeads(messages: readonly FeedMessage[]): Promise<void> {
     const streams = new Set<string>();
-    for (const { subject, data } of messages)
-      if (subject !== REQUESTS_COMMITTED_SUBJECT) {
-        const { tenantId, timestamp, about } = data as OperationEventMessage;
+    for (const message of messages)
+      if (isOperationEvent(message)) {
+        const { tenantId, timestamp, about } = message.data;
         streams.add(operationStream(tenantId, timestamp));
         if (about) streams.add(operationStream(about.tenantId, timestamp));
       }

@@ -111,6 +111,8 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
     const answerId = this.ids.uuid();
     const kept = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
     checkSize(kept.map(({ sealed }) => sealed));
+    // Before the event that names them: an event whose key was lost in a crash could never be delivered.
+    await Promise.all(kept.map(({ durable }) => durable));
     const issued = made.map((credential, index): CredentialIssuedData => ({
       credentialId: credential.credentialId,
       answerId,
@@ -130,20 +132,17 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
       ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
       ...(kept[index] && { sealedCredential: { keyId: kept[index].keyId, sealed: kept[index].sealed } }),
     }));
-    await Promise.all([
-      this.streams.decideOn(
-        issuanceSession,
-        presented.stream,
-        presented.loaded,
-        (state) => {
-          // Again on the state the append is made on: the offer may have been deleted, the limit reached.
-          checkIssuanceLimit(presented.check(state), configuration, issued.length);
-          return issueCredentials(issued);
-        },
-        eventContext(context),
-      ),
-      ...kept.map(({ durable }) => durable),
-    ]);
+    await this.streams.decideOn(
+      issuanceSession,
+      presented.stream,
+      presented.loaded,
+      (state) => {
+        // Again on the state the append is made on: the offer may have been deleted, the limit reached.
+        checkIssuanceLimit(presented.check(state), configuration, issued.length);
+        return issueCredentials(issued);
+      },
+      eventContext(context),
+    );
     return { credentials: credentials.map((credential) => ({ credential })) };
   }
 
