@@ -1,10 +1,16 @@
+import { createRequire } from 'node:module';
+
 // Levels by suffix: .spec.ts (pure), .int.spec.ts (one service, embedded adapters), .contract.spec.ts (every adapter of a port), .e2e.spec.ts (processes over HTTP).
 const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@attestry/source', 'node', 'node-addons', 'import'] },
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    // Its ES modules import JSON in a way that Jest warns of at each file: its CommonJS entry does not.
+    '^libphonenumber-js/max$': createRequire(import.meta.url).resolve('libphonenumber-js/max'),
+  },
   transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: true }] },
   modulePathIgnorePatterns: ['/dist/', '/.nx/'],
   setupFiles: ['reflect-metadata'],
