@@ -2,6 +2,7 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   generateKeyPairSync,
   randomBytes,
   sign,
@@ -118,7 +119,7 @@ export class EmbeddedKeyVault extends KeyVault {
   private readonly loading = new Map<string, Promise<unknown>>();
   private readonly pending = new Map<string, PendingKey>();
   private readonly listeners = new Set<(destroyed: KeysDestroyed) => void>();
-  private readonly peppers = new Map<string, Buffer>();
+  private readonly peppers = new Map<string, KeyObject>();
   private currentPepper = '';
   private scrubbing: Promise<void> = Promise.resolve();
   private nextScrub: Promise<void> | undefined;
@@ -175,7 +176,7 @@ export class EmbeddedKeyVault extends KeyVault {
 
   private usePeppers(peppers: readonly WrappedKey[]): void {
     for (const pepper of peppers) {
-      this.peppers.set(pepper.id, this.masterKeys.unwrap('pepper', pepper));
+      this.peppers.set(pepper.id, createSecretKey(this.masterKeys.unwrap('pepper', pepper)));
       this.currentPepper = pepper.id;
     }
   }
@@ -524,7 +525,7 @@ class Gone extends Error {
 }
 
 /** The context's length stands before it and its absence has a mark of its own: no two pairs give the same bytes. */
-const hmac = (pepper: Buffer, secret: string, context: string | undefined): Buffer =>
+const hmac = (pepper: KeyObject, secret: string, context: string | undefined): Buffer =>
   createHmac('sha256', pepper)
     .update(context === undefined ? `-:${secret}` : `${context.length}:${context}${secret}`)
     .digest();
