@@ -9,7 +9,7 @@ import {
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { CHAIN_START, NO_STREAM, Streams, type Clock, type Ids, type Loaded } from '@attestry/event-store';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
 import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
@@ -30,13 +30,6 @@ export class CreatePreAuthorizedOffer {
     readonly context: OperationContext,
   ) {}
 }
-
-/** A stream under an id just made: there is nothing to read, and the append's expected revision would tell. */
-const unread = <State>(aggregate: { initial: State }): Loaded<State> => ({
-  state: aggregate.initial,
-  revision: NO_STREAM,
-  chain: CHAIN_START,
-});
 
 const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
 
@@ -77,7 +70,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
     const session = this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
-      unread(issuanceSession),
+      this.streams.fresh(issuanceSession),
       (state) =>
         createOffer(
           state,
@@ -177,7 +170,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
-      unread(user),
+      this.streams.fresh(user),
       (state) => createUser(state, { userId, createdAt, ...(sealed && { sealedClaims: sealed.sealed }) }),
       eventContext(context),
     );

@@ -84,6 +84,12 @@ describe('the record of a wallet operation', () => {
     expect([effect, written]).toEqual([false, []]);
   });
 
+  it('answers nothing without START, also what had no effect to hold back', async () => {
+    const { written, run } = feed('START');
+    await expect(run(async (start) => start.begin())).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(written).toEqual([]);
+  });
+
   it('does not undo what was done when its outcome cannot be written, and says so in the log', async () => {
     const { written, logged, run } = feed('SUCCESS');
     const result = run(async (start) => {
