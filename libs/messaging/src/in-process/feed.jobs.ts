@@ -1,5 +1,5 @@
 import type { Database, Jobs } from '@attestry/sqlite';
-import type { FeedRecord } from './frames.js';
+import type { FeedRecord } from '../consumer-feed.js';
 
 /** True when a subject is one of `patterns`, which are exact or prefixes ending in `.>`. */
 export const subjectMatcher = (patterns: readonly string[]): ((subject: string) => boolean) => {

@@ -1,7 +1,8 @@
 import { moduleBeside, SqliteThread } from '@attestry/sqlite';
 import type { OnError } from '../message-bus.js';
+import type { Delivery, FeedRecord } from '../consumer-feed.js';
 import { subjectMatcher } from './feed.jobs.js';
-import type { Delivery, FeedCalls, FeedRecord } from './frames.js';
+import type { FeedCalls } from './frames.js';
 
 export interface FeedOptions {
   /** Path of the file, `feed.db`. */

@@ -14,9 +14,10 @@ import type {
   Subject,
 } from '../message-bus.js';
 import { INTERNAL_ERROR, MessageBus, RequestFailed } from '../message-bus.js';
-import { DurableConsumer } from './durable-consumer.js';
+import { feedMessage, type Envelope } from '../consumer-feed.js';
+import { DurableConsumer } from '../durable-consumer.js';
 import { framedPort } from './framed-port.js';
-import type { FeedCalls, FeedRecord, ReturnAddress, ToBroker, ToBus } from './frames.js';
+import type { FeedCalls, ReturnAddress, ToBroker, ToBus } from './frames.js';
 
 /** The way to the broker: a function call in its own thread, a port from another one. */
 export interface BrokerLink {
@@ -29,12 +30,6 @@ export interface InProcessBusOptions {
   onError: OnError;
   /** Milliseconds since the epoch; deadlines are set and checked by it. */
   now?: () => number;
-}
-
-/** What crosses the border beside the subject: one JSON text. A Date becomes text, `undefined` is dropped, BigInt throws. */
-export interface Envelope {
-  h: Headers;
-  d: unknown;
 }
 
 /** Node fires timers beyond this at once. */
@@ -149,7 +144,7 @@ export class InProcessBus extends MessageBus {
     const consumer: DurableConsumer = new DurableConsumer(
       options,
       handler,
-      { call: (method, ...args) => this.feed(method, ...args), isOpen: () => !this.closed, parse: feedMessage },
+      { call: (method, ...args) => this.feed(method, ...args), isOpen: () => !this.closed },
       () => this.consumers.delete(consumer),
     );
     this.consumers.add(consumer);
@@ -285,8 +280,3 @@ export class InProcessBus extends MessageBus {
     server.end();
   }
 }
-
-const feedMessage = ([sequence, id, subject, body]: FeedRecord, attempt: number): FeedMessage => {
-  const { h: headers, d: data } = JSON.parse(body) as Envelope;
-  return { id, subject, headers, data, sequence: String(sequence), attempt };
-};

@@ -1,10 +1,9 @@
-import type { Consumer, ConsumerHealth, ConsumerOptions, FeedMessage } from '../message-bus.js';
-import type { FeedCalls, FeedRecord } from './frames.js';
+import { feedMessage, type ConsumerFeed, type FeedRecord } from './consumer-feed.js';
+import type { Consumer, ConsumerHealth, ConsumerOptions, FeedMessage } from './message-bus.js';
 
 export interface FeedAccess {
-  call<M extends keyof FeedCalls>(method: M, ...args: Parameters<FeedCalls[M]>): ReturnType<FeedCalls[M]>;
+  call<M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>): ReturnType<ConsumerFeed[M]>;
   isOpen(): boolean;
-  parse(record: FeedRecord, attempt: number): FeedMessage;
 }
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -105,7 +104,7 @@ export class DurableConsumer implements Consumer {
   /** Calls the handler; the reason when it failed. Messages are parsed anew, so that no attempt sees what another changed. */
   private async attempt(records: FeedRecord[], attempt: number): Promise<string | undefined> {
     try {
-      await this.handler(records.map((record) => this.feed.parse(record, attempt)));
+      await this.handler(records.map((record) => feedMessage(record, attempt)));
       return undefined;
     } catch (error) {
       this.unhealthy(error);

@@ -1,0 +1,37 @@
+import type { FeedMessage, Headers } from './message-bus.js';
+
+/** A stored message: sequence, id, subject, body (JSON of {@link Envelope}). */
+export type FeedRecord = [sequence: number, id: string, subject: string, body: string];
+
+/** What is stored and sent beside the subject. A Date becomes text, `undefined` is dropped, BigInt throws. */
+export interface Envelope {
+  h: Headers;
+  d: unknown;
+}
+
+/** A batch for a consumer; `replay` when it is one parked message handed over again. */
+export interface Delivery {
+  records: FeedRecord[];
+  replay: boolean;
+}
+
+/** What a durable consumer asks of its feed; arguments and results are plain data, so that a port can carry them. */
+export interface ConsumerFeed {
+  /** Registers the consumer or finds it; resolves with the last acknowledged sequence (0: none). One holder at a time. */
+  open(name: string, subjects: readonly string[], batchSize: number, start: 'first' | 'new'): Promise<number>;
+  /** Acknowledges what is in hand up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
+  next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
+  /** Ends a waiting `next`. */
+  wake(name: string): Promise<void>;
+  /** Parks a message and acknowledges it, so that neither happens without the other or it is delivered again. */
+  park(name: string, record: FeedRecord, attempts: number, error: string): Promise<void>;
+  /** The replayed message was handled. */
+  replayed(name: string, id: string): Promise<void>;
+  /** Gives the consumer back; durable when it resolves. */
+  leave(name: string, acknowledged: number | undefined): Promise<void>;
+}
+
+export const feedMessage = ([sequence, id, subject, body]: FeedRecord, attempt: number): FeedMessage => {
+  const { h: headers, d: data } = JSON.parse(body) as Envelope;
+  return { id, subject, headers, data, sequence: String(sequence), attempt };
+};
