@@ -1,0 +1,55 @@
+import {
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  JetStreamApiCodes,
+  JetStreamApiError,
+} from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { Names } from './names.js';
+
+export interface NatsFeedOptions {
+  /** Copies of stream and buckets, over so many servers of a cluster. Default 1. */
+  replicas?: number;
+  /** Messages older than this go, whether or not they were consumed, milliseconds. Default 7 days. */
+  keepMs?: number;
+  /** How long an id is known as published, milliseconds. Default 15 minutes. */
+  duplicateWindowMs?: number;
+}
+
+const DAY = 86_400_000;
+
+/**
+ * Makes the stream and the buckets, or brings their settings up to date; nothing stored is lost. It may run twice and in
+ * several processes at once: the server takes an equal request for what is there already.
+ */
+export const migrateNats = async (
+  connection: NatsConnection,
+  namespace: string,
+  { replicas = 1, keepMs = 7 * DAY, duplicateWindowMs = 15 * 60_000 }: NatsFeedOptions = {},
+): Promise<void> => {
+  const names = new Names(namespace);
+  const manager = await jetstreamManager(connection);
+  const settings = {
+    subjects: [names.event('>')],
+    max_age: nanos(keepMs),
+    duplicate_window: nanos(Math.min(duplicateWindowMs, keepMs)),
+    num_replicas: replicas,
+  };
+  try {
+    await manager.streams.info(names.stream);
+    await manager.streams.update(names.stream, settings);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)) throw error;
+    await manager.streams.add({
+      name: names.stream,
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      ...settings,
+    });
+  }
+  const buckets = new Kvm(connection);
+  for (const bucket of [names.leases, names.parked])
+    await buckets.create(bucket, { history: 1, storage: StorageType.File, replicas });
+};

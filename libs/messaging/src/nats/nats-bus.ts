@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
+import {
+  errors,
+  headers as natsHeaders,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { feedMessage, type ConsumerFeed, type Envelope } from '../consumer-feed.js';
+import { DurableConsumer } from '../durable-consumer.js';
+import {
+  INTERNAL_ERROR,
+  MessageBus,
+  RequestFailed,
+  type Consumer,
+  type ConsumerOptions,
+  type FeedMessage,
+  type OnError,
+  type OutgoingMessage,
+  type ParkedMessage,
+  type Reply,
+  type RequestHandler,
+  type RequestOptions,
+  type Serving,
+  type Subject,
+} from '../message-bus.js';
+import { connectNats, type NatsOptions } from './connect-nats.js';
+import { Names, token } from './names.js';
+import { NatsConsumerFeed, type ParkedValue } from './nats-consumer-feed.js';
+
+export interface NatsBusOptions extends NatsOptions {
+  onError: OnError;
+  /** Milliseconds since the epoch; deadlines are set and checked by it. */
+  now?: () => number;
+  /** How long a consumer's holder may be silent before another takes over, milliseconds. Default 6,000. */
+  leaseMs?: number;
+  /** How long a publish may take, milliseconds. Default 5,000. */
+  publishTimeoutMs?: number;
+}
+
+class NatsServing implements Serving {
+  private inHand = 0;
+  private idle: (() => void) | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly subscription: Subscription,
+    private readonly onClosed: () => void,
+  ) {}
+
+  begin(): void {
+    this.inHand++;
+  }
+
+  end(): void {
+    if (--this.inHand === 0) this.idle?.();
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      // Resolves when the server routes nothing here any more and everything it routed before has begun.
+      if (!this.subscription.isClosed()) await this.subscription.drain();
+      if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
+      this.onClosed();
+    })();
+    return this.closing;
+  }
+}
+
+/**
+ * The message bus on a NATS server: requests over queue groups, the durable feed over JetStream. `migrateNats` has made
+ * stream and buckets before.
+ */
+export class NatsBus extends MessageBus {
+  private readonly servings = new Set<NatsServing>();
+  private readonly consumers = new Set<DurableConsumer>();
+  private readonly feedCalls = new Set<Promise<unknown>>();
+  /** Sequences that consumers asked for which start with what comes; nothing is published before they are known. */
+  private readonly starts = new Set<Promise<number>>();
+  private readonly holder = randomUUID();
+  private readonly now: () => number;
+  private closing: Promise<void> | undefined;
+
+  private constructor(
+    private readonly connection: NatsConnection,
+    private readonly names: Names,
+    private readonly stream: JetStreamClient,
+    private readonly manager: JetStreamManager,
+    private readonly leases: KV,
+    private readonly parkedMessages: KV,
+    private readonly options: NatsBusOptions,
+  ) {
+    super();
+    this.now = options.now ?? Date.now;
+  }
+
+  /** @throws JetStreamApiError when the server was not migrated */
+  static async open(options: NatsBusOptions): Promise<NatsBus> {
+    const names = new Names(options.namespace ?? 'attestry');
+    const connection = await connectNats(options);
+    try {
+      const manager = await jetstreamManager(connection);
+      for (const stream of [names.stream, `KV_${names.leases}`, `KV_${names.parked}`])
+        await manager.streams.info(stream);
+      const buckets = new Kvm(connection);
+      return new NatsBus(
+        connection,
+        names,
+        jetstream(connection),
+        manager,
+        await buckets.open(names.leases),
+        await buckets.open(names.parked),
+        options,
+      );
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  serve(subject: Subject, handler: RequestHandler): Serving {
+    if (this.closing) throw new RequestFailed('closed', subject);
+    const subscription = this.connection.subscribe(this.names.request(subject), {
+      queue: this.names.queue,
+      callback: (error, message) => {
+        if (error) this.options.onError(subject, error);
+        else void this.answer(serving, subject, handler, message);
+      },
+    });
+    const serving: NatsServing = new NatsServing(subscription, () => this.servings.delete(serving));
+    this.servings.add(serving);
+    return serving;
+  }
+
+  async request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
+    const started = this.now();
+    const inherited = Number(options.headers?.['deadline'] ?? Infinity);
+    const deadline = Math.min(started + options.timeoutMs, Number.isNaN(inherited) ? Infinity : inherited);
+    const envelope: Envelope = { h: { ...options.headers, deadline: String(deadline) }, d: data };
+    const body = JSON.stringify(envelope);
+    if (this.connection.isClosed()) throw new RequestFailed('closed', subject);
+    if (deadline <= started) throw new RequestFailed('timeout', subject);
+    try {
+      const answer = await this.connection.request(this.names.request(subject), body, {
+        timeout: deadline - started,
+        headers: deadlineHeader(deadline),
+      });
+      return answer.json<Reply<T>>();
+    } catch (error) {
+      throw failed(error, subject);
+    }
+  }
+
+  async publish(messages: readonly OutgoingMessage[]): Promise<void> {
+    if (!messages.length) return;
+    const bodies = messages.map(({ headers, data }) =>
+      JSON.stringify({ h: headers ?? {}, d: data } satisfies Envelope),
+    );
+    await this.feed('publish', async () => {
+      await Promise.allSettled(this.starts);
+      const timeout = this.options.publishTimeoutMs ?? 5000;
+      // One connection keeps the order; a retry of the caller's repeats ids, which are stored once.
+      await Promise.all(
+        messages.map(({ id, subject }, at) =>
+          this.stream.publish(this.names.event(subject), bodies[at]!, { msgID: id, timeout, retries: 0 }),
+        ),
+      );
+    });
+  }
+
+  consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    if (this.closing) throw new RequestFailed('closed', options.name);
+    const feed = new NatsConsumerFeed(options.name, {
+      manager: this.manager,
+      leases: this.leases,
+      parked: this.parkedMessages,
+      names: this.names,
+      holder: this.holder,
+      leaseMs: this.options.leaseMs ?? 6000,
+      now: this.now,
+      startAfter: options.start === 'new' ? this.startAfterNewest() : async () => 0,
+    });
+    const consumer: DurableConsumer = new DurableConsumer(
+      options,
+      handler,
+      {
+        call: <M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>) =>
+          (feed[method] as (...all: Parameters<ConsumerFeed[M]>) => ReturnType<ConsumerFeed[M]>).apply(feed, args),
+        isOpen: () => !this.connection.isClosed(),
+      },
+      () => this.consumers.delete(consumer),
+    );
+    this.consumers.add(consumer);
+    return consumer;
+  }
+
+  async parked(consumer: string): Promise<ParkedMessage[]> {
+    return this.feed('parked', async () => {
+      const found: ParkedValue[] = [];
+      for await (const entry of await this.parkedMessages.history({ key: `${token(consumer)}.*` }))
+        if (entry.operation === 'PUT') found.push(entry.json<ParkedValue>());
+      return found
+        .sort((a, b) => a.record[0] - b.record[0])
+        .map(({ record, attempts, error, parkedAt }) => ({
+          consumer,
+          message: feedMessage(record, attempts),
+          error,
+          parkedAt,
+        }));
+    });
+  }
+
+  async replay(consumer: string, messageId: string): Promise<void> {
+    await this.feed('replay', async () => {
+      const key = `${token(consumer)}.${token(messageId)}`;
+      const entry = await this.parkedMessages.get(key);
+      if (entry?.operation !== 'PUT') throw new Error(`${messageId} is not parked for ${consumer}`);
+      const value: ParkedValue = { ...entry.json<ParkedValue>(), replay: true };
+      await this.parkedMessages.update(key, JSON.stringify(value), entry.revision);
+    });
+  }
+
+  async head(): Promise<string | undefined> {
+    const newest = await this.feed('head', () => this.newest());
+    return newest ? String(newest) : undefined;
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      await Promise.all([...this.servings, ...this.consumers].map((one) => one.close()));
+      while (this.feedCalls.size) await Promise.allSettled(this.feedCalls);
+      if (!this.connection.isClosed()) await this.connection.drain();
+    })();
+    return this.closing;
+  }
+
+  private async newest(): Promise<number> {
+    return (await this.manager.streams.info(this.names.stream)).state.last_seq;
+  }
+
+  /** Asked now; again by the consumer when that failed. */
+  private startAfterNewest(): () => Promise<number> {
+    const start = this.newest();
+    this.starts.add(start);
+    const known = () => this.starts.delete(start);
+    start.then(known, known);
+    return () => start.catch(() => this.newest());
+  }
+
+  private feed<T>(method: string, call: () => Promise<T>): Promise<T> {
+    const subject = `feed.${method}`;
+    if (this.connection.isClosed()) return Promise.reject(new RequestFailed('closed', subject));
+    const result = call().catch((error: unknown) => {
+      throw isClosed(error) ? new RequestFailed('closed', subject) : error;
+    });
+    this.feedCalls.add(result);
+    const forget = () => this.feedCalls.delete(result);
+    result.then(forget, forget);
+    return result;
+  }
+
+  private async answer(serving: NatsServing, subject: Subject, handler: RequestHandler, message: Msg): Promise<void> {
+    const { h: headers, d: data } = message.json<Envelope>();
+    if (Number(headers['deadline']) <= this.now()) return;
+    let answer: string;
+    serving.begin();
+    try {
+      const reply = await handler(data, headers);
+      if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${subject} returned no Reply`);
+      answer = JSON.stringify(reply);
+    } catch (error) {
+      answer = JSON.stringify({ ok: false, error: INTERNAL_ERROR } satisfies Reply);
+      this.options.onError(subject, error);
+    }
+    try {
+      message.respond(answer);
+    } catch (error) {
+      // The caller's deadline tells it.
+      this.options.onError(subject, error);
+    }
+    serving.end();
+  }
+}
+
+/** Also as a NATS header, for whoever looks at the traffic without reading bodies. */
+const deadlineHeader = (deadline: number) => {
+  const set = natsHeaders();
+  set.set('deadline', String(deadline));
+  return set;
+};
+
+const isClosed = (error: unknown): boolean =>
+  error instanceof errors.ClosedConnectionError ||
+  error instanceof errors.DrainingConnectionError ||
+  (error instanceof Error && error.cause !== undefined && isClosed(error.cause));
+
+const failed = (error: unknown, subject: Subject): unknown => {
+  const cause = error instanceof errors.RequestError ? error.cause : error;
+  if (cause instanceof errors.NoRespondersError) return new RequestFailed('no-responder', subject);
+  if (cause instanceof errors.TimeoutError) return new RequestFailed('timeout', subject);
+  return isClosed(cause) ? new RequestFailed('closed', subject) : error;
+};

@@ -1,0 +1,268 @@
+import { AckPolicy, DeliverPolicy, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
+import type { KV, KvWatchEntry } from '@nats-io/kv';
+import { nanos, type QueuedIterator } from '@nats-io/transport-node';
+import type { ConsumerFeed, Delivery, FeedRecord } from '../consumer-feed.js';
+import { subjectMatcher } from '../in-process/feed.jobs.js';
+import { NatsLease } from './nats-lease.js';
+import { token, type Names } from './names.js';
+
+/** What is kept of a parked message. */
+export interface ParkedValue {
+  record: FeedRecord;
+  attempts: number;
+  error: string;
+  parkedAt: string;
+  /** Waits to be handed over again. */
+  replay: boolean;
+}
+
+export interface NatsConsumerFeedOptions {
+  manager: JetStreamManager;
+  leases: KV;
+  parked: KV;
+  names: Names;
+  holder: string;
+  leaseMs: number;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Where a consumer starts that never ran: behind this sequence. */
+  startAfter: () => Promise<number>;
+}
+
+/** One turn of holding a consumer: from the lease until it is given back or lost. */
+interface Session {
+  matches: (subject: string) => boolean;
+  batchSize: number;
+  /** Received, not yet handed over. */
+  queue: JsMsg[];
+  /** Handed over or passed over, not yet acknowledged. */
+  unacknowledged: JsMsg[];
+  /** Sequence in the feed of the last message handed over. */
+  handed: number;
+  /** Sequence within the JetStream consumer of the newest message received. */
+  delivered: number;
+  /** Ids of parked messages to be handed over again. */
+  toReplay: ParkedValue[];
+  replaying: string | undefined;
+  failure: Error | undefined;
+  waiting: (() => void) | undefined;
+  /** What has to be done at its end, last first. */
+  end: (() => Promise<void>)[];
+}
+
+/** Longer than any handler may take: a redelivery within a session is never wanted, a new session starts at what was acknowledged. */
+const ACK_WAIT_MS = 3_600_000;
+/** A JetStream consumer whose session ended without being able to say so. */
+const INACTIVE_MS = 7 * 86_400_000;
+
+/**
+ * The feed of one durable consumer on JetStream. Each session, which a lease makes the only one, reads through a JetStream
+ * consumer of its own that begins behind what its predecessor acknowledged: that keeps the order over a change of
+ * holders, and acknowledgements of a holder that woke up too late meet a consumer that is gone.
+ */
+export class NatsConsumerFeed implements ConsumerFeed {
+  private session: Session | undefined;
+  private readonly woken = new AbortController();
+
+  constructor(
+    private readonly name: string,
+    private readonly options: NatsConsumerFeedOptions,
+  ) {}
+
+  async open(_name: string, subjects: readonly string[], batchSize: number): Promise<number> {
+    const { leases, parked, holder, leaseMs, manager, names } = this.options;
+    const session: Session = {
+      matches: subjectMatcher(subjects),
+      batchSize,
+      queue: [],
+      unacknowledged: [],
+      handed: 0,
+      delivered: 0,
+      toReplay: [],
+      replaying: undefined,
+      failure: undefined,
+      waiting: undefined,
+      end: [],
+    };
+    const lose = (error: Error) => {
+      session.failure ??= error;
+      session.waiting?.();
+    };
+    const lease = await NatsLease.acquire(leases, {
+      key: token(this.name),
+      holder,
+      ttlMs: leaseMs,
+      onLost: lose,
+      signal: this.woken.signal,
+    });
+    session.end.push(() => lease.release());
+    try {
+      const { consumer, acknowledged } = await this.takeOver(lease.epoch, subjects, batchSize);
+      // Answered only after all acknowledgements before it, which travelled the same way.
+      session.end.push(async () => void (await manager.consumers.info(names.stream, consumer)));
+      const source = await manager.jetstream().consumers.get(names.stream, consumer);
+      const messages = await source.consume({
+        max_messages: 2 * batchSize,
+        expires: 10_000,
+        idle_heartbeat: 1000,
+        callback: (message) => this.received(session, message),
+      });
+      session.end.push(async () => void (await messages.close()));
+      void messages.closed().then((error) => lose(error instanceof Error ? error : new Error('the consumer ended')));
+      const replays = await parked.watch({ key: `${token(this.name)}.*` });
+      session.end.push(async () => replays.stop());
+      void this.watchReplays(session, replays, lose);
+      this.session = session;
+      return acknowledged;
+    } catch (error) {
+      await this.end(session);
+      throw error;
+    }
+  }
+
+  async next(_name: string, acknowledged: number | undefined): Promise<Delivery | null> {
+    const session = this.held();
+    session.replaying = undefined;
+    this.acknowledge(session, acknowledged);
+    for (;;) {
+      if (this.woken.signal.aborted) return null;
+      if (session.failure) throw session.failure;
+      const replay = session.toReplay.shift();
+      if (replay) {
+        session.replaying = replay.record[1];
+        return { records: [replay.record], replay: true };
+      }
+      const records = this.take(session);
+      if (records.length) return { records, replay: false };
+      await new Promise<void>((resolve) => (session.waiting = resolve));
+      session.waiting = undefined;
+    }
+  }
+
+  async wake(): Promise<void> {
+    this.woken.abort(new Error(`consumer ${this.name} is closed`));
+    this.session?.waiting?.();
+  }
+
+  async park(_name: string, record: FeedRecord, attempts: number, error: string): Promise<void> {
+    const session = this.held();
+    const parkedAt = new Date(this.options.now()).toISOString();
+    const value: ParkedValue = { record, attempts, error, parkedAt, replay: false };
+    await this.options.parked.put(this.parkedKey(record[1]), JSON.stringify(value));
+    if (session.replaying === undefined) this.acknowledge(session, record[0]);
+  }
+
+  async replayed(_name: string, id: string): Promise<void> {
+    await this.options.parked.purge(this.parkedKey(id));
+  }
+
+  async leave(_name: string, acknowledged: number | undefined): Promise<void> {
+    const { session } = this;
+    if (!session) return;
+    this.session = undefined;
+    this.acknowledge(session, acknowledged);
+    await this.end(session);
+  }
+
+  private async end(session: Session): Promise<void> {
+    let failure: unknown;
+    // Each of them, whatever became of the others: a lease that is not let go would be renewed for ever.
+    for (const step of session.end.reverse()) await step().catch((error: unknown) => (failure ??= error));
+    if (failure !== undefined) throw failure;
+  }
+
+  private held(): Session {
+    if (!this.session) throw new Error(`consumer ${this.name} is not open`);
+    return this.session;
+  }
+
+  private parkedKey(id: string): string {
+    return `${token(this.name)}.${token(id)}`;
+  }
+
+  /** A JetStream consumer for this epoch, behind what its newest predecessor acknowledged; all predecessors go. */
+  private async takeOver(
+    epoch: number,
+    subjects: readonly string[],
+    batchSize: number,
+  ): Promise<{ consumer: string; acknowledged: number }> {
+    const { manager, names } = this.options;
+    const prefix = `${token(this.name)}~`;
+    const epochOf = (consumer: string) => Number(consumer.slice(prefix.length));
+    const before: { name: string; acknowledged: number }[] = [];
+    for await (const { name, ack_floor, config } of manager.consumers.list(names.stream)) {
+      // Nothing acknowledged yet: it stands where it was told to start.
+      const began = (config.opt_start_seq ?? 1) - 1;
+      if (name.startsWith(prefix)) before.push({ name, acknowledged: Math.max(ack_floor.stream_seq, began) });
+    }
+    before.sort((a, b) => epochOf(b.name) - epochOf(a.name));
+    const acknowledged = before[0]?.acknowledged ?? (await this.options.startAfter());
+    const consumer = `${prefix}${epoch}`;
+    await manager.consumers.add(names.stream, {
+      durable_name: consumer,
+      filter_subject: names.filter(subjects),
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ACK_WAIT_MS),
+      max_ack_pending: 4 * batchSize,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: acknowledged + 1,
+      inactive_threshold: nanos(INACTIVE_MS),
+    });
+    for (const { name } of before) await manager.consumers.delete(names.stream, name);
+    return { consumer, acknowledged };
+  }
+
+  private received(session: Session, message: JsMsg): void {
+    const { deliverySequence } = message.info;
+    if (deliverySequence !== session.delivered + 1)
+      session.failure ??= new Error(`${this.name}: a message was lost on its way`);
+    session.delivered = deliverySequence;
+    session.queue.push(message);
+    session.waiting?.();
+  }
+
+  /** Up to a batch of what was received; what the filter let through for no subject is passed over. */
+  private take(session: Session): FeedRecord[] {
+    const records: FeedRecord[] = [];
+    const { queue, batchSize, matches } = session;
+    let taken = 0;
+    for (; taken < queue.length && records.length < batchSize; taken++) {
+      const message = queue[taken]!;
+      const subject = this.options.names.subjectOf(message.subject);
+      if (matches(subject))
+        records.push([message.seq, message.headers?.get('Nats-Msg-Id') ?? '', subject, message.string()]);
+    }
+    session.unacknowledged.push(...queue.splice(0, taken));
+    const last = records.at(-1);
+    if (last) session.handed = last[0];
+    else if (taken) this.acknowledge(session, session.handed);
+    return records;
+  }
+
+  /** Up to and with a sequence; what was passed over behind the last message handed over goes with that. */
+  private acknowledge({ unacknowledged, handed }: Session, sequence: number | undefined): void {
+    if (sequence === undefined) return;
+    let count = 0;
+    while (count < unacknowledged.length && (sequence >= handed || unacknowledged[count]!.seq <= sequence))
+      unacknowledged[count++]!.ack();
+    unacknowledged.splice(0, count);
+  }
+
+  private async watchReplays(
+    session: Session,
+    entries: QueuedIterator<KvWatchEntry>,
+    lose: (error: Error) => void,
+  ): Promise<void> {
+    try {
+      for await (const entry of entries) {
+        if (entry.operation !== 'PUT') continue;
+        const value = entry.json<ParkedValue>();
+        if (!value.replay) continue;
+        session.toReplay.push(value);
+        session.waiting?.();
+      }
+    } catch (error) {
+      lose(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

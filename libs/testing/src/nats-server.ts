@@ -1,0 +1,93 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from './wait-until.js';
+
+/** Where Debian puts it is not on everybody's path. */
+const PLACES = ['nats-server', '/usr/sbin/nats-server', '/usr/local/bin/nats-server'];
+
+/** The program, or undefined where it is not installed. */
+export const findNatsServer = (): string | undefined =>
+  PLACES.find((place) => spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0);
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1');
+    socket.once('data', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+    setTimeout(() => socket.destroy(), 500);
+  });
+
+/** A real nats-server with JetStream, on a free port of 127.0.0.1 and with a folder of its own. */
+export class NatsServer {
+  private constructor(
+    private readonly program: string,
+    private readonly folder: string,
+    readonly port: number,
+    private child: ChildProcess,
+  ) {}
+
+  static async start(program: string): Promise<NatsServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'attestry-nats-'));
+    const port = await freePort();
+    writeFileSync(
+      join(folder, 'nats.conf'),
+      [
+        `listen: 127.0.0.1:${port}`,
+        'max_payload: 8388608',
+        `jetstream { store_dir: ${JSON.stringify(folder)}, max_memory_store: 64MB, max_file_store: 4GB }`,
+      ].join('\n'),
+    );
+    const server = new NatsServer(program, folder, port, NatsServer.spawn(program, folder));
+    await server.ready();
+    return server;
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** Ends it at once and starts it again on what it had stored. */
+  async restart(): Promise<void> {
+    await this.kill();
+    this.child = NatsServer.spawn(this.program, this.folder);
+    await this.ready();
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private static spawn(program: string, folder: string): ChildProcess {
+    return spawn(program, ['-c', join(folder, 'nats.conf')], { stdio: 'ignore' });
+  }
+
+  private async ready(): Promise<void> {
+    await waitUntil(() => answers(this.port), { timeoutMs: 15_000, what: 'nats-server to listen' });
+  }
+}
