@@ -19,8 +19,9 @@ export {
 } from './message-bus.js';
 export { Broker, type BrokerOptions } from './in-process/broker.js';
 export { InProcessBus, type InProcessBusOptions } from './in-process/in-process-bus.js';
-export { NatsBus, type NatsBusOptions } from './nats/nats-bus.js';
-export { connectNats, type NatsOptions } from './nats/connect-nats.js';
-export { migrateNats, type NatsFeedOptions } from './nats/migrate-nats.js';
+export { migrateNatsServer, openNatsBus } from './nats/load-nats.js';
+export type { NatsBusOptions } from './nats/nats-bus.js';
+export type { NatsOptions } from './nats/connect-nats.js';
+export type { NatsFeedOptions } from './nats/migrate-nats.js';
 export { BusContext, BusTransport } from './bus-transport.js';
 export { describeMessageBus, type BusUnderTest } from './messaging.contract.js';

@@ -1,6 +1,6 @@
 /**
  * The messaging port: request/reply between services and a durable feed of events. Adapters: in-process/ (with a feed
- * in SQLite), later nats/. Every adapter passes messaging.contract.ts. Whatever crosses it is serialised, so that no
+ * in SQLite), nats/ (with JetStream). Every adapter passes messaging.contract.ts. Whatever crosses it is serialised, so that no
  * call can rely on being in the same process.
  */
 

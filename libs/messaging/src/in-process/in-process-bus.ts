@@ -3,7 +3,6 @@ import type {
   Consumer,
   ConsumerOptions,
   FeedMessage,
-  Headers,
   OnError,
   OutgoingMessage,
   ParkedMessage,

@@ -7,7 +7,7 @@ import {
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { Names } from './names.js';
+import { DEFAULT_NAMESPACE, Names } from './names.js';
 
 export interface NatsFeedOptions {
   /** Copies of stream and buckets, over so many servers of a cluster. Default 1. */
@@ -26,7 +26,7 @@ const DAY = 86_400_000;
  */
 export const migrateNats = async (
   connection: NatsConnection,
-  namespace: string,
+  namespace = DEFAULT_NAMESPACE,
   { replicas = 1, keepMs = 7 * DAY, duplicateWindowMs = 15 * 60_000 }: NatsFeedOptions = {},
 ): Promise<void> => {
   const names = new Names(namespace);

@@ -2,6 +2,8 @@
 export const token = (text: string): string =>
   text.replace(/[^A-Za-z0-9_-]/gu, (character) => `=${character.codePointAt(0)!.toString(16)}=`);
 
+export const DEFAULT_NAMESPACE = 'attestry';
+
 /** What the platform calls its subjects, its stream and its buckets on a NATS server. */
 export class Names {
   /** @param namespace so that several platforms can share a server; letters, digits, `-` and `_` */
@@ -46,10 +48,11 @@ export class Names {
   filter(subjects: readonly string[]): string {
     const [first = '>', ...others] = subjects;
     if (others.length === 0) return this.event(first);
-    const common = first.split('.');
-    for (const subject of others) {
-      const parts = subject.split('.');
-      const differs = common.findIndex((part, at) => part === '>' || part !== parts[at]);
+    // `a.>` does not let `a` itself through: the last part of each stays open.
+    const open = (subject: string) => subject.split('.').slice(0, -1);
+    const common = open(first);
+    for (const parts of others.map(open)) {
+      const differs = common.findIndex((part, at) => part !== parts[at]);
       if (differs >= 0) common.length = differs;
     }
     return this.event([...common, '>'].join('.'));

@@ -27,7 +27,7 @@ import {
   type Subject,
 } from '../message-bus.js';
 import { connectNats, type NatsOptions } from './connect-nats.js';
-import { Names, token } from './names.js';
+import { DEFAULT_NAMESPACE, Names, token } from './names.js';
 import { NatsConsumerFeed, type ParkedValue } from './nats-consumer-feed.js';
 
 export interface NatsBusOptions extends NatsOptions {
@@ -79,7 +79,6 @@ export class NatsBus extends MessageBus {
   private readonly feedCalls = new Set<Promise<unknown>>();
   /** Sequences that consumers asked for which start with what comes; nothing is published before they are known. */
   private readonly starts = new Set<Promise<number>>();
-  private readonly holder = randomUUID();
   private readonly now: () => number;
   private closing: Promise<void> | undefined;
 
@@ -98,7 +97,7 @@ export class NatsBus extends MessageBus {
 
   /** @throws JetStreamApiError when the server was not migrated */
   static async open(options: NatsBusOptions): Promise<NatsBus> {
-    const names = new Names(options.namespace ?? 'attestry');
+    const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const connection = await connectNats(options);
     try {
       const manager = await jetstreamManager(connection);
@@ -177,7 +176,7 @@ export class NatsBus extends MessageBus {
       leases: this.leases,
       parked: this.parkedMessages,
       names: this.names,
-      holder: this.holder,
+      holder: randomUUID(),
       leaseMs: this.options.leaseMs ?? 6000,
       now: this.now,
       startAfter: options.start === 'new' ? this.startAfterNewest() : async () => 0,

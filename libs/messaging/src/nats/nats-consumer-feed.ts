@@ -21,6 +21,7 @@ export interface NatsConsumerFeedOptions {
   leases: KV;
   parked: KV;
   names: Names;
+  /** Unique per run of a consumer. */
   holder: string;
   leaseMs: number;
   /** Milliseconds since the epoch. */
@@ -165,10 +166,10 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 
   private async end(session: Session): Promise<void> {
-    let failure: unknown;
     // Each of them, whatever became of the others: a lease that is not let go would be renewed for ever.
-    for (const step of session.end.reverse()) await step().catch((error: unknown) => (failure ??= error));
-    if (failure !== undefined) throw failure;
+    const failures: unknown[] = [];
+    for (const step of session.end.reverse()) await step().catch((error: unknown) => failures.push(error));
+    if (failures.length) throw new Error(`consumer ${this.name} did not end in order`, { cause: failures[0] });
   }
 
   private held(): Session {

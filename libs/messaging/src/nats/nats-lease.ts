@@ -45,7 +45,8 @@ export class NatsLease {
       const now = performance.now();
       const revision = entry?.revision ?? 0;
       if (revision !== seen.revision) seen = { revision, at: now };
-      if (!entry || entry.string() === FREE || now - seen.at >= ttlMs) {
+      // Its own: lost while it could not be renewed, and nobody else took it.
+      if (!entry || [FREE, holder].includes(entry.string()) || now - seen.at >= ttlMs) {
         const taken = await changed(entry ? bucket.update(key, holder, revision) : bucket.create(key, holder));
         if (taken !== undefined) return new NatsLease(bucket, taken, taken, options);
       }

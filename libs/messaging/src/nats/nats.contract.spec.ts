@@ -1,8 +1,12 @@
-import { findNatsServer, NatsServer, skipSuite } from '@attestry/testing';
+import { findNatsServer, NatsServer, skipSuite, waitUntil } from '@attestry/testing';
+import { Kvm } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { RequestFailed, type ConsumerOptions } from '../message-bus.js';
 import { describeMessageBus, type BusUnderTest } from '../messaging.contract.js';
 import { connectNats } from './connect-nats.js';
+import { migrateNatsServer, openNatsBus } from './load-nats.js';
 import { migrateNats } from './migrate-nats.js';
-import { NatsBus } from './nats-bus.js';
+import { NatsBus, type NatsBusOptions } from './nats-bus.js';
 
 const program = findNatsServer();
 
@@ -21,10 +25,8 @@ if (program === undefined) {
   const make = async (): Promise<BusUnderTest> => {
     const options = { servers: [server.url], namespace: `test${++tests}` };
     const errors: { subject: string; error: unknown }[] = [];
-    const connection = await connectNats(options);
-    await migrateNats(connection, options.namespace);
-    await connection.close();
-    const open = () => NatsBus.open({ ...options, onError: (subject, error) => void errors.push({ subject, error }) });
+    await migrateNatsServer(options);
+    const open = () => openNatsBus({ ...options, onError: (subject, error) => void errors.push({ subject, error }) });
     let bus = await open();
     return {
       bus,
@@ -37,4 +39,136 @@ if (program === undefined) {
     };
   };
   describeMessageBus('NATS', make);
+
+  describe('NATS', () => {
+    const open: NatsBus[] = [];
+    const connections: NatsConnection[] = [];
+    const namespace = () => `own${++tests}`;
+    const migrated = async () => {
+      const name = namespace();
+      const connection = await connectNats({ servers: [server.url] });
+      connections.push(connection);
+      await migrateNats(connection, name);
+      return { name, connection };
+    };
+    const bus = async (name: string, options: Partial<NatsBusOptions> = {}) => {
+      const opened = await NatsBus.open({ servers: [server.url], namespace: name, onError: () => {}, ...options });
+      open.push(opened);
+      return opened;
+    };
+    const collect = (on: NatsBus, options: Partial<ConsumerOptions> = {}, work = async () => {}) => {
+      const got: number[] = [];
+      const retry = { initialDelayMs: 20, maxDelayMs: 100 };
+      const consumer = on.consume({ name: 'all', subjects: ['event.>'], retry, ...options }, async (messages) => {
+        got.push(...messages.map(({ data }) => (data as { n: number }).n));
+        await work();
+      });
+      return { got, consumer };
+    };
+    const publish = (on: NatsBus, ...ns: number[]) =>
+      on.publish(ns.map((n) => ({ id: `event-${n}`, subject: 'event.dids.did-created', data: { n } })));
+    /** Frees a lease as if its time had run out. */
+    const free = async (name: string, connection: NatsConnection) =>
+      (await new Kvm(connection).open(`${name}_leases`)).put('all', '');
+
+    afterEach(async () => {
+      await Promise.all(open.splice(0).map((one) => one.close()));
+      await Promise.all(connections.splice(0).map((one) => one.close()));
+    });
+
+    it('is migrated by several processes at once, and twice, and is refused before', async () => {
+      const name = namespace();
+      await expect(bus(name)).rejects.toThrow(/stream not found/);
+      const connection = await connectNats({ servers: [server.url] });
+      connections.push(connection);
+      await Promise.all([1, 2, 3, 4].map(() => migrateNats(connection, name)));
+      const first = await bus(name);
+      await publish(first, 1, 2);
+      await migrateNats(connection, name, { keepMs: 3_600_000 });
+      expect(await first.head()).toBe('2');
+    });
+
+    it('has one holder of a consumer; the next one goes on when it leaves', async () => {
+      const { name } = await migrated();
+      const [first, second] = [await bus(name), await bus(name)];
+      const one = collect(first);
+      await publish(first, 1, 2);
+      await waitUntil(() => one.got.length === 2);
+      const two = collect(second);
+      await publish(second, 3, 4);
+      await waitUntil(() => one.got.length === 4);
+      await one.consumer.close();
+      await publish(first, 5);
+      await waitUntil(() => two.got.length >= 1);
+      expect([one.got, two.got]).toEqual([[1, 2, 3, 4], [5]]);
+    });
+
+    it('takes over from a holder that is gone, in order, within two times to live', async () => {
+      const { name } = await migrated();
+      const gone = await bus(name, { leaseMs: 1000 });
+      const held = collect(gone, {}, () => new Promise(() => {}));
+      const heir = await bus(name, { leaseMs: 1000 });
+      await publish(heir, 1, 2, 3);
+      await waitUntil(() => held.got.length > 0);
+      const next = collect(heir);
+      const begun = performance.now();
+      // As the end of its process would: nothing is given back.
+      await (Reflect.get(gone, 'connection') as NatsConnection).close();
+      open.splice(open.indexOf(gone), 1);
+      await publish(heir, 4);
+      await waitUntil(() => next.got.length === 4);
+      expect(next.got).toEqual([1, 2, 3, 4]);
+      expect(performance.now() - begun).toBeLessThan(2500);
+    });
+
+    it('takes no acknowledgement of a holder that lost its lease', async () => {
+      const { name, connection } = await migrated();
+      const late = await bus(name, { leaseMs: 60_000 });
+      let finish!: () => void;
+      const held = new Promise<void>((resolve) => (finish = resolve));
+      const one = collect(late, {}, () => held);
+      await publish(late, 1, 2);
+      await waitUntil(() => one.got.length > 0);
+
+      let broken = true;
+      const heir = await bus(name, { leaseMs: 60_000 });
+      const two = collect(heir, {}, async () => {
+        if (broken) throw new Error('not yet');
+      });
+      await free(name, connection);
+      await waitUntil(() => two.got.length >= 2);
+      // The late one finishes and acknowledges, and what the heir has not handled stays unhandled.
+      finish();
+      await one.consumer.close();
+      await two.consumer.close();
+      broken = false;
+      const three = collect(heir);
+      await waitUntil(() => three.got.length >= 2);
+      expect(three.got).toEqual([1, 2]);
+    });
+
+    it('hands over again what was in hand while the connection broke, and goes on in order', async () => {
+      const { name } = await migrated();
+      const one = await bus(name);
+      one.serve('op.test.echo', async (data) => ({ ok: true, data }));
+      const { got, consumer } = collect(one, { batchSize: 4 });
+      await publish(one, 1, 2, 3);
+      await waitUntil(() => got.length === 3 && consumer.health.acknowledged === '3');
+
+      await server.kill();
+      const begun = performance.now();
+      const failure: unknown = await one
+        .request('op.test.echo', 1, { timeoutMs: 500 })
+        .catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(RequestFailed);
+      expect(performance.now() - begun).toBeLessThan(1500);
+      await server.restart();
+
+      await waitUntil(() => publish(one, 4, 5).then(() => true), { timeoutMs: 15_000 });
+      await publish(one, ...Array.from({ length: 20 }, (_, i) => 6 + i));
+      await waitUntil(() => got.includes(25), { timeoutMs: 15_000 });
+      expect([...new Set(got)]).toEqual(Array.from({ length: 25 }, (_, i) => 1 + i));
+      expect(await one.request('op.test.echo', 2, { timeoutMs: 5000 })).toEqual({ ok: true, data: 2 });
+    }, 60_000);
+  });
 }
