@@ -38,3 +38,5 @@ export {
   type ImportedKey,
 } from './jwk.js';
 export { describeKeyVault, describeReplayGuard, type KeyVaultStore, type ReplayGuardStore } from './keys.contract.js';
+export { openRedisReplayGuard } from './redis/load-redis.js';
+export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';

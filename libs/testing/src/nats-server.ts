@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.js';
 import { waitUntil } from './wait-until.js';
 
 /** Where Debian puts it is not on everybody's path. */
@@ -13,22 +14,13 @@ const PLACES = ['nats-server', '/usr/sbin/nats-server', '/usr/local/bin/nats-ser
 export const findNatsServer = (): string | undefined =>
   PLACES.find((place) => spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0);
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
-
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = createConnection(port, '127.0.0.1');
     socket.once('data', () => resolve(true));
     socket.once('error', () => resolve(false));
     socket.once('close', () => resolve(false));
-    setTimeout(() => socket.destroy(), 500);
+    socket.setTimeout(500, () => socket.destroy());
   });
 
 /** A real nats-server with JetStream, on a free port of 127.0.0.1 and with a folder of its own. */

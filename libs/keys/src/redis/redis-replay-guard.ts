@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { createClient, defineScript, type CommandParser } from '@redis/client';
+import { ReplayGuard } from '../key-vault.js';
+
+export interface RedisReplayGuardOptions {
+  /** `redis://` or, with TLS, `rediss://`, with user and password where the server wants them. */
+  url: string;
+  /** Prefix of the keys. Default `attestry`. */
+  namespace?: string;
+  /** Of this process; what a life is measured by. */
+  clock?: () => Date;
+  /** How long the server may take, milliseconds. Default 2,000. */
+  timeoutMs?: number;
+  /** The connection failed; it is made anew. */
+  onError: (error: Error) => void;
+}
+
+/** Values outlive their end by so much, so that a process whose clock is behind finds them still. */
+const MARGIN_MS = 60_000;
+
+// A value that ended may be taken for a new life before the server forgot it, so NX alone would refuse too much.
+const spend = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+    local ends = redis.call('GET', KEYS[1])
+    if ends and tonumber(ends) > tonumber(ARGV[1]) then return 0 end
+    redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+    return 1`,
+  parseCommand(parser: CommandParser, key: string, now: number, until: number) {
+    parser.pushKey(key);
+    parser.push(String(now), String(until), String(until - now + MARGIN_MS));
+  },
+  transformReply: (reply: unknown) => reply === 1,
+});
+
+const connect = async ({ url, onError }: RedisReplayGuardOptions, timeoutMs: number) => {
+  const client = createClient({
+    url,
+    scripts: { spend },
+    // Without a connection a spend is refused at once, not kept for later: the guard fails closed.
+    disableOfflineQueue: true,
+    socket: { connectTimeout: timeoutMs, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1000) },
+    pingInterval: 10_000,
+  });
+  client.on('error', onError);
+  return client.connect();
+};
+
+/**
+ * ReplayGuard on Redis or Valkey, for several processes. As durable as the server is told to be: with
+ * `appendfsync always` a spend is on its disk when it is answered.
+ */
+export class RedisReplayGuard extends ReplayGuard {
+  private constructor(
+    private readonly client: Awaited<ReturnType<typeof connect>>,
+    private readonly namespace: string,
+    private readonly clock: () => Date,
+    private readonly timeoutMs: number,
+  ) {
+    super();
+  }
+
+  /** Waits until the server answers. */
+  static async open(options: RedisReplayGuardOptions): Promise<RedisReplayGuard> {
+    const { namespace = 'attestry', clock = () => new Date(), timeoutMs = 2000 } = options;
+    return new RedisReplayGuard(await connect(options, timeoutMs), namespace, clock, timeoutMs);
+  }
+
+  async spend(scope: string, value: string, expiresAt: Date): Promise<boolean> {
+    const until = expiresAt.getTime();
+    if (!Number.isFinite(until)) throw new RangeError('expiresAt is not a date');
+    const now = this.clock().getTime();
+    if (until <= now) return false;
+    const digest = hash('sha256', `${scope.length}:${scope}${value}`, 'base64url').slice(0, 22);
+    return this.inTime(this.client.spend(`${this.namespace}:replay:${digest}`, now, until));
+  }
+
+  /** The client's own time-out ends with the sending. */
+  private async inTime<T>(answer: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error('the replay guard did not answer in time')), this.timeoutMs);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.client.isOpen) await this.client.close();
+  }
+}

@@ -1,0 +1,85 @@
+import { findRedisServer, RedisServer, skipSuite, waitUntil } from '@attestry/testing';
+import { createClient } from '@redis/client';
+import { describeReplayGuard } from '../keys.contract.js';
+import { openRedisReplayGuard } from './load-redis.js';
+import { RedisReplayGuard, type RedisReplayGuardOptions } from './redis-replay-guard.js';
+
+const program = findRedisServer();
+
+if (program === undefined) {
+  skipSuite('ReplayGuard: Redis', 'no redis-server or valkey-server is installed (Debian: apt install redis-server)');
+  // Jest wants a test in each file.
+  it.skip('ReplayGuard: Redis', () => undefined);
+} else {
+  let server: RedisServer;
+  let tests = 0;
+  beforeAll(async () => {
+    server = await RedisServer.start(program);
+  });
+  afterAll(() => server.stop());
+
+  const errors: Error[] = [];
+  const open = (options: Partial<RedisReplayGuardOptions> = {}) =>
+    RedisReplayGuard.open({ url: server.url, onError: (error) => void errors.push(error), ...options });
+
+  describeReplayGuard('Redis', async () => {
+    const namespace = `test${++tests}`;
+    const fail = (error: Error) => {
+      throw error;
+    };
+    return {
+      open: (clock) => openRedisReplayGuard({ url: server.url, onError: fail, namespace, clock }),
+      remove: async () => undefined,
+    };
+  });
+
+  describe('RedisReplayGuard', () => {
+    let guard: RedisReplayGuard;
+    const until = () => new Date(Date.now() + 300_000);
+    beforeEach(async () => {
+      errors.length = 0;
+      guard = await open({ namespace: `own${++tests}`, timeoutMs: 500 });
+    });
+    afterEach(() => guard.close());
+
+    it('fails closed while the server is away, remembers over its restart, and goes on by itself', async () => {
+      expect(await guard.spend('nonce', 'before', until())).toBe(true);
+      await server.kill();
+      const begun = performance.now();
+      await expect(guard.spend('nonce', 'amid', until())).rejects.toThrow();
+      expect(performance.now() - begun).toBeLessThan(1000);
+      await server.restart();
+      const spent = await waitUntil(async () => [await guard.spend('nonce', 'before', until())]);
+      expect(spent).toEqual([false]);
+      expect(await guard.spend('nonce', 'amid', until())).toBe(true);
+      expect(errors.length).toBeGreaterThan(0);
+    });
+
+    it('fails closed when the server does not answer in time', async () => {
+      server.pause();
+      const begun = performance.now();
+      try {
+        await expect(guard.spend('nonce', 'v', until())).rejects.toThrow();
+      } finally {
+        server.resume();
+      }
+      expect(performance.now() - begun).toBeLessThan(2000);
+    });
+
+    it('lets the server forget a value some time after its end, and holds none in clear', async () => {
+      await guard.spend('nonce', 'a-very-particular-value', until());
+      const client = await createClient({ url: server.url }).connect();
+      try {
+        const keys = await client.keys(`own${tests}:*`);
+        expect(keys).toHaveLength(1);
+        const left = await client.pTTL(keys[0]!);
+        expect(left).toBeGreaterThan(300_000);
+        expect(left).toBeLessThanOrEqual(360_000);
+        expect(keys[0]).not.toContain('particular');
+        expect(await client.get(keys[0]!)).toMatch(/^\d+$/);
+      } finally {
+        await client.close();
+      }
+    });
+  });
+}

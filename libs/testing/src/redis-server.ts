@@ -1,0 +1,84 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.js';
+import { waitUntil } from './wait-until.js';
+
+/** Either serves the same protocol. */
+const PROGRAMS = ['redis-server', 'valkey-server'];
+
+/** The program, or undefined where neither is installed. */
+export const findRedisServer = (): string | undefined =>
+  PROGRAMS.find((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('data', (data) => resolve(data.toString().startsWith('+PONG')));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+    socket.setTimeout(500, () => socket.destroy());
+  });
+
+/** A real Redis or Valkey server that keeps what it acknowledged, on a free port of 127.0.0.1 with a folder of its own. */
+export class RedisServer {
+  private constructor(
+    private readonly program: string,
+    private readonly folder: string,
+    readonly port: number,
+    private child: ChildProcess,
+  ) {}
+
+  static async start(program: string): Promise<RedisServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'attestry-redis-'));
+    const port = await freePort();
+    const server = new RedisServer(program, folder, port, RedisServer.spawn(program, folder, port));
+    await server.ready();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Ends it at once; what it acknowledged is on its disk. */
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    this.child = RedisServer.spawn(this.program, this.folder, this.port);
+    await this.ready();
+  }
+
+  /** It stands still, and its connections with it, until `resume`. */
+  pause(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private static spawn(program: string, folder: string, port: number): ChildProcess {
+    const settings = { port, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'yes', appendfsync: 'always' };
+    const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    return spawn(program, words, { stdio: 'ignore' });
+  }
+
+  private async ready(): Promise<void> {
+    await waitUntil(() => answers(this.port), { timeoutMs: 15_000, what: 'the Redis server to listen' });
+  }
+}
