@@ -1,5 +1,9 @@
 import { createRequire } from 'node:module';
 
+const { resolve } = createRequire(import.meta.url);
+/** Packages that CommonJS must load as such: Jest takes the same conditions for `require` as for `import`. */
+const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol'];
+
 // Levels by suffix: .spec.ts (pure), .int.spec.ts (one service, embedded adapters), .contract.spec.ts (every adapter of a port), .e2e.spec.ts (processes over HTTP).
 const base = {
   rootDir: import.meta.dirname,
@@ -8,8 +12,9 @@ const base = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    ...Object.fromEntries(asCommonJs.map((name) => [`^${name}$`, resolve(name)])),
     // Its ES modules import JSON in a way that Jest warns of at each file: its CommonJS entry does not.
-    '^libphonenumber-js/max$': createRequire(import.meta.url).resolve('libphonenumber-js/max'),
+    '^libphonenumber-js/max$': resolve('libphonenumber-js/max'),
   },
   transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: true }] },
   modulePathIgnorePatterns: ['/dist/', '/.nx/'],

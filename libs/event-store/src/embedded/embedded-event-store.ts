@@ -28,7 +28,7 @@ import { COLUMNS } from './columns.js';
 import { Tail } from './tail.js';
 import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, Rows } from './embedded.jobs.js';
 import { EmbeddedLeases } from './embedded-leases.js';
-import { EmbeddedSubscription } from './embedded-subscription.js';
+import { PagedSubscription } from '../paged-subscription.js';
 
 export interface EmbeddedEventStoreOptions {
   /** Path of the database file; created when absent. */
@@ -57,7 +57,7 @@ export class EmbeddedEventStore extends EventStore {
   /** Leases and checkpoints kept in the same file. */
   readonly leases: EmbeddedLeases;
   readonly checkpoints: EmbeddedCheckpoints;
-  private readonly subscriptions = new Set<EmbeddedSubscription>();
+  private readonly subscriptions = new Set<PagedSubscription>();
   private readonly onFailure: ((error: Error) => void) | undefined;
   private readonly reader: Reader;
   private readonly tail = new Tail();
@@ -172,7 +172,7 @@ export class EmbeddedEventStore extends EventStore {
         this.tail.read(page.after === undefined ? 0 : toNumber(page.after), page.limit, page.categories) ??
         this.readAll(page),
     };
-    const subscription = new EmbeddedSubscription(source, { ...options, after }, handler, () =>
+    const subscription = new PagedSubscription(source, { ...options, after }, handler, () =>
       this.subscriptions.delete(subscription),
     );
     this.subscriptions.add(subscription);

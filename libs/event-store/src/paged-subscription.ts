@@ -1,10 +1,10 @@
-import type { EventStore, SubscribeOptions, Subscription, SubscriptionHandler } from '../event-store.js';
+import type { EventStore, SubscribeOptions, Subscription, SubscriptionHandler } from './event-store.js';
 
 /**
- * One subscriber of an embedded store. It reads page after page while there is something to read, one batch at a time,
+ * One subscriber of a store whose positions are numbers. It reads page after page while there is something to read, one batch at a time,
  * and sleeps until an append wakes it.
  */
-export class EmbeddedSubscription implements Subscription {
+export class PagedSubscription implements Subscription {
   /** Everything up to here is read. */
   private cursor: number;
   /** Everything up to here was handed over, or told to be passed. */

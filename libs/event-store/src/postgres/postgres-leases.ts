@@ -1,0 +1,91 @@
+import type { Pool } from 'pg';
+import { Leases, type Lease, type Position } from '../event-store.js';
+import { StaleEpoch, type Checkpoints } from '../subscriptions.js';
+
+/** Leases in a table, by the database's clock. */
+export class PostgresLeases extends Leases {
+  constructor(
+    private readonly pool: Pool,
+    private readonly schema: string,
+  ) {
+    super();
+  }
+
+  async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
+    const now = `${this.schema}.now_ms()`;
+    return this.one(
+      name,
+      holder,
+      `INSERT INTO ${this.schema}.leases AS l (name, holder, epoch, expires_at) VALUES ($1, $2, 1, ${now} + $3)
+       ON CONFLICT (name) DO UPDATE SET
+         holder = excluded.holder,
+         epoch = CASE WHEN l.expires_at > ${now} THEN l.epoch ELSE l.epoch + 1 END,
+         expires_at = excluded.expires_at
+       WHERE l.expires_at <= ${now} OR l.holder = excluded.holder
+       RETURNING epoch, expires_at`,
+      [name, holder, ttlMs],
+    );
+  }
+
+  async renew({ name, holder, epoch }: Lease, ttlMs: number): Promise<Lease | undefined> {
+    const now = `${this.schema}.now_ms()`;
+    return this.one(
+      name,
+      holder,
+      `UPDATE ${this.schema}.leases SET expires_at = ${now} + $4
+       WHERE name = $1 AND holder = $2 AND epoch = $3 AND expires_at > ${now} RETURNING epoch, expires_at`,
+      [name, holder, epoch, ttlMs],
+    );
+  }
+
+  async release({ name, holder, epoch }: Lease): Promise<void> {
+    await this.pool.query(
+      `UPDATE ${this.schema}.leases SET expires_at = 0 WHERE name = $1 AND holder = $2 AND epoch = $3`,
+      [name, holder, epoch],
+    );
+  }
+
+  async isHeld({ name, holder, epoch }: Lease): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
+      `SELECT FROM ${this.schema}.leases
+       WHERE name = $1 AND holder = $2 AND epoch = $3 AND expires_at > ${this.schema}.now_ms()`,
+      [name, holder, epoch],
+    );
+    return rowCount === 1;
+  }
+
+  private async one(name: string, holder: string, sql: string, values: unknown[]): Promise<Lease | undefined> {
+    const { rows } = await this.pool.query<{ epoch: string; expires_at: string }>(sql, values);
+    const [row] = rows;
+    return row && { name, holder, epoch: Number(row.epoch), expiresAt: Number(row.expires_at) };
+  }
+}
+
+/** Checkpoints in a table beside the leases, which fence them. */
+export class PostgresCheckpoints implements Checkpoints {
+  constructor(
+    private readonly pool: Pool,
+    private readonly schema: string,
+  ) {}
+
+  async read(name: string): Promise<Position | undefined> {
+    const { rows } = await this.pool.query<{ position: string }>(
+      `SELECT position FROM ${this.schema}.checkpoints WHERE name = $1`,
+      [name],
+    );
+    return rows[0]?.position;
+  }
+
+  async write(name: string, position: Position, epoch = 0): Promise<void> {
+    // The lease's row stays as it is until this is committed: nobody takes over between the look and the write.
+    const { rowCount } = await this.pool.query(
+      `WITH lease AS MATERIALIZED (SELECT epoch FROM ${this.schema}.leases WHERE name = $1 FOR SHARE)
+       INSERT INTO ${this.schema}.checkpoints AS c (name, position, epoch)
+       SELECT $1, $2, $3::bigint WHERE NOT EXISTS (SELECT FROM lease WHERE epoch > $3::bigint)
+       ON CONFLICT (name) DO UPDATE SET position = excluded.position, epoch = excluded.epoch
+       WHERE c.epoch <= excluded.epoch`,
+      [name, position, epoch],
+    );
+    if (rowCount === 0) throw new StaleEpoch(`checkpoint ${name} has an epoch newer than ${epoch}`);
+  }
+}
