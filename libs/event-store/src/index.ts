@@ -21,5 +21,11 @@ export {
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
 export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';
+export {
+  migratePostgresEvents,
+  openPostgresCoordination,
+  openPostgresEvents,
+  type PostgresCoordination,
+} from './postgres/load-postgres.js';
 export { given, stateAfter, type Outcome } from './testing.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';

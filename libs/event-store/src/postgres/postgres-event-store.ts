@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg, { type Client, type Pool, type PoolConfig } from 'pg';
+import pg, { type Pool } from 'pg';
+import { openDatabase, poolSettings, type PostgresOptions } from '@attestry/postgres';
 import {
   AppendTooLarge,
   EventStore,
@@ -21,23 +22,7 @@ import {
 } from '../event-store.js';
 import { PagedSubscription } from '../paged-subscription.js';
 import { PostgresCheckpoints, PostgresLeases } from './postgres-leases.js';
-import { migrate, SCHEMA_VERSION, versionOf } from './schema.js';
-
-export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`, TLS by its `sslmode`. */
-  url: string;
-  /** Schema of the tables. Default `attestry`; lower-case letters, digits and `_`. */
-  schema?: string;
-}
-
-export interface PostgresEventStoreOptions extends PostgresOptions {
-  /** Connections at most. Default 10. */
-  connections?: number;
-  /** How long a statement may take, milliseconds. Default 5,000. */
-  timeoutMs?: number;
-  /** A connection failed; it is made anew. */
-  onFailure: (error: Error) => void;
-}
+import { EVENT_TABLES, LEASE_TABLES } from './schema.js';
 
 /** A notification may be lost with its connection: events are found at the latest so much later. */
 const POLL_MS = 500;
@@ -70,30 +55,11 @@ interface EventRow {
 
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
 
-const schemaOf = ({ schema = 'attestry' }: PostgresOptions): string => {
-  if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw new Error(`${schema} is no name for a schema`);
-  return schema;
-};
-
-/**
- * Makes the tables, or adds what a newer release needs.
- *
- * @param serviceRole the role services connect as; it may add events and neither change nor remove one
- */
-export const migratePostgres = async (options: PostgresOptions & { serviceRole?: string }): Promise<void> => {
-  const client = new pg.Client({ connectionString: options.url });
-  await client.connect();
-  try {
-    await migrate(client, schemaOf(options), options.serviceRole);
-  } finally {
-    await client.end();
-  }
-};
-
 /** The event store in PostgreSQL, for several processes. Positions are decimal. */
 export class PostgresEventStore extends EventStore {
   readonly leases: PostgresLeases;
   readonly checkpoints: PostgresCheckpoints;
+  private readonly schema: string;
   private readonly subscriptions = new Set<PagedSubscription>();
   private readonly stopping = new AbortController();
   private readonly pending: PendingAppend[] = [];
@@ -105,39 +71,17 @@ export class PostgresEventStore extends EventStore {
 
   private constructor(
     private readonly pool: Pool,
-    private readonly settings: PoolConfig,
-    private readonly schema: string,
-    private readonly onFailure: (error: Error) => void,
+    private readonly options: PostgresOptions,
   ) {
     super();
-    this.leases = new PostgresLeases(pool, schema);
-    this.checkpoints = new PostgresCheckpoints(pool, schema);
+    this.schema = options.schema;
+    this.leases = new PostgresLeases(pool, this.schema);
+    this.checkpoints = new PostgresCheckpoints(pool, this.schema);
   }
 
   /** @throws Error when the tables are missing or those of an older release */
-  static async open(options: PostgresEventStoreOptions): Promise<PostgresEventStore> {
-    const schema = schemaOf(options);
-    const { url, connections = 10, timeoutMs = 5000, onFailure } = options;
-    const settings: PoolConfig = {
-      connectionString: url,
-      application_name: 'attestry',
-      connectionTimeoutMillis: timeoutMs,
-      statement_timeout: timeoutMs,
-      // Longer than the server's own, which gives the better reason.
-      query_timeout: timeoutMs + 1000,
-      keepAlive: true,
-    };
-    const pool = new pg.Pool({ ...settings, max: connections });
-    pool.on('error', onFailure);
-    try {
-      const version = await versionOf(pool as unknown as Client, schema);
-      if (version < SCHEMA_VERSION)
-        throw new Error(`the event store has schema version ${version}, this release needs ${SCHEMA_VERSION}: migrate`);
-      return new PostgresEventStore(pool, settings, schema, onFailure);
-    } catch (error) {
-      await pool.end();
-      throw error;
-    }
+  static async open(options: PostgresOptions): Promise<PostgresEventStore> {
+    return new PostgresEventStore(await openDatabase(options, LEASE_TABLES, EVENT_TABLES), options);
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
@@ -261,12 +205,12 @@ export class PostgresEventStore extends EventStore {
     const { signal } = this.stopping;
     for (let failures = 0; !signal.aborted; failures++) {
       // A connection that only waits has no statement that could take too long.
-      const client = new pg.Client({ ...this.settings, statement_timeout: 0, query_timeout: 0 });
+      const client = new pg.Client({ ...poolSettings(this.options), statement_timeout: 0, query_timeout: 0 });
       const ended = new Promise<void>((resolve) => {
         client.once('end', resolve);
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      client.on('error', this.onFailure);
+      client.on('error', this.options.onFailure);
       client.on('notification', ({ payload }) => this.wake(Number(payload)));
       try {
         await client.connect();
@@ -276,7 +220,7 @@ export class PostgresEventStore extends EventStore {
         await ended;
         await client.end();
       } catch (error) {
-        if (!signal.aborted) this.onFailure(error as Error);
+        if (!signal.aborted) this.options.onFailure(error as Error);
       }
       // Also when it is aborted: the loop's condition ends it.
       await pause(Math.min(100 * 2 ** failures, 5000), undefined, { signal }).catch(() => failures);

@@ -1,6 +1,6 @@
 import { findPostgres, PostgresServer, skipSuite } from '@attestry/testing';
 import { describeEventStore } from '../event-store.contract.js';
-import { migratePostgres, PostgresEventStore } from './postgres-event-store.js';
+import { migratePostgresEvents, openPostgresEvents } from './load-postgres.js';
 
 const programs = findPostgres();
 
@@ -18,9 +18,9 @@ if (programs === undefined) {
 
   describeEventStore('PostgreSQL', async () => {
     const options = { url: server.url(), schema: `test${++tests}` };
-    await migratePostgres(options);
+    await migratePostgresEvents(options, { events: true });
     const failures: Error[] = [];
-    const open = () => PostgresEventStore.open({ ...options, onFailure: (error) => void failures.push(error) });
+    const open = () => openPostgresEvents({ ...options, onFailure: (error) => void failures.push(error) });
     let store = await open();
     return {
       store,

@@ -1,17 +1,13 @@
-import type { Client } from 'pg';
-
-/** Of the tables and functions below. A release that needs more makes it a larger number and adds to `STEPS`. */
-export const SCHEMA_VERSION = 1;
+import type { Migrations } from '@attestry/postgres';
 
 /** Key of the lock under which positions are given out; one per schema. */
-export const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
+const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
 
 /**
  * Migrations only add. Positions are given out and committed under one lock of the transaction, so none becomes visible
  * before an earlier one; a group of appends of one process shares a transaction, and a lock.
  */
-const STEPS = [
-  (schema: string): string => `
+const events = (schema: string): string => `
     CREATE TABLE ${schema}.events (
       position bigint PRIMARY KEY,
       stream text COLLATE "C" NOT NULL,
@@ -26,22 +22,6 @@ const STEPS = [
     );
     CREATE INDEX events_category ON ${schema}.events (category, position);
     CREATE SEQUENCE ${schema}.positions AS bigint CACHE 1;
-    CREATE TABLE ${schema}.leases (
-      name text COLLATE "C" PRIMARY KEY,
-      holder text NOT NULL,
-      epoch bigint NOT NULL,
-      expires_at bigint NOT NULL
-    );
-    CREATE TABLE ${schema}.checkpoints (
-      name text COLLATE "C" PRIMARY KEY,
-      position text NOT NULL,
-      epoch bigint NOT NULL
-    );
-
-    -- Milliseconds since the epoch, by this server's clock, also within a transaction.
-    CREATE FUNCTION ${schema}.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
-      $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
-
     -- Appends a group, each all or none: [{"stream", "category", "expected", "events": [[id, type, version, data, metadata]]}].
     -- Answers for each: the revision the stream was at, and the last position, absent when it was refused.
     CREATE FUNCTION ${schema}.append_group(appends json)
@@ -88,44 +68,41 @@ const STEPS = [
       IF newest IS NOT NULL THEN
         PERFORM pg_notify('${schema}.events', newest::text);
       END IF;
-    END $$;`,
-];
-
-/** Makes tables and functions, or what is missing of them. May run twice and in several processes at once. */
-export const migrate = async (client: Client, schema: string, serviceRole: string | undefined): Promise<void> => {
-  await client.query('BEGIN');
-  try {
-    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('attestry migrate', 0))`);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-    await client.query(`CREATE TABLE IF NOT EXISTS ${schema}.event_store_version (version integer NOT NULL)`);
-    const found = await versionOf(client, schema);
-    for (const step of STEPS.slice(found)) await client.query(step(schema));
-    if (found < SCHEMA_VERSION) {
-      await client.query(`DELETE FROM ${schema}.event_store_version`);
-      await client.query(`INSERT INTO ${schema}.event_store_version VALUES (${SCHEMA_VERSION})`);
-    }
-    if (serviceRole !== undefined) await grant(client, schema, client.escapeIdentifier(serviceRole));
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
-};
+    END $$;`;
 
 /** A service may add events, and neither change nor remove one. */
-const grant = async (client: Client, schema: string, role: string): Promise<void> => {
-  await client.query(`
-    GRANT USAGE ON SCHEMA ${schema} TO ${role};
-    GRANT SELECT ON ${schema}.event_store_version TO ${role};
-    GRANT SELECT, INSERT ON ${schema}.events TO ${role};
-    GRANT USAGE ON SEQUENCE ${schema}.positions TO ${role};
-    GRANT SELECT, INSERT, UPDATE ON ${schema}.leases, ${schema}.checkpoints TO ${role};`);
+export const EVENT_TABLES: Migrations = {
+  component: 'events',
+  steps: [events],
+  grants: () => [
+    { on: 'events', privileges: 'SELECT, INSERT' },
+    { on: 'SEQUENCE positions', privileges: 'USAGE' },
+  ],
 };
 
-/** 0 where nothing was migrated. */
-export const versionOf = async (client: Pick<Client, 'query'>, schema: string): Promise<number> => {
-  const { rows } = await client.query<{ version: number }>(
-    `SELECT coalesce(max(version), 0)::integer AS version FROM ${schema}.event_store_version`,
-  );
-  return rows[0]!.version;
+const leases = (schema: string): string => `
+    CREATE TABLE ${schema}.leases (
+      name text COLLATE "C" PRIMARY KEY,
+      holder text NOT NULL,
+      epoch bigint NOT NULL,
+      expires_at bigint NOT NULL
+    );
+    CREATE TABLE ${schema}.checkpoints (
+      name text COLLATE "C" PRIMARY KEY,
+      position text NOT NULL,
+      epoch bigint NOT NULL
+    );
+
+    -- Milliseconds since the epoch, by this server's clock, also within a transaction.
+    CREATE FUNCTION ${schema}.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
+      $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;`;
+
+/** Leases and the checkpoints they fence; also for events that are kept elsewhere. */
+export const LEASE_TABLES: Migrations = {
+  component: 'leases',
+  steps: [leases],
+  grants: () => [
+    { on: 'leases', privileges: 'SELECT, INSERT, UPDATE' },
+    { on: 'checkpoints', privileges: 'SELECT, INSERT, UPDATE' },
+  ],
 };

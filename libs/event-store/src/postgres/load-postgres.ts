@@ -1,0 +1,47 @@
+import type { PostgresOptions } from '@attestry/postgres';
+import type { Leases } from '../event-store.js';
+import type { Checkpoints } from '../subscriptions.js';
+import type { PostgresEventStore } from './postgres-event-store.js';
+
+// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+
+/** The event store in PostgreSQL, with its leases and checkpoints. @throws Error when it was not migrated */
+export const openPostgresEvents = async (options: PostgresOptions): Promise<PostgresEventStore> => {
+  const { PostgresEventStore } = await import('./postgres-event-store.js');
+  return PostgresEventStore.open(options);
+};
+
+/** Leases and checkpoints for events that are kept elsewhere. */
+export interface PostgresCoordination {
+  leases: Leases;
+  checkpoints: Checkpoints;
+  close(): Promise<void>;
+}
+
+/** @throws Error when it was not migrated */
+export const openPostgresCoordination = async (options: PostgresOptions): Promise<PostgresCoordination> => {
+  const [{ PostgresLeases, PostgresCheckpoints }, { LEASE_TABLES }, { openDatabase }] = await Promise.all([
+    import('./postgres-leases.js'),
+    import('./schema.js'),
+    import('@attestry/postgres'),
+  ]);
+  const pool = await openDatabase(options, LEASE_TABLES);
+  return {
+    leases: new PostgresLeases(pool, options.schema),
+    checkpoints: new PostgresCheckpoints(pool, options.schema),
+    close: () => pool.end(),
+  };
+};
+
+/** Makes the tables of leases and checkpoints, and with `events` those of events; or adds what this release needs. */
+export const migratePostgresEvents = async (
+  options: { url: string; schema: string; serviceRole?: string },
+  { events }: { events: boolean },
+): Promise<void> => {
+  const [{ EVENT_TABLES, LEASE_TABLES }, { migrateSchema }] = await Promise.all([
+    import('./schema.js'),
+    import('@attestry/postgres'),
+  ]);
+  await migrateSchema(options, LEASE_TABLES);
+  if (events) await migrateSchema(options, EVENT_TABLES);
+};

@@ -1,0 +1,101 @@
+import pg, { type ClientBase, type Pool } from 'pg';
+import { checkedSchema, openPool, type PostgresOptions } from './open-pool.js';
+
+/** Privileges of the role services connect as, on one object: `{ on: 'events', privileges: 'SELECT, INSERT' }`. */
+export interface Grant {
+  /** A table, or another object with its kind: `SEQUENCE positions`. */
+  on: string;
+  privileges: string;
+}
+
+/** Tables of one component in one schema. A release adds steps and changes none, so its number is the schema's version. */
+export interface Migrations {
+  component: string;
+  /** SQL for a schema, in order. Steps only add: the release before goes on beside this one. */
+  steps: readonly ((schema: string) => string)[];
+  /** What services may do; all else is denied to them. */
+  grants: (schema: string) => readonly Grant[];
+}
+
+const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, component: string): Promise<number> => {
+  const { rows } = await client.query<{ version: number }>(
+    `SELECT version FROM ${schema}.schema_versions WHERE component = $1`,
+    [component],
+  );
+  return rows[0]?.version ?? 0;
+};
+
+/**
+ * Makes what is missing of a component's tables. May run twice and in several processes at once.
+ *
+ * @param options.serviceRole the role services connect as, when it is not the one that migrates
+ */
+export const migrateSchema = async (
+  { url, schema, serviceRole }: { url: string; schema: string; serviceRole?: string },
+  { component, steps, grants }: Migrations,
+): Promise<void> => {
+  checkedSchema(schema);
+  const client = new pg.Client({ connectionString: url, application_name: 'attestry migrate' });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('attestry migrate', 0))`);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS ${schema}.schema_versions (component text PRIMARY KEY, version integer NOT NULL)`,
+    );
+    const found = await versionOf(client, schema, component);
+    for (const step of steps.slice(found)) await client.query(step(schema));
+    if (found < steps.length)
+      await client.query(
+        `INSERT INTO ${schema}.schema_versions VALUES ($1, $2)
+         ON CONFLICT (component) DO UPDATE SET version = excluded.version`,
+        [component, steps.length],
+      );
+    if (serviceRole !== undefined) {
+      const role = client.escapeIdentifier(serviceRole);
+      const all = [{ on: 'schema_versions', privileges: 'SELECT' }, ...grants(schema)];
+      await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`);
+      for (const { on, privileges } of all) {
+        const name = on.split(' ').at(-1)!;
+        await client.query(
+          `GRANT ${privileges} ON ${on.slice(0, on.length - name.length)}${schema}.${name} TO ${role}`,
+        );
+      }
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    await client.end();
+  }
+};
+
+/**
+ * A pool on a schema that was migrated.
+ * @throws Error when a component's tables are missing or those of an older release
+ */
+export const openDatabase = async (options: PostgresOptions, ...needed: readonly Migrations[]): Promise<Pool> => {
+  const pool = openPool(options);
+  try {
+    for (const { component, steps } of needed) {
+      const version = await versionOf(pool as unknown as ClientBase, options.schema, component).catch(absent);
+      if (version < steps.length)
+        throw new Error(
+          `${options.schema}: ${component} has schema version ${version}, this release needs ${steps.length}: run "npm run migrate"`,
+        );
+    }
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+};
+
+/** `undefined_table` and `invalid_schema_name`: nothing was migrated yet. */
+const absent = (error: { code?: string }): number => {
+  if (error.code === '42P01' || error.code === '3F000') return 0;
+  // eslint-disable-next-line @typescript-eslint/only-throw-error -- what pg rejects with is an Error
+  throw error;
+};
