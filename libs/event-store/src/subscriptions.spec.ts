@@ -87,6 +87,23 @@ describe('CheckpointedSubscription', () => {
     expect(await store.checkpoints.read('quiet')).toBe(position);
   });
 
+  it('is ready while somebody else does the work, and takes it over', async () => {
+    const first = start('a', async () => {});
+    await until(() => first.health.caughtUp);
+    const got: number[] = [];
+    const second = start('a', async (events) => void got.push(...events.map(({ revision }) => revision)), {
+      leaseMs: 60,
+    });
+    await until(() => second.health.caughtUp);
+    expect(second.health).toEqual({ name: 'a', healthy: true, caughtUp: true });
+    await append(2);
+    expect(await first.waitForHead(5000)).toBe(true);
+    await first.close();
+    await append(3);
+    await until(() => got.length >= 3);
+    expect(got).toEqual([0, 1, 2]);
+  });
+
   it('is unhealthy while its handler fails, skips nothing, stops nobody else, and recovers', async () => {
     let broken = true;
     let failures = 0;

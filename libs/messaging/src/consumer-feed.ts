@@ -9,6 +9,8 @@ export interface Envelope {
   d: unknown;
 }
 
+export type Start = 'first' | 'new' | 'listener';
+
 /** A batch for a consumer; `replay` when it is one parked message handed over again. */
 export interface Delivery {
   records: FeedRecord[];
@@ -17,8 +19,11 @@ export interface Delivery {
 
 /** What a durable consumer asks of its feed; arguments and results are plain data, so that a port can carry them. */
 export interface ConsumerFeed {
-  /** Registers the consumer or finds it; resolves with the last acknowledged sequence (0: none). One holder at a time. */
-  open(name: string, subjects: readonly string[], batchSize: number, start: 'first' | 'new'): Promise<number>;
+  /**
+   * Registers the consumer or finds it; resolves with the last acknowledged sequence (0: none). One holder at a time. A
+   * listener begins with what comes, or behind the last message that was handed to it, and is kept nowhere.
+   */
+  open(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number>;
   /** Acknowledges what is in hand up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
   next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
   /** Ends a waiting `next`. */

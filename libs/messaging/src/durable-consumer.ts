@@ -1,5 +1,7 @@
-import { feedMessage, type ConsumerFeed, type FeedRecord } from './consumer-feed.js';
+import { feedMessage, type ConsumerFeed, type FeedRecord, type Start } from './consumer-feed.js';
 import type { Consumer, ConsumerHealth, ConsumerOptions, FeedMessage } from './message-bus.js';
+
+export type LoopOptions = Omit<ConsumerOptions, 'start'> & { start?: Start };
 
 export interface FeedAccess {
   call<M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>): ReturnType<ConsumerFeed[M]>;
@@ -12,13 +14,14 @@ const message = (error: unknown): string => (error instanceof Error ? error.mess
 export class DurableConsumer implements Consumer {
   private state: Omit<ConsumerHealth, 'name'> = { healthy: true };
   private stopping = false;
+  private held = false;
   private wakeUp: (() => void) | undefined;
   private readonly finished: Promise<void>;
   /** Acknowledged here, not yet told to the feed. */
   private acknowledged: number | undefined;
 
   constructor(
-    private readonly options: ConsumerOptions,
+    private readonly options: LoopOptions,
     private readonly handler: (messages: FeedMessage[]) => Promise<void>,
     private readonly feed: FeedAccess,
     private readonly onClosed: () => void,
@@ -28,6 +31,10 @@ export class DurableConsumer implements Consumer {
 
   get health(): ConsumerHealth {
     return { name: this.options.name, ...this.state };
+  }
+
+  get isHeld(): boolean {
+    return this.held;
   }
 
   async close(): Promise<void> {
@@ -55,11 +62,13 @@ export class DurableConsumer implements Consumer {
   }
 
   private async consume(opened: () => void): Promise<void> {
-    const { name, subjects, batchSize = 256, start = 'first', restMs = 0 } = this.options;
+    const { name, subjects, batchSize = 256, start = 'first', restMs = 0, onHeld } = this.options;
     const found = await this.feed.call('open', name, subjects, batchSize, start);
-    opened();
-    this.state = { healthy: true, acknowledged: found ? String(found) : undefined };
     try {
+      this.held = true;
+      await onHeld?.();
+      opened();
+      this.state = { healthy: true, acknowledged: found ? String(found) : undefined };
       while (!this.stopping) {
         const acknowledged = this.acknowledged;
         this.acknowledged = undefined;
@@ -69,6 +78,7 @@ export class DurableConsumer implements Consumer {
         if (restMs > 0 && delivery.records.length < batchSize) await this.rest(restMs);
       }
     } finally {
+      this.held = false;
       const acknowledged = this.acknowledged;
       this.acknowledged = undefined;
       if (this.feed.isOpen()) await this.feed.call('leave', name, acknowledged);
@@ -129,7 +139,7 @@ export class DurableConsumer implements Consumer {
   /** Full delay doubles up to the maximum; half of it is jitter. */
   private async backOff(failures: number): Promise<void> {
     if (this.stopping) return;
-    const { initialDelayMs = 100, maxDelayMs = 30_000 } = this.options.retry ?? {};
+    const { initialDelayMs = 100, maxDelayMs = 5000 } = this.options.retry ?? {};
     const delay = Math.min(initialDelayMs * 2 ** (failures - 1), maxDelayMs) * (0.5 + Math.random() / 2);
     await this.rest(delay);
   }

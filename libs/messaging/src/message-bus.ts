@@ -80,8 +80,21 @@ export interface ConsumerOptions {
     maxAttempts?: number;
     /** Milliseconds before the second attempt; doubles, with jitter. Default 100. */
     initialDelayMs?: number;
+    /** Default 5,000. */
     maxDelayMs?: number;
   };
+  /**
+   * Called each time this process becomes the one that consumes, before the first batch: what it remembers of the
+   * messages before may be older than what another process has done since. When it rejects, that is tried again.
+   */
+  onHeld?: () => Promise<void>;
+}
+
+export interface ListenerOptions {
+  /** For health and log. */
+  name: string;
+  /** Exact subjects or prefixes ending in `.>` */
+  subjects: readonly Subject[];
 }
 
 export interface ConsumerHealth {
@@ -96,6 +109,8 @@ export interface ConsumerHealth {
 
 export interface Consumer {
   readonly health: ConsumerHealth;
+  /** True while this process is the one that consumes. */
+  readonly isHeld: boolean;
   /** Stops and waits for the batch being handled. What it acknowledged stays acknowledged. */
   close(): Promise<void>;
 }
@@ -137,6 +152,12 @@ export abstract class MessageBus {
    * A handler that rejects is called again with the same messages after a back-off; other consumers go on.
    */
   abstract consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer;
+
+  /**
+   * Hears every message published from now on, in every process that listens; nothing of it is kept, and a handler that
+   * rejects is called again. While it is `healthy` no message is missing; what came while it was cut off comes late.
+   */
+  abstract listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer;
 
   /** Messages that failed `maxAttempts` times, oldest first. */
   abstract parked(consumer: string): Promise<ParkedMessage[]>;

@@ -3,6 +3,7 @@ import {
   RequestFailed,
   type ConsumerOptions,
   type FeedMessage,
+  type ListenerOptions,
   type MessageBus,
   type OutgoingMessage,
 } from './message-bus.js';
@@ -477,6 +478,86 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(again.done.got)).toEqual([4]);
         expect(numbers(again.stuck.got)).toEqual([1, 2, 3, 4]);
         expect(numbers(again.parking.got).sort()).toEqual([2, 4]);
+      });
+    });
+
+    describe('listeners', () => {
+      const listen = (on: MessageBus = bus, options: Partial<ListenerOptions> = {}) => {
+        const got: FeedMessage[] = [];
+        const consumer = on.listen({ name: 'ears', subjects: ['event.>'], ...options }, async (messages) => {
+          got.push(...messages);
+        });
+        return { got, consumer };
+      };
+
+      it('hears in each listener all that is published from then on, in order, and nothing before', async () => {
+        await bus.publish(events(1, 3));
+        const ears = [listen(), listen()];
+        await bus.publish(events(4, 40));
+        await until(() => ears.every(({ got }) => got.length >= 37));
+        for (const { got } of ears) expect(numbers(got)).toEqual(range(4, 40));
+        expect(ears[0]!.got[0]).toMatchObject({ id: 'event-4', headers: { tenant: 'tenant-1' }, attempt: 1 });
+        expect(ears[0]!.consumer.health).toMatchObject({ name: expect.stringMatching(/^ears/), healthy: true });
+      });
+
+      it('selects by subject', async () => {
+        const { got } = listen(bus, { subjects: ['event.dids.did-created', 'event.webhooks.>'] });
+        await bus.publish([event(1), event(2, 'event.dids.did-deleted'), event(3, 'event.webhooks.webhook-saved')]);
+        await until(() => got.length >= 2);
+        expect(numbers(got)).toEqual([1, 3]);
+      });
+
+      it('keeps nothing: a listener that comes later begins anew', async () => {
+        const first = listen();
+        await bus.publish(events(1, 2));
+        await until(() => first.got.length === 2);
+        await first.consumer.close();
+        await bus.publish(events(3, 4));
+        const second = listen();
+        await bus.publish(events(5, 6));
+        await until(() => second.got.length >= 2);
+        expect(numbers(second.got)).toEqual([5, 6]);
+        expect(numbers(first.got)).toEqual([1, 2]);
+      });
+
+      it('calls a handler that failed again with the same messages', async () => {
+        const seen: number[][] = [];
+        const consumer = bus.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
+          seen.push(numbers(messages));
+          if (seen.length === 1) throw new Error('not yet');
+        });
+        await bus.publish([event(1)]);
+        await until(() => seen.length === 2);
+        expect(seen).toEqual([[1], [1]]);
+        await until(() => consumer.health.healthy);
+      });
+    });
+
+    describe('becoming the holder', () => {
+      it('tells a consumer before its first batch, and is not healthy while that fails', async () => {
+        await bus.publish(events(1, 2));
+        const order: string[] = [];
+        let failing = true;
+        const consumer = bus.consume(
+          {
+            ...ALL,
+            retry: { initialDelayMs: 10 },
+            onHeld: async () => {
+              order.push('held');
+              if (failing) throw new Error('not yet');
+            },
+          },
+          async (messages) => void order.push(...numbers(messages).map(String)),
+        );
+        await until(() => order.length >= 2);
+        expect(consumer.health).toMatchObject({ healthy: false, error: 'not yet' });
+        failing = false;
+        await until(() => order.includes('2'));
+        expect(order.filter((it) => it !== 'held')).toEqual(['1', '2']);
+        expect(order.lastIndexOf('held')).toBe(order.indexOf('1') - 1);
+        expect(consumer.isHeld).toBe(true);
+        await consumer.close();
+        expect(consumer.isHeld).toBe(false);
       });
     });
 

@@ -15,11 +15,11 @@ export interface ProjectionRunnerOptions {
   leases: Leases;
   /** Names this process towards the leases; unique per process. */
   holder: string;
-  /** How long a lease outlives its holder. Default 10,000 ms; renewed three times within it. */
+  /** How long a lease outlives its holder. Default 6,000 ms; renewed three times within it, looked for six times. */
   leaseTtlMs?: number;
   /** Most events in a batch, up to 1024. Default 256. */
   batchSize?: number;
-  /** Pause after a failure, doubling with jitter. Default 100 to 30,000 ms. */
+  /** Pause after a failure, doubling with jitter. Default 100 to 5,000 ms. */
   backoff?: { firstMs: number; maxMs: number };
   /** Pause before an unknown event type is tried again. Default 30,000 ms. */
   unknownTypeRetryMs?: number;
@@ -143,7 +143,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
 
   private async run(): Promise<void> {
     for (let failures = 0; !this.stopped;) {
-      let wait = this.renewMs;
+      let wait = this.ttlMs / 6;
       try {
         const lease = await this.o.leases.acquire(this.projection.name, this.o.holder, this.ttlMs);
         if (lease) {
@@ -322,13 +322,13 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   private backoff(failures: number): number {
-    const { firstMs, maxMs } = this.o.backoff ?? { firstMs: 100, maxMs: 30_000 };
+    const { firstMs, maxMs } = this.o.backoff ?? { firstMs: 100, maxMs: 5000 };
     const full = Math.min(maxMs, firstMs * 2 ** (failures - 1));
     return full * (0.5 + (this.o.random ?? Math.random)() / 2);
   }
 
   private get ttlMs(): number {
-    return this.o.leaseTtlMs ?? 10_000;
+    return this.o.leaseTtlMs ?? 6000;
   }
 
   private get renewMs(): number {

@@ -1,6 +1,6 @@
 import { moduleBeside, SqliteThread } from '@attestry/sqlite';
 import type { OnError } from '../message-bus.js';
-import type { Delivery, FeedRecord } from '../consumer-feed.js';
+import type { Delivery, FeedRecord, Start } from '../consumer-feed.js';
 import { subjectMatcher } from './feed.jobs.js';
 import type { FeedCalls } from './frames.js';
 
@@ -87,13 +87,7 @@ export class Feed implements FeedCalls {
       .then((sequences) => this.published(messages, sequences));
   }
 
-  async open(
-    name: string,
-    subjects: readonly string[],
-    batchSize: number,
-    start: 'first' | 'new',
-    holder = 0,
-  ): Promise<number> {
+  async open(name: string, subjects: readonly string[], batchSize: number, start: Start, holder = 0): Promise<number> {
     if (this.held.has(name)) throw new Error(`consumer ${name} is running already`);
     const consumer: Held = {
       name,
@@ -110,6 +104,7 @@ export class Feed implements FeedCalls {
       waiting: undefined,
     };
     this.held.set(name, consumer);
+    if (start === 'listener') return (consumer.position = this.newest);
     try {
       this.saveCheckpointsLater();
       const found = await this.thread.call<{ acknowledged: number; replay: boolean }>('open', { name, start });

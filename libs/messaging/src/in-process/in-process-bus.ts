@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
 import type {
   Consumer,
   ConsumerOptions,
   FeedMessage,
+  ListenerOptions,
   OnError,
   OutgoingMessage,
   ParkedMessage,
@@ -14,7 +16,7 @@ import type {
 } from '../message-bus.js';
 import { INTERNAL_ERROR, MessageBus, RequestFailed } from '../message-bus.js';
 import { feedMessage, type Envelope } from '../consumer-feed.js';
-import { DurableConsumer } from '../durable-consumer.js';
+import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import { framedPort } from './framed-port.js';
 import type { FeedCalls, ReturnAddress, ToBroker, ToBus } from './frames.js';
 
@@ -139,6 +141,14 @@ export class InProcessBus extends MessageBus {
   }
 
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.run(options, handler);
+  }
+
+  listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.run({ name: `${name}~${randomUUID()}`, subjects, start: 'listener' }, handler);
+  }
+
+  private run(options: LoopOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     if (this.closing) throw new RequestFailed('closed', options.name);
     const consumer: DurableConsumer = new DurableConsumer(
       options,

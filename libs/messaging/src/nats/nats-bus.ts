@@ -9,7 +9,7 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import { feedMessage, type ConsumerFeed, type Envelope } from '../consumer-feed.js';
-import { DurableConsumer } from '../durable-consumer.js';
+import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import {
   INTERNAL_ERROR,
   MessageBus,
@@ -17,6 +17,7 @@ import {
   type Consumer,
   type ConsumerOptions,
   type FeedMessage,
+  type ListenerOptions,
   type OnError,
   type OutgoingMessage,
   type ParkedMessage,
@@ -29,6 +30,7 @@ import {
 import { connectNats, type NatsOptions } from './connect-nats.js';
 import { DEFAULT_NAMESPACE, Names, token } from './names.js';
 import { NatsConsumerFeed, type ParkedValue } from './nats-consumer-feed.js';
+import { NatsListenerFeed } from './nats-listener-feed.js';
 
 export interface NatsBusOptions extends NatsOptions {
   onError: OnError;
@@ -181,6 +183,27 @@ export class NatsBus extends MessageBus {
       now: this.now,
       startAfter: options.start === 'new' ? this.startAfterNewest() : async () => 0,
     });
+    return this.run(options, handler, feed);
+  }
+
+  listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    if (this.closing) throw new RequestFailed('closed', name);
+    const feed = new NatsListenerFeed({
+      manager: this.manager,
+      connection: this.connection,
+      names: this.names,
+      startAfter: this.startAfterNewest(),
+    });
+    // Who listens wants to know soon that it hears again.
+    const retry = { initialDelayMs: 100, maxDelayMs: 1000 };
+    return this.run({ name, subjects, start: 'listener', retry }, handler, feed);
+  }
+
+  private run(
+    options: LoopOptions,
+    handler: (messages: FeedMessage[]) => Promise<void>,
+    feed: ConsumerFeed,
+  ): DurableConsumer {
     const consumer: DurableConsumer = new DurableConsumer(
       options,
       handler,

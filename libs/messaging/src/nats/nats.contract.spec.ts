@@ -147,6 +147,24 @@ if (program === undefined) {
       expect(three.got).toEqual([1, 2]);
     });
 
+    it('lets a listener know that it is cut off, and hears what it missed when the server is back', async () => {
+      const { name } = await migrated();
+      const [one, other] = [await bus(name), await bus(name)];
+      const got: number[] = [];
+      const ears = one.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
+        got.push(...messages.map(({ data }) => (data as { n: number }).n));
+      });
+      await publish(other, 1);
+      await waitUntil(() => got.length === 1);
+
+      await server.kill();
+      await waitUntil(() => !ears.health.healthy, { timeoutMs: 2000 });
+      await server.restart();
+      await waitUntil(() => publish(other, 2, 3).then(() => true), { timeoutMs: 15_000 });
+      await waitUntil(() => got.length >= 3 && ears.health.healthy, { timeoutMs: 15_000 });
+      expect(got).toEqual([1, 2, 3]);
+    }, 60_000);
+
     it('hands over again what was in hand while the connection broke, and goes on in order', async () => {
       const { name } = await migrated();
       const one = await bus(name);
