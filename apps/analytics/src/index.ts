@@ -4,6 +4,7 @@ import { AnalyticsModule } from './analytics.module.js';
 
 export const analyticsService: ServiceDefinition = {
   name: 'analytics',
+  needs: ['operations', 'keys'],
   module: AnalyticsModule,
   endpoints: analyticsEndpoints,
 };

@@ -2,4 +2,9 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { didsEndpoints } from './dids.endpoints.js';
 import { DidsModule } from './dids.module.js';
 
-export const didsService: ServiceDefinition = { name: 'dids', module: DidsModule, endpoints: didsEndpoints };
+export const didsService: ServiceDefinition = {
+  name: 'dids',
+  needs: ['domain', 'keys'],
+  module: DidsModule,
+  endpoints: didsEndpoints,
+};

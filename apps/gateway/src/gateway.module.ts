@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import type { EngineNeed } from '@attestry/service-kit';
 import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
 import { Directory } from './directory/directory.js';
@@ -6,6 +7,9 @@ import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
 import { RateLimits } from './edge/rate-limits.js';
 import { RunOperation } from './operation/run-operation.js';
+
+/** Engines beside the bus: the gateway keeps nothing. */
+export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 
 @Module({
   providers: [Directory, Hosts, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],

@@ -4,6 +4,7 @@ import { IssuanceModule } from './issuance.module.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
+  needs: ['domain', 'keys', 'replay-guard'],
   module: IssuanceModule,
   endpoints: issuanceEndpoints,
 };

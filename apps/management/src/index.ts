@@ -4,6 +4,7 @@ import { ManagementModule } from './management.module.js';
 
 export const managementService: ServiceDefinition = {
   name: 'management',
+  needs: ['domain', 'keys'],
   module: ManagementModule,
   endpoints: managementEndpoints,
 };

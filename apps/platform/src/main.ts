@@ -29,7 +29,7 @@ const main = async (): Promise<void> => {
   let stopping: Promise<void> | undefined;
   const stop = (code: number): void => {
     stopping ??= (async () => {
-      setTimeout(() => process.exit(code || 1), STOP_MS).unref();
+      setTimeout(() => process.exit(code || 1), config.shutdownDelay * 1000 + STOP_MS).unref();
       await platform?.close();
       process.exit(code);
     })();
@@ -51,6 +51,7 @@ const ready = (config: PlatformConfig) => {
     auth: url(environment!.authorizationServerDomain),
     tenants: url(`<subdomain>.${environment!.domain}`),
     port: config.port,
+    ...(config.service && { service: config.service }),
     dataDir: config.dataDir,
     ...(!config.managementClientId && { managementClientFile: `${config.dataDir}/management-client.json` }),
   };
@@ -58,7 +59,9 @@ const ready = (config: PlatformConfig) => {
 
 main().catch((error: unknown) => {
   // Configuration and locks are the operator's to mend: the message says how, a stack would not.
-  const known = error instanceof ConfigError || (error as Error)?.name === 'DataFolderLocked';
+  const known =
+    error instanceof ConfigError ||
+    ['DataFolderLocked', 'AlreadyRunning', 'NotMigrated'].includes((error as Error)?.name);
   console.error(known ? (error as Error).message : error);
   process.exit(1);
 });

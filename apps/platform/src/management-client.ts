@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { managementClientOutcome, requestManagementClient } from '@attestry/management';
-import { parseConfig } from '@attestry/service-kit';
+import { managementClientOutcome, registerManagementClient, requestManagementClient } from '@attestry/management';
+import { openProcessEngines, parseConfig, type PlatformConfig } from '@attestry/service-kit';
 import { lockDataFolder } from '@attestry/sqlite';
 
 const USAGE = 'usage: npm run management-client -- create --name NAME';
@@ -20,11 +20,28 @@ const isRunning = async (dataDir: string): Promise<boolean> => {
   }
 };
 
+/** Several processes share engines, not a folder: the client is registered where they keep it. */
+const register = async (config: PlatformConfig, name: string) => {
+  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const));
+  const { streams, vault, ids, clock } = engines;
+  try {
+    if (!streams || !vault) throw new Error('no engines');
+    return await registerManagementClient(streams, vault, ids, clock, { name });
+  } finally {
+    await engines.close();
+  }
+};
+
 /** Makes a management client. Prints its credentials once, as JSON; only a hash of the secret is kept. */
 const main = async (): Promise<void> => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { name: { type: 'string' } } });
   if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new Error(USAGE);
-  const { dataDir } = parseConfig(process.env);
+  const config = parseConfig(process.env);
+  if (config.natsServers) {
+    const { clientId, clientSecret } = await register(config, values.name);
+    return console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
+  }
+  const { dataDir } = config;
   const running = await isRunning(dataDir);
   const { id, clientId, clientSecret } = await requestManagementClient(dataDir, values.name);
   for (const end = Date.now() + WAIT_MS; running; await pause(100)) {

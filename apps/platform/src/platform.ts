@@ -1,25 +1,28 @@
-import type { Type } from '@nestjs/common';
+import type { Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { analyticsService } from '@attestry/analytics';
 import { didsService } from '@attestry/dids';
-import { Edge, GatewayModule } from '@attestry/gateway';
+import { Edge, GATEWAY_NEEDS, GatewayModule } from '@attestry/gateway';
 import { issuanceService } from '@attestry/issuance';
 import { managementService } from '@attestry/management';
 import {
   createNestLogger,
-  openEngines,
+  openProcessEngines,
   rootModule,
   serveEndpoints,
-  type Engines,
+  type EngineNeed,
   type EnginesOptions,
   type PlatformConfig,
+  type ProcessEngines,
   type ServiceDefinition,
 } from '@attestry/service-kit';
 import { webhooksService } from '@attestry/webhooks';
 
-/** All services of the embedded process. */
+/** All services behind the gateway. */
 export const SERVICES: readonly ServiceDefinition[] = [
   managementService,
   didsService,
@@ -29,39 +32,75 @@ export const SERVICES: readonly ServiceDefinition[] = [
 ];
 
 export interface Platform {
-  engines: Engines;
-  /** Address the HTTP server listens on. */
+  engines: ProcessEngines;
+  /** Port the HTTP server listens on. */
   port: number;
+  /** Unready at once; resolves when everything taken is finished, leases are given back and engines closed. */
   close(): Promise<void>;
 }
 
 /** Time between closing the doors and cutting what is still open. */
 const KEEP_ALIVE_MS = 65_000;
+/** Most time for requests in hand once the doors are closed. */
+const DRAIN_MS = 10_000;
 
-/** Starts every service in this process on the embedded engines, with the HTTP edge in front. */
+/** What this process is told to run: everything, the gateway, or one service. */
+const hosted = ({ service }: PlatformConfig) => {
+  const services = SERVICES.filter(({ name }) => service === undefined || name === service);
+  const gateway = service === undefined || service === 'gateway';
+  const needs = new Set<EngineNeed>([
+    ...services.flatMap((definition) => definition.needs),
+    ...(gateway ? GATEWAY_NEEDS : []),
+  ]);
+  return { services, gateway, needs };
+};
+
+const startGateway = async (root: Parameters<typeof NestFactory.create>[0], engines: ProcessEngines) => {
+  const adapter = new FastifyAdapter({
+    trustProxy: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
+    bodyParser: false,
+    logger: createNestLogger(engines.logger),
+    abortOnError: false,
+  });
+  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  await app.init();
+  return app;
+};
+
+/** No new connections; resolves when those that were in use have their answers. */
+const drain = async (server: Server): Promise<void> => {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection becomes idle with its answer, and would then be kept for the next request.
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  await Promise.race([closed, pause(DRAIN_MS, undefined, { ref: false })]);
+  clearInterval(idle);
+};
+
+/** Starts what the configuration names in this process, on the engines it names. */
 export const startPlatform = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Platform> => {
-  const engines = await openEngines(config, options);
+  const { services, gateway, needs } = hosted(config);
+  const engines = await openProcessEngines(config, needs, options);
   try {
-    const adapter = new FastifyAdapter({
-      trustProxy: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      forceCloseConnections: 'idle',
-      return503OnClosing: false,
-    });
-    const root: Type = rootModule(SERVICES, engines, [GatewayModule]);
-    const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
-      bodyParser: false,
-      logger: createNestLogger(engines.logger),
-      abortOnError: false,
-    });
-    app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
-    await app.init();
-    const transport = serveEndpoints(app, SERVICES, engines);
-    await app.listen(config.port, config.host);
+    const root = rootModule(services, engines, gateway ? [GatewayModule] : []);
+    const edge = gateway ? await startGateway(root, engines) : undefined;
+    const app: INestApplicationContext =
+      edge ??
+      (await NestFactory.createApplicationContext(root, {
+        logger: createNestLogger(engines.logger),
+        abortOnError: false,
+      }));
+    const transport = serveEndpoints(app, services, engines);
+    await edge?.listen(config.port, config.host);
     const close = async () => {
       engines.health.close();
+      await pause(config.shutdownDelay * 1000);
       // Doors first, then what is in hand, then the reactions, then the engines: nothing acknowledged is lost.
-      app.getHttpServer().close();
+      if (edge) await drain(edge.getHttpServer() as Server);
       await transport.close();
       await app.close();
       await engines.close();

@@ -4,6 +4,7 @@ import { WebhooksModule } from './webhooks.module.js';
 
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',
+  needs: ['domain', 'keys'],
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
 };

@@ -5,7 +5,8 @@ import { rolesWith } from './roles.js';
 /** Where an operation is served: the management host, an authorization host, a tenant's own host, or the host of `CONTEXT_URL`. */
 export type Api = 'management' | 'auth' | 'tenant' | 'contexts';
 
-export type ServiceName = 'management' | 'dids' | 'issuance' | 'webhooks' | 'analytics';
+export const SERVICE_NAMES = ['management', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 export type Access =
   /** No credentials. */

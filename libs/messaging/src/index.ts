@@ -7,6 +7,7 @@ export {
   type ConsumerOptions,
   type FeedMessage,
   type Headers,
+  type ListenerOptions,
   type OnError,
   type OutgoingMessage,
   type ParkedMessage,

@@ -72,9 +72,14 @@ export const migrateSchema = async (
   }
 };
 
+/** The tables are missing, or those of an older release. */
+export class NotMigrated extends Error {
+  override readonly name = 'NotMigrated';
+}
+
 /**
  * A pool on a schema that was migrated.
- * @throws Error when a component's tables are missing or those of an older release
+ * @throws NotMigrated
  */
 export const openDatabase = async (options: PostgresOptions, ...needed: readonly Migrations[]): Promise<Pool> => {
   const pool = openPool(options);
@@ -82,7 +87,7 @@ export const openDatabase = async (options: PostgresOptions, ...needed: readonly
     for (const { component, steps } of needed) {
       const version = await versionOf(pool as unknown as ClientBase, options.schema, component).catch(absent);
       if (version < steps.length)
-        throw new Error(
+        throw new NotMigrated(
           `${options.schema}: ${component} has schema version ${version}, this release needs ${steps.length}: run "npm run migrate"`,
         );
     }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { SERVICE_NAMES } from '@attestry/contracts';
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
@@ -62,6 +63,21 @@ const httpUrl = (s: string) => {
   const url = URL.canParse(s) ? new URL(s) : undefined;
   return url && /^https?:$/.test(url.protocol) ? s : fail('must be an http or https URL');
 };
+/** With one of these schemes; what it says beside that is the client's to judge. */
+const urlOf =
+  (...schemes: string[]) =>
+  (s: string) =>
+    schemes.some((scheme) => s.startsWith(`${scheme}//`) && s.length > scheme.length + 2)
+      ? s
+      : fail(`must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+const list =
+  <T>(parse: (s: string) => T) =>
+  (s: string): T[] =>
+    s
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .map(parse);
 const key32 = (s: string) => {
   const bytes = Buffer.from(s, 'base64url');
   return /^[A-Za-z0-9_-]{43}$/.test(s) && bytes.length === 32
@@ -147,6 +163,99 @@ export const SETTINGS = {
   port: setting('PORT', 'Port of the HTTP server; 0 takes a free one.', '8080', integer(0, 65535)),
   host: setting('HOST', 'Address the HTTP server binds to.', '127.0.0.1', text),
   dataDir: setting('DATA_DIR', 'Folder of the embedded engines.', '.attestry', text),
+  service: setting(
+    'SERVICE',
+    'The one service this process runs: `gateway`, or one of those it forwards to. Default: all of them in one process.',
+    '',
+    oneOf('gateway', ...SERVICE_NAMES),
+    optional,
+  ),
+  shutdownDelay: setting(
+    'SHUTDOWN_DELAY',
+    'Seconds between becoming unready and closing the doors, for load balancers to notice.',
+    '0',
+    integer(0, 300),
+  ),
+  natsServers: setting(
+    'NATS_URL',
+    'Comma list of NATS servers (`nats://` or `tls://host:port`): the bus between processes. Default: in this process.',
+    '',
+    list(urlOf('nats:', 'tls:')),
+    optional,
+  ),
+  natsUser: setting('NATS_USER', 'User on the NATS servers.', '', text, optional),
+  natsPassword: setting('NATS_PASSWORD', 'Its password.', '', text, { secret: true, ...optional }),
+  natsCredentialsFile: setting(
+    'NATS_CREDENTIALS_FILE',
+    'Path of a `.creds` file, instead of user and password.',
+    '',
+    text,
+    optional,
+  ),
+  natsCaFile: setting('NATS_CA_FILE', 'Path of the certificates (PEM) the servers are trusted by.', '', text, optional),
+  natsCertFile: setting('NATS_CERT_FILE', 'Path of the client certificate (PEM).', '', text, optional),
+  natsKeyFile: setting('NATS_KEY_FILE', 'Path of its key (PEM).', '', text, optional),
+  natsNamespace: setting(
+    'NATS_NAMESPACE',
+    'Prefix of subjects, streams and buckets, so that several platforms can share servers.',
+    'attestry',
+    (s) => (/^[A-Za-z0-9_-]+$/.test(s) ? s : fail('must be letters, digits, - and _')),
+  ),
+  natsReplicas: setting(
+    'NATS_REPLICAS',
+    'Copies of streams and buckets in a cluster; for `migrate`.',
+    '1',
+    integer(1, 5),
+  ),
+  eventStoreUrl: setting(
+    'EVENTSTORE_URL',
+    'EventStoreDB for events: `esdb://user:password@host:2113?tls=true`. Default: `DATABASE_URL`, else a file.',
+    '',
+    urlOf('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:'),
+    { secret: true, ...optional },
+  ),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    'PostgreSQL for read models, keys, leases and, without `EVENTSTORE_URL`, events; as the role of the services. Default: files.',
+    '',
+    urlOf('postgres:', 'postgresql:'),
+    { secret: true, ...optional },
+  ),
+  databaseSchema: setting(
+    'DATABASE_SCHEMA',
+    'Schema of events and leases; the others begin with its name (`_operations`, `_read`, `_analytics`, `_keys`).',
+    'attestry',
+    (s) => (/^[a-z_][a-z0-9_]{0,28}$/.test(s) ? s : fail('must be lower-case letters, digits and _')),
+  ),
+  databasePool: setting('DATABASE_POOL', 'Connections of one process at most, for each use.', '10', integer(1, 200)),
+  keysDatabaseUrl: setting(
+    'KEYS_DATABASE_URL',
+    'PostgreSQL for keys alone. Default: `DATABASE_URL`.',
+    '',
+    urlOf('postgres:', 'postgresql:'),
+    { secret: true, ...optional },
+  ),
+  redisUrl: setting(
+    'REDIS_URL',
+    'Redis or Valkey for rate limits and single-use values: `redis://` or `rediss://`. Default: memory and a file.',
+    '',
+    urlOf('redis:', 'rediss:'),
+    { secret: true, ...optional },
+  ),
+  migrationDatabaseUrl: setting(
+    'MIGRATION_DATABASE_URL',
+    'PostgreSQL as the role that owns the tables; for `migrate`. Default: `DATABASE_URL`.',
+    '',
+    urlOf('postgres:', 'postgresql:'),
+    { secret: true, ...optional },
+  ),
+  databaseServiceRole: setting(
+    'DATABASE_SERVICE_ROLE',
+    'Role that `migrate` grants the services their rights to. Default: the user of `DATABASE_URL`, when it is not the one that migrates.',
+    '',
+    text,
+    optional,
+  ),
   baseDomain: setting(
     'BASE_DOMAIN',
     'Base of the default environment: tenants at `<subdomain>.<base>`, tokens at `auth.<base>`. Default `localhost:<port>`.',
@@ -340,10 +449,15 @@ export class ConfigError extends Error {
 }
 
 /**
- * Parses the environment. `port` is the port really bound when `PORT` is 0.
+ * Parses the environment. `port` is the port really bound when `PORT` is 0. To migrate, nothing is needed but where the
+ * engines are.
  * @throws ConfigError naming every fault at once
  */
-export const parseConfig = (env: Record<string, string | undefined>, port?: number): PlatformConfig => {
+export const parseConfig = (
+  env: Record<string, string | undefined>,
+  port?: number,
+  purpose: 'run' | 'migrate' = 'run',
+): PlatformConfig => {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(SETTINGS)) {
@@ -355,7 +469,7 @@ export const parseConfig = (env: Record<string, string | undefined>, port?: numb
     }
   }
   const parsed = values as unknown as Parsed;
-  if (parsed.nodeEnv === 'production') {
+  if (parsed.nodeEnv === 'production' && purpose === 'run') {
     if (!parsed.masterKey) faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
@@ -366,6 +480,7 @@ export const parseConfig = (env: Record<string, string | undefined>, port?: numb
   }
   if (!parsed.managementClientId !== !parsed.managementClientSecret)
     faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET must be set together');
+  if (purpose === 'run') faults.push(...sharedFaults(parsed));
   if (faults.length) throw new ConfigError(faults);
   const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
   return new PlatformConfig({
@@ -376,6 +491,30 @@ export const parseConfig = (env: Record<string, string | undefined>, port?: numb
     environments: parsed.environments ?? [defaultEnvironment(baseDomain)],
     contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
   });
+};
+
+/** What cannot work, and what several processes must be told alike. */
+const sharedFaults = (parsed: Parsed): string[] => {
+  const faults: string[] = [];
+  const need = (names: (keyof Parsed)[], why: string) => {
+    for (const name of names) if (parsed[name] === undefined) faults.push(`${SETTINGS[name].env} is required ${why}`);
+  };
+  if (parsed.natsPassword !== undefined && parsed.natsUser === undefined) faults.push('NATS_PASSWORD needs NATS_USER');
+  if (parsed.natsUser !== undefined && parsed.natsCredentialsFile !== undefined)
+    faults.push('NATS_USER and NATS_CREDENTIALS_FILE exclude each other');
+  if (!parsed.natsCertFile !== !parsed.natsKeyFile)
+    faults.push('NATS_CERT_FILE and NATS_KEY_FILE must be set together');
+  if (parsed.service !== undefined) need(['natsServers'], 'with SERVICE: a service alone reaches no other');
+  if (parsed.keysDatabaseUrl !== undefined) need(['databaseUrl'], 'with KEYS_DATABASE_URL');
+  if (parsed.natsServers === undefined) return faults;
+  const why = 'with NATS_URL: several processes share it';
+  const { service } = parsed;
+  if (service === undefined || service === 'gateway' || service === 'issuance') need(['redisUrl'], why);
+  if (service !== 'gateway') need(['databaseUrl', 'masterKey'], why);
+  if (service === undefined || service === 'management')
+    need(['managementClientId', 'managementClientSecret'], 'with NATS_URL: no data folder is shared');
+  if (!parsed.baseDomain && !parsed.environments) faults.push('BASE_DOMAIN or ENVIRONMENTS is required with NATS_URL');
+  return faults;
 };
 
 /** The environment of an installation that names none; its ids never change. */

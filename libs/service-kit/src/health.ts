@@ -27,6 +27,10 @@ export class Health {
     });
   }
 
+  get isClosing(): boolean {
+    return this.closing;
+  }
+
   /** From now on unready: the process is shutting down. */
   close(): void {
     this.closing = true;

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Optional, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   REQUESTS_COMMITTED_SUBJECT,
   type IntegrationEventType,
@@ -18,6 +18,7 @@ import {
   type Consumer,
   type ConsumerOptions,
   type FeedMessage,
+  type ListenerOptions,
   type OutgoingMessage,
 } from '@attestry/messaging';
 import { Health } from './health.js';
@@ -51,21 +52,25 @@ export class Reactions implements BeforeApplicationShutdown {
   private readonly running: { close(): Promise<void> }[] = [];
 
   constructor(
-    private readonly store: EventStore,
-    private readonly leases: Leases,
-    @Inject(CHECKPOINTS) private readonly checkpoints: Checkpoints,
     private readonly bus: MessageBus,
     private readonly health: Health,
     @Inject(LOGGER) private readonly logger: Logger,
+    // A process without domain events only consumes.
+    @Optional() private readonly store?: EventStore,
+    @Optional() private readonly leases?: Leases,
+    @Optional() @Inject(CHECKPOINTS) private readonly checkpoints?: Checkpoints,
   ) {}
 
   /** Runs a handler over the stored events of some categories, in order, at least once. */
   start(reaction: Reaction): CheckpointedSubscription {
+    const { store, leases } = this;
+    const checkpoints = reaction.checkpoints ?? this.checkpoints;
+    if (!store || !leases || !checkpoints) throw new Error(`${reaction.name}: this process has no domain events`);
     const subscription = new CheckpointedSubscription({
       name: reaction.name,
-      store: this.store,
-      leases: this.leases,
-      checkpoints: reaction.checkpoints ?? this.checkpoints,
+      store,
+      leases,
+      checkpoints,
       categories: reaction.categories,
       handle: (events, lease) => reaction.onEvents(events, lease),
       onError: (error) => this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed'),
@@ -114,11 +119,19 @@ export class Reactions implements BeforeApplicationShutdown {
 
   /** Runs a durable consumer of the feed and shows it in readiness. */
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    const consumer = this.bus.consume(options, handler);
+    return this.shown(options.name, this.bus.consume(options, handler));
+  }
+
+  /** Hears the feed from now on, in each process, and shows it in readiness. */
+  listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.shown(options.name, this.bus.listen(options, handler));
+  }
+
+  private shown(name: string, consumer: Consumer): Consumer {
     this.running.push(consumer);
-    this.health.register(options.name, () => [
+    this.health.register(name, () => [
       {
-        name: options.name,
+        name,
         healthy: consumer.health.healthy,
         ...(consumer.health.error !== undefined && { error: consumer.health.error }),
       },

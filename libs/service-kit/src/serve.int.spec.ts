@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig } from './config.js';
-import { openEngines, type Engines } from './engines.js';
+import type { Engines } from './engines/engines.js';
+import { openEngines } from './engines/open-engines.js';
 import { Outbound } from './outbound.js';
 import { startServices } from './serve.js';
 

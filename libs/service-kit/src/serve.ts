@@ -3,13 +3,17 @@ import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { BusTransport, type BusContext } from '@attestry/messaging';
 import { checkEndpoints, endpointHandler } from './endpoints.js';
-import type { Engines } from './engines.js';
-import { EnginesModule } from './engines.module.js';
+import type { ProcessEngines } from './engines/engines.js';
+import { EnginesModule } from './engines/engines.module.js';
 import { createNestLogger } from './logger.js';
 import type { ServiceDefinition } from './service-definition.js';
 
 /** Root module of a process: the engines and the services it hosts. */
-export const rootModule = (services: readonly ServiceDefinition[], engines: Engines, more: Type[] = []): Type => {
+export const rootModule = (
+  services: readonly ServiceDefinition[],
+  engines: ProcessEngines,
+  more: Type[] = [],
+): Type => {
   @Module({
     imports: [CqrsModule.forRoot(), EnginesModule.with(engines), ...services.map(({ module }) => module), ...more],
   })
@@ -52,7 +56,7 @@ const checkHandlers = (app: INestApplicationContext, services: readonly ServiceD
 export const serveEndpoints = (
   app: INestApplicationContext,
   services: readonly ServiceDefinition[],
-  engines: Engines,
+  engines: ProcessEngines,
 ): BusTransport => {
   const commands = app.get(CommandBus, { strict: false });
   const queries = app.get(QueryBus, { strict: false });
@@ -79,7 +83,7 @@ export interface RunningServices {
 /** Starts services without HTTP: for tests of one service, and for service processes. The engines stay open on close. */
 export const startServices = async (
   services: readonly ServiceDefinition[],
-  engines: Engines,
+  engines: ProcessEngines,
 ): Promise<RunningServices> => {
   const app = await NestFactory.createApplicationContext(rootModule(services, engines), {
     logger: createNestLogger(engines.logger),

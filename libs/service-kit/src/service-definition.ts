@@ -1,10 +1,13 @@
 import type { Type } from '@nestjs/common';
 import type { ServiceName } from '@attestry/contracts';
 import type { Endpoint } from './endpoints.js';
+import type { EngineNeed } from './engines/engines.js';
 
-/** What a service exports: its name, its Nest module and one endpoint line per operation. */
+/** What a service exports: its name, what it needs, its Nest module and one endpoint line per operation. */
 export interface ServiceDefinition {
   name: ServiceName;
+  /** Engines beside the bus. */
+  needs: readonly EngineNeed[];
   module: Type;
   endpoints: readonly Endpoint[];
 }

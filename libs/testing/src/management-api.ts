@@ -24,7 +24,7 @@ import {
   type TokenResponse,
 } from '@attestry/contracts';
 import { ApiClient, expectStatus, type Answer, type RequestParts } from './api-client.js';
-import type { PlatformProcess } from './platform-process.js';
+import type { RunningPlatform } from './platform-process.js';
 import { TenantApi } from './tenant-api.js';
 import { waitUntil } from './wait-until.js';
 
@@ -71,7 +71,7 @@ export const requestToken = async (
 
 /** The management API, by default as the first management client that the platform made for itself. */
 export const connectManagement = async (
-  platform: PlatformProcess,
+  platform: RunningPlatform,
   credentials: { client_id: string; client_secret: string } = platform.managementClient(),
 ): Promise<ManagementApi> => {
   const answer = await requestToken(platform.ready.auth, credentials, platform.ready.management);
@@ -91,7 +91,7 @@ export interface TenantUnderTest {
 }
 
 export const createTenantUnderTest = async (
-  platform: PlatformProcess,
+  platform: RunningPlatform,
   management: ManagementApi,
   subdomain: string,
 ): Promise<TenantUnderTest> => {
@@ -107,7 +107,7 @@ export const createTenantUnderTest = async (
 };
 
 export const clientToken = async (
-  platform: PlatformProcess,
+  platform: RunningPlatform,
   tenantUrl: string,
   { clientId, clientSecret }: ClientCredentials,
 ): Promise<string> => {
@@ -117,7 +117,7 @@ export const clientToken = async (
 
 /** The tenant API as a new client with these roles. */
 export const connectWithRoles = async (
-  platform: PlatformProcess,
+  platform: RunningPlatform,
   management: ManagementApi,
   tenant: TenantUnderTest,
   roles: Role[],
@@ -128,7 +128,7 @@ export const connectWithRoles = async (
 };
 
 /** A further management client, asked for in the data folder as `npm run management-client` does. */
-export const registerManagementClient = async (platform: PlatformProcess, name: string): Promise<ManagementApi> => {
+export const registerManagementClient = async (platform: RunningPlatform, name: string): Promise<ManagementApi> => {
   const client_id = randomBytes(16).toString('hex');
   const client_secret = randomBytes(48).toString('base64url');
   const client_secret_sha256 = createHash('sha256').update(client_secret).digest('base64url');

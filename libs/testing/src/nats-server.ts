@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUs, letLive } from './end-with-us.js';
 import { freePort } from './free-port.js';
 import { waitUntil } from './wait-until.js';
 
@@ -32,8 +33,8 @@ export class NatsServer {
     private child: ChildProcess,
   ) {}
 
-  static async start(program: string): Promise<NatsServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'attestry-nats-'));
+  /** @param folder of its own; default a temporary one */
+  static async start(program: string, folder = mkdtempSync(join(tmpdir(), 'attestry-nats-'))): Promise<NatsServer> {
     const port = await freePort();
     writeFileSync(
       join(folder, 'nats.conf'),
@@ -70,13 +71,18 @@ export class NatsServer {
     await ended;
   }
 
+  /** It lives on, with its folder. */
+  release(): void {
+    letLive(this.child);
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   private static spawn(program: string, folder: string): ChildProcess {
-    return spawn(program, ['-c', join(folder, 'nats.conf')], { stdio: 'ignore' });
+    return endWithUs(spawn(program, ['-c', join(folder, 'nats.conf')], { stdio: 'ignore', detached: true }));
   }
 
   private async ready(): Promise<void> {

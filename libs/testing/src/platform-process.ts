@@ -4,9 +4,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithUs } from './end-with-us.js';
 import { waitUntil } from './wait-until.js';
 
-const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 /** What the platform prints when it is ready. */
 export interface ReadyLine {
@@ -44,17 +45,29 @@ export const RAISED_LIMITS: Record<string, string> = {
   RATE_LIMIT_PUBLIC: '1000000',
 };
 
+/** What a platform needs of the environment it is started from. */
 const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
-const ownEnvironment = (): Record<string, string> =>
+export const ownEnvironment = (): Record<string, string> =>
   Object.fromEntries(KEPT_VARIABLES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 
-const running = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+/** A platform that runs, as one process or as many. */
+export interface RunningPlatform {
+  readonly ready: ReadyLine;
+  readonly folder: string;
+  readonly dataDir: string;
+  /** Everything it wrote, over all its lives. */
+  log(): string;
+  /** Base address of a tenant with this subdomain. */
+  tenantUrl(subdomain: string): string;
+  managementClient(): ManagementClientFile;
+  restart(env?: Record<string, string>): Promise<void>;
+  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 /** The built platform as a process of its own, on a free port, with its log in a file. */
-export class PlatformProcess {
+export class PlatformProcess implements RunningPlatform {
   ready!: ReadyLine;
   private child: ChildProcess | undefined;
   private exited: Promise<number | NodeJS.Signals> = Promise.resolve(0);
@@ -125,12 +138,11 @@ export class PlatformProcess {
     });
     closeSync(log);
     this.child = child;
-    if (!this.options.detached) running.add(child);
+    if (!this.options.detached) endWithUs(child);
     let ended: number | NodeJS.Signals | undefined;
     this.exited = new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code, signal) => {
-        running.delete(child);
         ended = code ?? signal!;
         resolve(ended);
       });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUs, letLive } from './end-with-us.js';
 import { freePort } from './free-port.js';
 import { waitUntil } from './wait-until.js';
 
@@ -42,8 +43,8 @@ export class PostgresServer {
 
   private child: ChildProcess | undefined;
 
-  static async start(programs: string): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'attestry-postgres-'));
+  /** @param folder of its own; default a temporary one */
+  static async start(programs: string, folder = mkdtempSync(join(tmpdir(), 'attestry-postgres-'))): Promise<PostgresServer> {
     const server = new PostgresServer(programs, folder, await freePort());
     const { uid, gid } = server.user;
     if (uid !== undefined) chownSync(folder, uid, gid!);
@@ -79,6 +80,15 @@ export class PostgresServer {
     await this.run();
   }
 
+  /** It lives on, with its folder. */
+  release(): void {
+    if (this.child) letLive(this.child);
+  }
+
+  get pid(): number {
+    return this.child!.pid!;
+  }
+
   async stop(): Promise<void> {
     // "Immediate": its processes all end, also those that a killed one would leave behind for a moment.
     await this.end('SIGQUIT');
@@ -97,11 +107,14 @@ export class PostgresServer {
     const settings = { port: this.port, listen_addresses: '127.0.0.1', unix_socket_directories: this.folder };
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const start = () =>
-      spawn(join(this.programs, 'postgres'), ['-D', join(this.folder, 'data'), ...words], {
-        ...this.user,
-        cwd: this.folder,
-        stdio: 'ignore',
-      });
+      endWithUs(
+        spawn(join(this.programs, 'postgres'), ['-D', join(this.folder, 'data'), ...words], {
+          ...this.user,
+          cwd: this.folder,
+          stdio: 'ignore',
+          detached: true,
+        }),
+      );
     this.child = start();
     const ready = () => {
       // After a kill its orphans hold the shared memory for a moment, and a start is refused.

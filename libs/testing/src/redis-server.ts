@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUs, letLive } from './end-with-us.js';
 import { freePort } from './free-port.js';
 import { waitUntil } from './wait-until.js';
 
@@ -32,8 +33,8 @@ export class RedisServer {
     private child: ChildProcess,
   ) {}
 
-  static async start(program: string): Promise<RedisServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'attestry-redis-'));
+  /** @param folder of its own; default a temporary one */
+  static async start(program: string, folder = mkdtempSync(join(tmpdir(), 'attestry-redis-'))): Promise<RedisServer> {
     const port = await freePort();
     const server = new RedisServer(program, folder, port, RedisServer.spawn(program, folder, port));
     await server.ready();
@@ -67,6 +68,11 @@ export class RedisServer {
     this.child.kill('SIGCONT');
   }
 
+  /** It lives on, with its folder. */
+  release(): void {
+    letLive(this.child);
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
@@ -75,7 +81,7 @@ export class RedisServer {
   private static spawn(program: string, folder: string, port: number): ChildProcess {
     const settings = { port, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'yes', appendfsync: 'always' };
     const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    return spawn(program, words, { stdio: 'ignore' });
+    return endWithUs(spawn(program, words, { stdio: 'ignore', detached: true }));
   }
 
   private async ready(): Promise<void> {

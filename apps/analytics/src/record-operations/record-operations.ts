@@ -112,6 +112,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   private open = new OpenOperations();
   private timer: NodeJS.Timeout | undefined;
   private lastDiscard = 0;
+  private stopping = false;
   /** Batches and sweeps take turns. */
   private turn: Promise<void> = Promise.resolve();
   private handled = '';
@@ -129,15 +130,20 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    // What is open is known only when the rows show all that is stored.
-    while (!(await this.readModel.running.waitForHead(60_000))) this.logger.warn('analytics waits for its projection');
-    this.open = new OpenOperations(await this.restore());
-    this.reactions.consume(
-      // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
-      { name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'], batchSize: 1024, restMs: 100 },
+    const writer = this.reactions.consume(
+      {
+        name: 'analytics.operations',
+        // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
+        subjects: [OPERATION_SUBJECTS, 'event.>'],
+        batchSize: 1024,
+        restMs: 100,
+        // Another process may have written since.
+        onHeld: () => this.inTurn(() => this.recover()),
+      },
       (messages) => this.inTurn(() => this.record(messages)),
     );
     this.timer = setInterval(() => {
+      if (!writer.isHeld) return;
       this.inTurn(() => this.sweep()).catch((error: unknown) =>
         this.logger.error({ error: String(error) }, 'closing overdue operations failed'),
       );
@@ -146,6 +152,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     clearInterval(this.timer);
     await this.turn;
   }
@@ -353,7 +360,11 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
 
   private async recover(): Promise<void> {
     this.heads.clear();
-    await this.readModel.running.waitForHead(60_000);
+    // What is open is known only when the rows show all that is stored.
+    while (!(await this.readModel.running.waitForHead(5000))) {
+      this.logger.warn('analytics waits for its projection');
+      if (this.stopping) throw new Error('stopped before the open operations were known');
+    }
     this.open = new OpenOperations(await this.restore());
   }
 

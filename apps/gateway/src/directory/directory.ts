@@ -50,11 +50,10 @@ export class Directory implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.feed = this.reactions.consume(
+    this.feed = this.reactions.listen(
       {
         name: 'gateway.directory',
         subjects: [tenantCreated, tenantDeleted, clientCreated, clientDeleted].map(({ subject }) => subject),
-        start: 'new',
       },
       async (messages) => {
         this.generation++;

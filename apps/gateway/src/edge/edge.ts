@@ -305,6 +305,8 @@ export class Edge {
 
   private commonHeaders({ requestId, rate }: EdgeState, reply: FastifyReply): void {
     reply.header('x-request-id', requestId);
+    // While the process says farewell, callers are sent elsewhere before their connections are closed.
+    if (this.health.isClosing) reply.header('connection', 'close');
     if (!rate) return;
     reply.header('x-ratelimit-limit', rate.limit);
     reply.header('x-ratelimit-remaining', rate.remaining);

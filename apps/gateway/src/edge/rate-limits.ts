@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { RateClass } from '@attestry/contracts';
-import { PlatformConfig, type RateLimits as Limits } from '@attestry/service-kit';
+import { PlatformConfig, RateCounter, type RateLimits as Limits } from '@attestry/service-kit';
 
 /** What the three `x-ratelimit-*` headers say. */
 export interface RateState {
@@ -13,8 +12,6 @@ export interface RateState {
 }
 
 const WINDOW_SECONDS = 60;
-/** The library counts; limits differ by class and tenant, so they are compared here. */
-const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 export interface RateSubject {
   address: string;
@@ -25,9 +22,10 @@ export interface RateSubject {
 /** Rate limits by class, each per minute (decision 32). */
 @Injectable()
 export class RateLimits {
-  private readonly counter = new RateLimiterMemory({ points: UNLIMITED, duration: WINDOW_SECONDS });
-
-  constructor(private readonly config: PlatformConfig) {}
+  constructor(
+    private readonly config: PlatformConfig,
+    private readonly counter: RateCounter,
+  ) {}
 
   /** Counts one call. With two limits (wallet) the one nearer to its end is told. */
   async count(rate: RateClass, subject: RateSubject): Promise<RateState> {
@@ -58,9 +56,8 @@ export class RateLimits {
   /** Whether an address has failed too often; counts nothing. */
   async tokenFailures(address: string): Promise<RateState> {
     const limit = this.config.rateClientTokenFailures;
-    const seen = await this.counter.get(`f:${address}`);
-    const used = seen?.consumedPoints ?? 0;
-    return state(limit, used, seen?.msBeforeNext ?? WINDOW_SECONDS * 1000, used >= limit);
+    const { used, resetsInMs } = await this.counter.look(`f:${address}`);
+    return state(limit, used, resetsInMs, used >= limit);
   }
 
   /** For answers that are never refused (health): the limit of public documents, untouched. */
@@ -69,8 +66,8 @@ export class RateLimits {
   }
 
   private async take(key: string, limit: number): Promise<RateState> {
-    const { consumedPoints, msBeforeNext } = await this.counter.consume(key, 1);
-    return state(limit, consumedPoints, msBeforeNext, consumedPoints > limit);
+    const { used, resetsInMs } = await this.counter.count(key);
+    return state(limit, used, resetsInMs, used > limit);
   }
 
   private limitsOf(tenantId: string | undefined): Limits {

@@ -37,6 +37,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
   ) {}
 
   async onModuleInit(): Promise<void> {
+    if (!this.hasFolder) return;
     const folder = requestFolder(this.config.dataDir);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // A folder that was there before keeps its own mode otherwise.
@@ -48,12 +49,17 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.poll(), POLL_MS).unref();
+    if (this.hasFolder) this.timer = setInterval(() => void this.poll(), POLL_MS).unref();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.polling;
+  }
+
+  /** Several processes share no folder: there the command registers the client itself. */
+  private get hasFolder(): boolean {
+    return this.config.natsServers === undefined;
   }
 
   /** Handles what lies there now. A failure shows in readiness and the next poll tries again. */

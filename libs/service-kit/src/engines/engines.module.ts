@@ -3,19 +3,20 @@ import { EventStore, Leases, Streams } from '@attestry/event-store';
 import { KeyVault, ReplayGuard } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
 import { ReadModels } from '@attestry/read-model';
-import { PlatformConfig } from './config.js';
-import type { Engines } from './engines.js';
-import { Health } from './health.js';
-import { OperationRecorder } from './operation-recorder.js';
-import { Outbound } from './outbound.js';
-import { Reactions } from './reactions.js';
-import { ServiceClient } from './service-client.js';
-import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from './tokens.js';
+import { PlatformConfig } from '../config.js';
+import { Health } from '../health.js';
+import { OperationRecorder } from '../operation-recorder.js';
+import { Outbound } from '../outbound.js';
+import { Reactions } from '../reactions.js';
+import { ServiceClient } from '../service-client.js';
+import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
+import type { ProcessEngines } from './engines.js';
+import { RateCounter } from './rate-counter.js';
 
-/** Offers the engines to every service of the process. */
+/** Offers the engines to every service of the process. What the process does not have cannot be injected. */
 @Module({})
 export class EnginesModule {
-  static with(engines: Engines): DynamicModule {
+  static with(engines: ProcessEngines): DynamicModule {
     const values: [unknown, unknown][] = [
       [PlatformConfig, engines.config],
       [LOGGER, engines.logger],
@@ -30,6 +31,7 @@ export class EnginesModule {
       [MessageBus, engines.bus],
       [KeyVault, engines.vault],
       [ReplayGuard, engines.replayGuard],
+      [RateCounter, engines.rates],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
       [ServiceClient, new ServiceClient(engines.bus)],
@@ -37,7 +39,9 @@ export class EnginesModule {
       [Outbound, new Outbound(engines.config.allowPrivateTargets)],
     ];
     const providers: Provider[] = [
-      ...values.map(([provide, useValue]) => ({ provide: provide as symbol, useValue })),
+      ...values
+        .filter(([, value]) => value !== undefined)
+        .map(([provide, useValue]) => ({ provide: provide as symbol, useValue })),
       Reactions,
     ];
     return { module: EnginesModule, global: true, providers, exports: providers };

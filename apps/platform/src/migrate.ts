@@ -1,0 +1,14 @@
+import 'reflect-metadata';
+import { ConfigError, migrateEngines, parseConfig } from '@attestry/service-kit';
+
+/** Brings the engines that the environment names up to what this release needs. */
+const main = async (): Promise<void> => {
+  const done = await migrateEngines(parseConfig(process.env, undefined, 'migrate'));
+  for (const line of done) console.log(line);
+  console.log(done.length ? 'migrated' : 'nothing to migrate: the embedded engines see to themselves');
+};
+
+main().catch((error: unknown) => {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exit(1);
+});

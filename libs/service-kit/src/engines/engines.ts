@@ -1,0 +1,45 @@
+import type { Checkpoints, Clock, EventStore, Ids, Leases, Streams } from '@attestry/event-store';
+import type { KeyVault, ReplayGuard } from '@attestry/keys';
+import type { MessageBus } from '@attestry/messaging';
+import type { ReadModels } from '@attestry/read-model';
+import type { PlatformConfig } from '../config.js';
+import type { Health } from '../health.js';
+import type { Logger } from '../logger.js';
+import type { RateCounter } from './rate-counter.js';
+
+/** What every process has. */
+export interface BaseEngines {
+  config: PlatformConfig;
+  logger: Logger;
+  clock: Clock;
+  ids: Ids;
+  health: Health;
+  bus: MessageBus;
+  /** Closes everything in the order in which nothing is lost, and frees the data folder. */
+  close(): Promise<void>;
+}
+
+/** What a process has only when a service in it needs it. */
+export interface StateEngines {
+  events: EventStore;
+  streams: Streams;
+  leases: Leases;
+  checkpoints: Checkpoints;
+  readModels: ReadModels;
+  /** Operation events, in a store of their own (decision 11). */
+  operationEvents: EventStore;
+  /** Projections over the operation events. */
+  operationReadModels: ReadModels;
+  vault: KeyVault;
+  replayGuard: ReplayGuard;
+  rates: RateCounter;
+}
+
+/** The engines behind the ports, whichever adapters the configuration chose. */
+export type ProcessEngines = BaseEngines & Partial<StateEngines>;
+
+/** Those of a process that hosts every service. */
+export type Engines = BaseEngines & StateEngines;
+
+/** Groups of engines that a service asks for; every process has the bus. */
+export type EngineNeed = 'domain' | 'operations' | 'keys' | 'replay-guard' | 'rates';

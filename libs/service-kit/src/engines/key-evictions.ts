@@ -1,0 +1,35 @@
+import type { Ids } from '@attestry/event-store';
+import type { KeysDestroyed, KeyVault } from '@attestry/keys';
+import type { MessageBus } from '@attestry/messaging';
+import type { Logger } from '../logger.js';
+
+const SUBJECT = 'event.keys.destroyed';
+
+/**
+ * Keys that one process destroyed leave the caches of all others (decision 25). A message that is lost with its sender
+ * costs nothing but time: a cached key is believed only for a while.
+ */
+export const evictDestroyedKeys = (
+  vault: KeyVault,
+  bus: MessageBus,
+  ids: Ids,
+  logger: Logger,
+): { close(): Promise<void> } => {
+  const listener = bus.listen({ name: 'keys.evictions', subjects: [SUBJECT] }, async (messages) => {
+    for (const { data } of messages) {
+      const { tenantId, keyIds } = data as KeysDestroyed;
+      vault.evict(tenantId, keyIds);
+    }
+  });
+  const stop = vault.onDestroyed((destroyed) => {
+    bus
+      .publish([{ id: ids.uuid(), subject: SUBJECT, data: destroyed }])
+      .catch((error: unknown) => logger.warn({ error: String(error) }, 'an eviction was not told'));
+  });
+  return {
+    async close() {
+      stop();
+      await listener.close();
+    },
+  };
+};

@@ -1,0 +1,52 @@
+import { migratePostgresEvents } from '@attestry/event-store';
+import { migratePostgresKeys } from '@attestry/keys';
+import { migrateNatsServer } from '@attestry/messaging';
+import { migratePostgresReadModels } from '@attestry/read-model';
+import type { PlatformConfig } from '../config.js';
+import { databases } from './databases.js';
+import { natsOptions } from './open-engines.js';
+
+const userOf = (url: string): string => decodeURIComponent(new URL(url).username);
+
+/** Where a use's tables are made: as the owner, who grants the role that services connect as what it needs. */
+const asOwner = (config: PlatformConfig, { url, schema }: { url: string; schema: string }) => {
+  const owned = config.migrationDatabaseUrl === undefined ? url : ownerUrl(url, config.migrationDatabaseUrl);
+  const serviceRole = config.databaseServiceRole ?? userOf(url);
+  return { url: owned, schema, ...(serviceRole && serviceRole !== userOf(owned) && { serviceRole }) };
+};
+
+/** Keys may have a database of their own, on the server and with the owner that the other one has. */
+const ownerUrl = (url: string, owner: string): string => {
+  const [use, as] = [new URL(url), new URL(owner)];
+  if (use.host === as.host) as.pathname = use.pathname;
+  return use.host === as.host ? as.href : url;
+};
+
+/**
+ * Makes what the configured engines must have before a service starts, or adds what this release needs: tables, streams,
+ * buckets. May run twice and in several places at once.
+ *
+ * @returns what was seen to, for people
+ */
+export const migrateEngines = async (config: PlatformConfig): Promise<string[]> => {
+  const done: string[] = [];
+  const database = databases(config);
+  if (database) {
+    const events = config.eventStoreUrl === undefined;
+    await migratePostgresEvents(asOwner(config, database.events), { events });
+    await migratePostgresEvents(asOwner(config, database.operations), { events, partitioned: true });
+    await migratePostgresReadModels(asOwner(config, database['read-models']));
+    await migratePostgresReadModels(asOwner(config, database.analytics));
+    await migratePostgresKeys(asOwner(config, database.keys));
+    done.push(
+      `PostgreSQL: schemas ${Object.values(database)
+        .map(({ schema }) => schema)
+        .join(', ')}`,
+    );
+  }
+  if (config.natsServers) {
+    await migrateNatsServer({ ...natsOptions(config), name: 'migrate', replicas: config.natsReplicas });
+    done.push(`NATS: the stream and buckets of ${config.natsNamespace}`);
+  }
+  return done;
+};

@@ -1,0 +1,282 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  EmbeddedEventStore,
+  openEventStoreDb,
+  openPostgresCoordination,
+  openPostgresEvents,
+  randomIds,
+  Streams,
+  systemClock,
+  type Checkpoints,
+  type Clock,
+  type EventStore,
+  type Ids,
+  type Leases,
+} from '@attestry/event-store';
+import {
+  EmbeddedKeyVault,
+  EmbeddedReplayGuard,
+  openPostgresKeyVault,
+  openRedisReplayGuard,
+  type KeyVault,
+} from '@attestry/keys';
+import { Broker, openNatsBus, type MessageBus } from '@attestry/messaging';
+import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
+import { lockDataFolder } from '@attestry/sqlite';
+import type { PlatformConfig } from '../config.js';
+import { Health } from '../health.js';
+import { createLogger, type Logger } from '../logger.js';
+import { databases } from './databases.js';
+import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
+import { evictDestroyedKeys } from './key-evictions.js';
+import { MemoryRateCounter } from './rate-counter.js';
+import { SoleProcess } from './sole-process.js';
+
+export interface EnginesOptions {
+  clock?: Clock;
+  ids?: Ids;
+  logger?: Logger;
+  /** An engine failed for good: what is acknowledged is safe, but the process must end and start anew. */
+  onFatal?: (error: Error) => void;
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+const MASTER_KEY_FILE = 'master.key';
+
+/** MASTER_KEY, or in development the one made once in the data folder (mode 0600). */
+const masterKeyOf = (config: PlatformConfig): Uint8Array => {
+  if (config.masterKey) return config.masterKey;
+  const file = join(config.dataDir, MASTER_KEY_FILE);
+  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in base64url`);
+  return new Uint8Array(key);
+};
+
+const masterKeysOf = (config: PlatformConfig) => ({
+  current: { version: config.masterKeyVersion, key: masterKeyOf(config) },
+  ...(config.previousMasterKey && {
+    previous: [{ version: config.masterKeyVersion - 1, key: config.previousMasterKey }],
+  }),
+});
+
+/** Whether any engine of this configuration is a file. */
+const usesDataFolder = (config: PlatformConfig): boolean =>
+  config.natsServers === undefined || config.databaseUrl === undefined;
+
+/** Opens the engines of one process, each where the configuration says. */
+class Opening {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  private readonly opened: Closable[] = [];
+
+  constructor(
+    private readonly config: PlatformConfig,
+    private readonly options: EnginesOptions,
+  ) {
+    this.logger = options.logger ?? createLogger(config.logLevel);
+    this.clock = options.clock ?? systemClock;
+    this.ids = options.ids ?? randomIds;
+  }
+
+  /** Last opened, first closed. */
+  async close(): Promise<void> {
+    for (const engine of this.opened.splice(0).reverse()) await engine.close();
+  }
+
+  keepUntilClose(engine: Closable): void {
+    this.opened.push(engine);
+  }
+
+  async bus(): Promise<MessageBus> {
+    const onError = (subject: string, error: unknown) =>
+      this.logger.error({ subject, error: messageOf(error) }, 'messaging');
+    const { natsServers } = this.config;
+    if (natsServers === undefined)
+      return (await this.keep(Broker.open({ file: this.file('feed.db'), onError }))).connect();
+    return this.keep(openNatsBus({ ...natsOptions(this.config), name: this.config.service ?? 'attestry', onError }));
+  }
+
+  async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
+    const { events, leases, checkpoints } = await this.events('events', {});
+    const streams = new Streams(events, this.clock, this.ids);
+    return { events, streams, leases, checkpoints, readModels: await this.readModels('read-models', events, leases) };
+  }
+
+  async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
+    const { events, leases } = await this.events('operations', { retentionDays: this.config.operationEventsDays });
+    return { operationEvents: events, operationReadModels: await this.readModels('analytics', events, leases) };
+  }
+
+  async keys(): Promise<KeyVault> {
+    const common = { masterKeys: masterKeysOf(this.config), clock: () => this.clock.now() };
+    const database = databases(this.config)?.keys;
+    return database
+      ? this.keep(openPostgresKeyVault({ ...common, ...database, onFailure: this.failed('keys') }))
+      : this.keep(EmbeddedKeyVault.open({ ...common, file: this.file('keys.db'), onFailure: this.fatal }));
+  }
+
+  async replayGuard(): Promise<StateEngines['replayGuard']> {
+    const clock = () => this.clock.now();
+    const { redisUrl: url, natsNamespace: namespace } = this.config;
+    return url === undefined
+      ? this.keep(EmbeddedReplayGuard.open({ file: this.file('replay.db'), onFailure: this.fatal, clock }))
+      : this.keep(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
+  }
+
+  async rates(): Promise<StateEngines['rates']> {
+    const { redisUrl: url, natsNamespace: namespace } = this.config;
+    if (url === undefined) return new MemoryRateCounter();
+    const { RedisRateCounter } = await import('./redis-rate-counter.js');
+    return this.keep(RedisRateCounter.open({ url, namespace, onError: this.failed('rate counter') }));
+  }
+
+  private async events(
+    name: 'events' | 'operations',
+    options: { retentionDays?: number },
+  ): Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }> {
+    const { eventStoreUrl: url } = this.config;
+    const database = databases(this.config)?.[name];
+    if (url !== undefined) {
+      const coordination = await (database
+        ? this.keep(openPostgresCoordination({ ...database, onFailure: this.failed(name) }))
+        : this.keep(EmbeddedEventStore.open({ file: this.file(`${name}.db`), onFailure: this.fatal })));
+      const events = await this.keep(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
+      return { events, leases: coordination.leases, checkpoints: coordination.checkpoints };
+    }
+    const store = await (database
+      ? this.keep(openPostgresEvents({ ...database, ...options, onFailure: this.failed(name) }))
+      : this.keep(
+          EmbeddedEventStore.open({
+            file: this.file(`${name}.db`),
+            exclusive: true,
+            ...options,
+            onFailure: this.fatal,
+          }),
+        ));
+    return { events: store, leases: store.leases, checkpoints: store.checkpoints };
+  }
+
+  private readModels(name: 'read-models' | 'analytics', eventStore: EventStore, leases: Leases): Promise<ReadModels> {
+    const onFailure = (projection: string, error: Error) =>
+      this.logger.error({ projection, error: error.message }, 'projection failed');
+    const database = databases(this.config)?.[name];
+    return database
+      ? this.keep(
+          openPostgresReadModels({
+            ...database,
+            eventStore,
+            leases,
+            onFailure,
+            onDatabaseFailure: this.failed(name),
+          }),
+        )
+      : this.keep(
+          EmbeddedReadModels.open({
+            file: this.file(`${name}.db`),
+            eventStore,
+            leases,
+            holder: 'embedded',
+            onFailure,
+            onDatabaseFailure: this.fatal,
+          }),
+        );
+  }
+
+  private file(name: string): string {
+    return join(this.config.dataDir, name);
+  }
+
+  private readonly fatal = (error: Error): void => {
+    this.logger.fatal({ error: error.message }, 'an engine failed');
+    this.options.onFatal?.(error);
+  };
+
+  /** Of an engine that is reached again by itself. */
+  private failed(engine: string): (error: Error) => void {
+    return (error) => this.logger.warn({ engine, error: error.message }, 'an engine is out of reach');
+  }
+
+  private async keep<T extends Closable>(opening: Promise<T>): Promise<T> {
+    const engine = await opening;
+    this.opened.push(engine);
+    return engine;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export const natsOptions = (config: PlatformConfig) => ({
+  servers: config.natsServers ?? [],
+  namespace: config.natsNamespace,
+  ...(config.natsUser !== undefined && { user: config.natsUser, password: config.natsPassword ?? '' }),
+  ...(config.natsCredentialsFile !== undefined && { credentials: config.natsCredentialsFile }),
+  ...((config.natsCaFile ?? config.natsCertFile) !== undefined && {
+    tls: {
+      ...(config.natsCaFile !== undefined && { ca: config.natsCaFile }),
+      ...(config.natsCertFile !== undefined && { cert: config.natsCertFile, key: config.natsKeyFile! }),
+    },
+  }),
+});
+
+/**
+ * Opens the engines that a process needs. Whatever of them is a file belongs to one process per data folder; whatever is
+ * a server was migrated before.
+ * @throws DataFolderLocked, AlreadyRunning, or what an engine says that cannot be reached or was not migrated
+ */
+export const openProcessEngines = async (
+  config: PlatformConfig,
+  needs: ReadonlySet<EngineNeed>,
+  options: EnginesOptions = {},
+): Promise<ProcessEngines> => {
+  const opening = new Opening(config, options);
+  const { logger, clock, ids } = opening;
+  const close = () => opening.close();
+  try {
+    if (usesDataFolder(config)) {
+      const lock = await lockDataFolder(config.dataDir);
+      opening.keepUntilClose({ close: async () => lock.release() });
+    }
+    const [domain, operations, vault, replayGuard, rates] = await Promise.all([
+      needs.has('domain') ? opening.domain() : undefined,
+      needs.has('operations') ? opening.operations() : undefined,
+      needs.has('keys') ? opening.keys() : undefined,
+      needs.has('replay-guard') ? opening.replayGuard() : undefined,
+      needs.has('rates') ? opening.rates() : undefined,
+    ]);
+    // Its consumers use all of the above: opened last, closed first.
+    const bus = await opening.bus();
+    if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
+    if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
+      opening.keepUntilClose(await SoleProcess.claim(domain.leases, (error) => options.onFatal?.(error)));
+    return {
+      config,
+      logger,
+      clock,
+      ids,
+      health: new Health(),
+      bus,
+      ...domain,
+      ...operations,
+      ...(vault && { vault }),
+      ...(replayGuard && { replayGuard }),
+      ...(rates && { rates }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const ALL: ReadonlySet<EngineNeed> = new Set(['domain', 'operations', 'keys', 'replay-guard', 'rates']);
+
+/** Opens everything a process needs that hosts every service. */
+export const openEngines = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Engines> =>
+  (await openProcessEngines(config, ALL, options)) as Engines;

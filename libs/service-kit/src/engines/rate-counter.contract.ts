@@ -1,0 +1,45 @@
+import type { RateCounter } from './rate-counter.js';
+
+/** What every {@link RateCounter} must do; `open` may be called twice for counters that share. Uses Jest's globals. */
+export const describeRateCounter = (adapter: string, open: () => Promise<RateCounter>): void => {
+  describe(`rate counter: ${adapter}`, () => {
+    let counter: RateCounter;
+    let keys = 0;
+    const key = () => `key-${++keys}:${process.pid}`;
+    beforeEach(async () => (counter = await open()));
+    afterEach(() => counter.close());
+
+    it('counts each key from one, within one minute', async () => {
+      const [a, b] = [key(), key()];
+      expect((await counter.count(a)).used).toBe(1);
+      expect((await counter.count(a)).used).toBe(2);
+      const { used, resetsInMs } = await counter.count(b);
+      expect(used).toBe(1);
+      expect(resetsInMs).toBeGreaterThan(50_000);
+      expect(resetsInMs).toBeLessThanOrEqual(60_000);
+    });
+
+    it('looks without counting', async () => {
+      const a = key();
+      expect(await counter.look(a)).toEqual({ used: 0, resetsInMs: 60_000 });
+      await counter.count(a);
+      expect((await counter.look(a)).used).toBe(1);
+      expect((await counter.look(a)).used).toBe(1);
+    });
+
+    it('loses no count of many at once', async () => {
+      const a = key();
+      const counted = await Promise.all(Array.from({ length: 200 }, () => counter.count(a)));
+      expect(counted.map(({ used }) => used).sort((x, y) => x - y)).toEqual(
+        Array.from({ length: 200 }, (_, n) => n + 1),
+      );
+    });
+
+    it('begins no new window with each count', async () => {
+      const a = key();
+      const first = await counter.count(a);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect((await counter.count(a)).resetsInMs).toBeLessThanOrEqual(first.resetsInMs);
+    });
+  });
+};

@@ -1,0 +1,50 @@
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+
+/** How often a key was counted in its window. */
+export interface Counted {
+  used: number;
+  /** Milliseconds until the window ends. */
+  resetsInMs: number;
+}
+
+/** Counts per key in windows of one minute, which begin with the first count (decision 32). Knows no limits. */
+export abstract class RateCounter {
+  abstract count(key: string): Promise<Counted>;
+  /** Counts nothing. */
+  abstract look(key: string): Promise<Counted>;
+  abstract close(): Promise<void>;
+}
+
+export const WINDOW_SECONDS = 60;
+/** The library counts; limits differ by class and tenant, so callers compare. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+interface Limiter {
+  consume(key: string, points: number): Promise<{ consumedPoints: number; msBeforeNext: number }>;
+  get(key: string): Promise<{ consumedPoints: number; msBeforeNext: number } | null>;
+}
+
+export const countWith = async (limiter: Limiter, key: string): Promise<Counted> => {
+  const { consumedPoints, msBeforeNext } = await limiter.consume(key, 1);
+  return { used: consumedPoints, resetsInMs: msBeforeNext };
+};
+
+export const lookWith = async (limiter: Limiter, key: string): Promise<Counted> => {
+  const found = await limiter.get(key);
+  return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
+};
+
+/** Of this process alone. */
+export class MemoryRateCounter extends RateCounter {
+  private readonly limiter = new RateLimiterMemory({ points: UNLIMITED, duration: WINDOW_SECONDS });
+
+  count(key: string): Promise<Counted> {
+    return countWith(this.limiter, key);
+  }
+
+  look(key: string): Promise<Counted> {
+    return lookWith(this.limiter, key);
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,92 @@
+import { createClient } from '@redis/client';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import {
+  countWith,
+  lookWith,
+  MemoryRateCounter,
+  RateCounter,
+  UNLIMITED,
+  WINDOW_SECONDS,
+  type Counted,
+} from './rate-counter.js';
+
+export interface RedisRateCounterOptions {
+  /** `redis://` or, with TLS, `rediss://`, with user and password where the server wants them. */
+  url: string;
+  /** Prefix of the keys. Default `attestry`. */
+  namespace?: string;
+  /** How long the server may take, milliseconds. Default 500: every request waits for it. */
+  timeoutMs?: number;
+  /** The connection failed; it is made anew. */
+  onError: (error: Error) => void;
+}
+
+/** Waits until the server answers, however long that takes. */
+const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOptions) => {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: 4 * timeoutMs, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1000) },
+    pingInterval: 10_000,
+  });
+  client.on('error', onError);
+  return client.connect();
+};
+
+/**
+ * Counts in Redis or Valkey, for several gateways. While the server is away each gateway counts on its own: a limit is
+ * then at most so many times as wide as there are gateways, and no caller is refused for it.
+ */
+export class RedisRateCounter extends RateCounter {
+  private readonly limiter: RateLimiterRedis;
+  private readonly own = new MemoryRateCounter();
+
+  private constructor(
+    private readonly client: Awaited<ReturnType<typeof connect>>,
+    private readonly options: RedisRateCounterOptions,
+  ) {
+    super();
+    this.limiter = new RateLimiterRedis({
+      storeClient: client,
+      useRedisPackage: true,
+      rejectIfRedisNotReady: true,
+      keyPrefix: `${options.namespace ?? 'attestry'}:rate`,
+      points: UNLIMITED,
+      duration: WINDOW_SECONDS,
+    });
+  }
+
+  static async open(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
+    return new RedisRateCounter(await connect(options), options);
+  }
+
+  count(key: string): Promise<Counted> {
+    return this.orAlone(countWith(this.limiter, key), () => this.own.count(key));
+  }
+
+  look(key: string): Promise<Counted> {
+    return this.orAlone(lookWith(this.limiter, key), () => this.own.look(key));
+  }
+
+  async close(): Promise<void> {
+    if (this.client.isOpen) await this.client.close();
+  }
+
+  private async orAlone(counting: Promise<Counted>, alone: () => Promise<Counted>): Promise<Counted> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(
+        () => reject(new Error('the rate counter did not answer in time')),
+        this.options.timeoutMs ?? 500,
+      );
+    });
+    try {
+      return await Promise.race([counting, late]);
+    } catch (error) {
+      this.options.onError(error instanceof Error ? error : new Error(String(error)));
+      return alone();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

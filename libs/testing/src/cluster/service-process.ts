@@ -1,0 +1,135 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { endWithUs, letLive } from '../end-with-us.js';
+import { freePort } from '../free-port.js';
+import { repository } from '../platform-process.js';
+import { waitUntil } from '../wait-until.js';
+
+export interface ServiceProcessOptions {
+  /** Of {@link ServiceProcess.name}, and of its log file. */
+  name: string;
+  service: string;
+  folder: string;
+  env: Record<string, string>;
+  /** Folder of the build it runs. Default: this repository. */
+  build?: string;
+  detached?: boolean;
+  startTimeoutMs?: number;
+}
+
+/** What `/health/ready` answers; 0 when nobody does. */
+const readiness = (port: number): Promise<number> =>
+  new Promise((resolve) => {
+    const asked = request({ host: '127.0.0.1', port, path: '/health/ready', timeout: 2000 }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    asked.once('timeout', () => asked.destroy());
+    asked.once('error', () => resolve(0));
+    asked.end();
+  });
+
+/** One service in a process of its own. */
+export class ServiceProcess {
+  private child: ChildProcess | undefined;
+  private exited: Promise<number | NodeJS.Signals> = Promise.resolve(0);
+
+  private constructor(
+    private readonly options: ServiceProcessOptions,
+    /** Of its HTTP server: the API at a gateway, health and metrics at the others. */
+    readonly port: number,
+  ) {}
+
+  /** Ready when it resolves. */
+  static async start(options: ServiceProcessOptions): Promise<ServiceProcess> {
+    const process = new ServiceProcess(options, await freePort());
+    await process.restart();
+    return process;
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get service(): string {
+    return this.options.service;
+  }
+
+  get pid(): number {
+    return this.child!.pid!;
+  }
+
+  get logFile(): string {
+    return join(this.options.folder, `${this.name}.log`);
+  }
+
+  log(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
+  }
+
+  get isRunning(): boolean {
+    return this.child !== undefined;
+  }
+
+  async isReady(): Promise<boolean> {
+    return this.child !== undefined && (await readiness(this.port)) === 200;
+  }
+
+  /** Starts it again on the same port, and waits until it is ready. */
+  async restart(env: Record<string, string> = {}, build = this.options.build ?? repository): Promise<void> {
+    this.launch(env, build);
+    await this.untilReady();
+  }
+
+  /** Starts it without waiting. */
+  launch(env: Record<string, string> = {}, build = this.options.build ?? repository): void {
+    if (this.child) throw new Error(`${this.name} is running`);
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(process.execPath, ['--no-warnings', join(build, 'apps/platform/dist/main.js')], {
+      cwd: build,
+      env: { ...this.options.env, ...env, SERVICE: this.service, PORT: String(this.port) },
+      stdio: ['ignore', log, log],
+      detached: this.options.detached ?? false,
+    });
+    closeSync(log);
+    this.child = child;
+    endWithUs(child);
+    this.exited = new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        if (this.child === child) this.child = undefined;
+        resolve(code ?? signal!);
+      });
+    });
+  }
+
+  async untilReady(): Promise<void> {
+    const timeoutMs = this.options.startTimeoutMs ?? 60_000;
+    await waitUntil(
+      async () => {
+        if (!this.child) return 'ended' as const;
+        return (await this.isReady()) && ('ready' as const);
+      },
+      { timeoutMs, intervalMs: 50, what: `${this.name} to be ready` },
+    ).then((state) => {
+      if (state === 'ended') throw new Error(`${this.name} ended before it was ready:\n${this.log().slice(-4000)}`);
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child?.kill(signal);
+  }
+
+  /** Resolves with its exit code or signal. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
+    this.child?.kill(signal);
+    return this.exited;
+  }
+
+  release(): void {
+    if (this.child) letLive(this.child);
+    this.child = undefined;
+  }
+}
