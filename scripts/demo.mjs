@@ -1,6 +1,9 @@
 // npm run demo: the whole story on a platform of its own: a tenant gets a DID, offers a credential, a wallet made by
 // others collects it, independent libraries verify it, a signed webhook arrives, the audit trail shows every step.
 // `-- --json` prints the result as one JSON object on its last line; `-- --keep` leaves the platform running.
+// `-- --at http://localhost:8080` plays it on a platform that runs: its BASE_DOMAIN, at a port of this machine, with the
+// credentials in MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET. It must allow private targets, for the webhook goes to
+// this machine, under the name in `--webhook-host`.
 import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +44,7 @@ process.exit(failed ? 1 : 0);
 
 async function story() {
   const platform = await told('The platform starts', async () => {
+    if (options.at) return [runningPlatform(), `${options.at}, which runs already`];
     const started = await kit.startPlatformProcess({ detached: options.keep === true, env: { LOG_LEVEL: 'warn' } });
     stops.push(() => started.stop());
     return [started, `${started.ready.management}, data in ${started.dataDir}`];
@@ -48,7 +52,8 @@ async function story() {
 
   const tenant = await told('A tenant is created', async () => {
     const management = await kit.connectManagement(platform);
-    const created = await kit.createTenantUnderTest(platform, management, 'acme');
+    const subdomain = options.at ? `acme-${Date.now().toString(36)}` : 'acme';
+    const created = await kit.createTenantUnderTest(platform, management, subdomain);
     return [created, `${created.id} at ${created.url}; its client has a token`];
   });
   const { api } = tenant;
@@ -59,7 +64,9 @@ async function story() {
   });
 
   const receiver = await told('A webhook is subscribed', async () => {
-    const started = await kit.WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
+    const started = await kit.WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`, {
+      host: options['webhook-host'],
+    });
     stops.push(() => started.close());
     const { url } = started;
     const webhook = kit.expectStatus(await api.webhooks.create({ events: ['OpenIdCredentialIssued'], url }), 201);
@@ -142,12 +149,26 @@ async function story() {
 
 function readOptions() {
   try {
-    const { values } = parseArgs({ options: { json: { type: 'boolean' }, keep: { type: 'boolean' } } });
+    const [boolean, string] = [{ type: 'boolean' }, { type: 'string' }];
+    const { values } = parseArgs({ options: { json: boolean, keep: boolean, at: string, 'webhook-host': string } });
+    if (values.at && values.keep) throw new Error('--keep is for a platform that the demo starts');
+    if (values.at && !URL.canParse(values.at)) throw new Error('--at must be an address, as http://localhost:8080');
     return values;
   } catch (error) {
-    console.error(`${error.message}\nnpm run demo [-- --json] [--keep]`);
+    console.error(`${error.message}\nnpm run demo [-- --json] [--keep | --at URL [--webhook-host NAME]]`);
     process.exit(2);
   }
+}
+
+/** What the story needs of a platform that somebody else started. */
+function runningPlatform() {
+  const { MANAGEMENT_CLIENT_ID: client_id, MANAGEMENT_CLIENT_SECRET: client_secret } = process.env;
+  if (!client_id || !client_secret) throw new Error('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are not set');
+  const { protocol, host } = new URL(options.at);
+  return {
+    ready: { management: `${protocol}//management.${host}`, auth: `${protocol}//auth.${host}` },
+    managementClient: () => ({ client_id, client_secret }),
+  };
 }
 
 /** Runs a step and prints its name, what came back and how long it took. */

@@ -32,6 +32,8 @@ export interface WebhookReceiverOptions {
   /** Status of the nth delivery, counted from 1; default 200. `never` leaves the sender waiting. */
   respond?: (delivery: number) => number | 'never';
   port?: number;
+  /** Name under which the sender reaches this machine; default 127.0.0.1. With a name it listens on all addresses. */
+  host?: string;
 }
 
 /** What the signature must cover (facts 6.3). */
@@ -43,15 +45,17 @@ const TOLERANCE = 300;
 export class WebhookReceiver {
   readonly deliveries: Delivery[] = [];
   respond: (delivery: number) => number | 'never';
+  private readonly host: string;
   private arrived = 0;
   private given = 0;
 
   private constructor(
     private readonly server: Server,
     private readonly keySetUrl: () => string,
-    { respond = () => 200 }: WebhookReceiverOptions,
+    { respond = () => 200, host = '127.0.0.1' }: WebhookReceiverOptions,
   ) {
     this.respond = respond;
+    this.host = host;
   }
 
   /** `keySetUrl`: where the sender publishes its keys (`<tenant>/v1/webhooks/jwks`). */
@@ -75,7 +79,7 @@ export class WebhookReceiver {
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(options.port ?? 0, '127.0.0.1', resolve);
+      server.listen(options.port ?? 0, options.host === undefined ? '127.0.0.1' : '0.0.0.0', resolve);
     });
     return receiver;
   }
@@ -85,7 +89,7 @@ export class WebhookReceiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/hook`;
+    return `http://${this.host}:${this.port}/hook`;
   }
 
   /** The first delivery that fits, now or later. */
