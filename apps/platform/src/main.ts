@@ -37,11 +37,11 @@ const main = async (): Promise<void> => {
   const platform = await startPlatform(config, { logger, onFatal: () => stop(1) });
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
-  process.stdout.write(`${JSON.stringify(ready(config))}\n`);
+  process.stdout.write(`${JSON.stringify(ready(config, platform.adminPort))}\n`);
 };
 
 /** The one line printed when the process is ready. */
-const ready = (config: PlatformConfig) => {
+const ready = (config: PlatformConfig, adminPort: number | undefined) => {
   const url = (host: string) => `${config.publicScheme}://${host}`;
   const [environment] = config.environments;
   return {
@@ -51,6 +51,7 @@ const ready = (config: PlatformConfig) => {
     auth: url(environment!.authorizationServerDomain),
     tenants: url(`<subdomain>.${environment!.domain}`),
     port: config.port,
+    ...(adminPort !== undefined && { adminPort }),
     dataDir: config.dataDir,
     ...(!config.managementClientId && { managementClientFile: `${config.dataDir}/management-client.json` }),
   };

@@ -8,6 +8,7 @@ import { Edge, GatewayModule } from '@attestry/gateway';
 import { issuanceService } from '@attestry/issuance';
 import { managementService } from '@attestry/management';
 import {
+  AdminServer,
   createNestLogger,
   openEngines,
   rootModule,
@@ -32,6 +33,8 @@ export interface Platform {
   engines: Engines;
   /** Address the HTTP server listens on. */
   port: number;
+  /** Port of health and metrics for the operator, where ADMIN_PORT asks for one. */
+  adminPort?: number;
   close(): Promise<void>;
 }
 
@@ -58,15 +61,21 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
     await app.init();
     const transport = serveEndpoints(app, SERVICES, engines);
     await app.listen(config.port, config.host);
+    const { health, metrics } = engines;
+    const admin =
+      config.adminPort === undefined
+        ? undefined
+        : await AdminServer.start({ port: config.adminPort, host: config.host, health, metrics });
     const close = async () => {
       engines.health.close();
       // Doors first, then what is in hand, then the reactions, then the engines: nothing acknowledged is lost.
       app.getHttpServer().close();
       await transport.close();
       await app.close();
+      await admin?.close();
       await engines.close();
     };
-    return { engines, port: config.port, close };
+    return { engines, port: config.port, ...(admin && { adminPort: admin.port }), close };
   } catch (error) {
     await engines.close();
     throw error;

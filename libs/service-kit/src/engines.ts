@@ -19,6 +19,13 @@ import { lockDataFolder } from '@attestry/sqlite';
 import type { PlatformConfig } from './config.js';
 import { Health } from './health.js';
 import { createLogger, type Logger } from './logger.js';
+import { Metrics } from './metrics/metrics.js';
+import { ObservedBus } from './observed/observed-bus.js';
+import { ObservedEventStore } from './observed/observed-event-store.js';
+import { ObservedLeases } from './observed/observed-leases.js';
+import { ObservedReadModels } from './observed/observed-read-models.js';
+import { openTracing } from './tracing/load-tracing.js';
+import type { Tracing } from './tracing/tracing.js';
 
 /** The engines behind the ports, whichever adapters the configuration chose. */
 export interface Engines {
@@ -27,6 +34,8 @@ export interface Engines {
   clock: Clock;
   ids: Ids;
   health: Health;
+  metrics: Metrics;
+  tracing: Tracing;
   events: EventStore;
   streams: Streams;
   leases: Leases;
@@ -69,6 +78,7 @@ export const openEngines = async (config: PlatformConfig, options: EnginesOption
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? randomIds;
   const health = new Health();
+  const metrics = new Metrics();
   const lock = await lockDataFolder(config.dataDir);
   const file = (name: string) => join(config.dataDir, name);
   const fatal = (error: Error) => {
@@ -93,6 +103,14 @@ export const openEngines = async (config: PlatformConfig, options: EnginesOption
       }),
     };
     const now = () => clock.now();
+    const tracing = await keep(
+      openTracing({
+        endpoint: config.otlpEndpoint,
+        ratio: config.traceRatio,
+        service: 'platform',
+        onError: (message) => logger.warn({ error: message }, 'traces not sent'),
+      }),
+    );
     const [vault, replayGuard, events, operationEvents] = await Promise.all([
       keep(EmbeddedKeyVault.open({ file: file('keys.db'), masterKeys, onFailure: fatal, clock: now })),
       keep(EmbeddedReplayGuard.open({ file: file('replay.db'), onFailure: fatal, clock: now })),
@@ -106,6 +124,9 @@ export const openEngines = async (config: PlatformConfig, options: EnginesOption
         }),
       ),
     ]);
+    const leases = new ObservedLeases(events.leases, metrics.leases);
+    const domain = new ObservedEventStore(events, 'domain', metrics, tracing);
+    const operations = new ObservedEventStore(operationEvents, 'operations', metrics, tracing);
     const onError = (subject: string, error: unknown) =>
       logger.error({ subject, error: error instanceof Error ? error.message : String(error) }, 'messaging');
     const onFailure = (projection: string, error: Error) =>
@@ -115,8 +136,8 @@ export const openEngines = async (config: PlatformConfig, options: EnginesOption
       keep(
         EmbeddedReadModels.open({
           file: file('read-models.db'),
-          eventStore: events,
-          leases: events.leases,
+          eventStore: domain,
+          leases,
           holder: 'embedded',
           onFailure,
           onDatabaseFailure: fatal,
@@ -125,8 +146,8 @@ export const openEngines = async (config: PlatformConfig, options: EnginesOption
       keep(
         EmbeddedReadModels.open({
           file: file('analytics.db'),
-          eventStore: operationEvents,
-          leases: operationEvents.leases,
+          eventStore: operations,
+          leases: new ObservedLeases(operationEvents.leases, metrics.leases),
           holder: 'embedded',
           onFailure,
           onDatabaseFailure: fatal,
@@ -139,16 +160,18 @@ export const openEngines = async (config: PlatformConfig, options: EnginesOption
       clock,
       ids,
       health,
-      events,
-      streams: new Streams(events, clock, ids),
-      leases: events.leases,
+      metrics,
+      tracing,
+      events: domain,
+      streams: new Streams(domain, clock, ids),
+      leases,
       checkpoints: events.checkpoints,
-      operationEvents,
-      bus: broker.connect(),
+      operationEvents: operations,
+      bus: new ObservedBus(broker.connect(), metrics, tracing),
       vault,
       replayGuard,
-      readModels,
-      operationReadModels,
+      readModels: new ObservedReadModels(readModels, domain, metrics, tracing),
+      operationReadModels: new ObservedReadModels(operationReadModels, operations, metrics, tracing),
       close,
     };
   } catch (error) {

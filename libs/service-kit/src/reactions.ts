@@ -22,6 +22,9 @@ import {
 } from '@attestry/messaging';
 import { Health } from './health.js';
 import type { Logger } from './logger.js';
+import { Metrics } from './metrics/metrics.js';
+import { batchSpans } from './tracing/batch-spans.js';
+import { Tracing } from './tracing/tracing.js';
 import { CHECKPOINTS, LOGGER } from './tokens.js';
 
 /** A fact for the feed: an integration event that follows from a stored event. */
@@ -56,6 +59,8 @@ export class Reactions implements BeforeApplicationShutdown {
     @Inject(CHECKPOINTS) private readonly checkpoints: Checkpoints,
     private readonly bus: MessageBus,
     private readonly health: Health,
+    private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -67,11 +72,21 @@ export class Reactions implements BeforeApplicationShutdown {
       leases: this.leases,
       checkpoints: reaction.checkpoints ?? this.checkpoints,
       categories: reaction.categories,
-      handle: (events, lease) => reaction.onEvents(events, lease),
-      onError: (error) => this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed'),
+      handle: (events, lease) => this.traced(reaction, events, lease),
+      onError: (error) => {
+        this.metrics.counter('reactionFailures').inc({ reaction: reaction.name });
+        this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed');
+      },
     });
     subscription.start();
     this.running.push(subscription);
+    this.metrics.lag.follow({
+      kind: 'reaction',
+      name: reaction.name,
+      store: this.store,
+      categories: reaction.categories,
+      position: () => subscription.health.position,
+    });
     this.health.follow(reaction.name, () => subscription.health);
     return subscription;
   }
@@ -124,6 +139,17 @@ export class Reactions implements BeforeApplicationShutdown {
       },
     ]);
     return consumer;
+  }
+
+  private async traced(reaction: Reaction, events: readonly RecordedEvent[], lease: Lease): Promise<void> {
+    const end = batchSpans(this.tracing, `react ${reaction.name}`, events);
+    try {
+      await reaction.onEvents(events, lease);
+    } catch (error) {
+      end('error');
+      throw error;
+    }
+    end();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
