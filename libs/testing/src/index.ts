@@ -7,6 +7,7 @@ export * from './did-resolution.js';
 export * from './host-fetch.js';
 export * from './management-api.js';
 export * from './nats-server.js';
+export * from './otlp-receiver.js';
 export * from './platform-process.js';
 export * from './postgres-server.js';
 export * from './redis-server.js';

@@ -56,9 +56,11 @@ export class OtlpTracing extends Tracing {
   readonly on = true;
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
+  private readonly onError: (message: string) => void;
 
   constructor({ endpoint, ratio, service, onError }: OtlpTracingOptions) {
     super();
+    this.onError = onError;
     // The one thing OpenTelemetry keeps for the whole process. Without it a receiver that is away goes unnoticed.
     const ignore = () => undefined;
     diag.setLogger(
@@ -103,7 +105,12 @@ export class OtlpTracing extends Tracing {
     };
   }
 
-  close(): Promise<void> {
-    return this.provider.shutdown();
+  /** Spans that can no longer be sent are no reason for the process to end badly. */
+  async close(): Promise<void> {
+    try {
+      await this.provider.shutdown();
+    } catch (error) {
+      this.onError(error instanceof Error ? error.message : String(error));
+    }
   }
 }
