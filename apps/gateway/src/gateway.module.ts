@@ -5,6 +5,7 @@ import { TokenVerifier } from './auth/token-verifier.js';
 import { Directory } from './directory/directory.js';
 import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
+import { ObserveRequests } from './edge/observe-requests.js';
 import { RateLimits } from './edge/rate-limits.js';
 import { RunOperation } from './operation/run-operation.js';
 
@@ -12,7 +13,7 @@ import { RunOperation } from './operation/run-operation.js';
 export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 
 @Module({
-  providers: [Directory, Hosts, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],
+  providers: [Directory, Hosts, ObserveRequests, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],
   exports: [Edge],
 })
 export class GatewayModule {}

@@ -25,7 +25,7 @@ const readConfig = async (): Promise<PlatformConfig> => {
 
 const main = async (): Promise<void> => {
   const config = await readConfig();
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, { service: config.service });
   let stopping: Promise<void> | undefined;
   const stop = (code: number): void => {
     stopping ??= (async () => {
@@ -37,11 +37,11 @@ const main = async (): Promise<void> => {
   const platform = await startPlatform(config, { logger, onFatal: () => stop(1) });
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
-  process.stdout.write(`${JSON.stringify(ready(config))}\n`);
+  process.stdout.write(`${JSON.stringify(ready(config, platform.adminPort))}\n`);
 };
 
 /** The one line printed when the process is ready. */
-const ready = (config: PlatformConfig) => {
+const ready = (config: PlatformConfig, adminPort: number | undefined) => {
   const url = (host: string) => `${config.publicScheme}://${host}`;
   const [environment] = config.environments;
   return {
@@ -52,6 +52,7 @@ const ready = (config: PlatformConfig) => {
     tenants: url(`<subdomain>.${environment!.domain}`),
     port: config.port,
     ...(config.service && { service: config.service }),
+    ...(adminPort !== undefined && { adminPort }),
     dataDir: config.dataDir,
     ...(!config.managementClientId && { managementClientFile: `${config.dataDir}/management-client.json` }),
   };

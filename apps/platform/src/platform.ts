@@ -10,6 +10,7 @@ import { Edge, GATEWAY_NEEDS, GatewayModule } from '@attestry/gateway';
 import { issuanceService } from '@attestry/issuance';
 import { managementService } from '@attestry/management';
 import {
+  AdminServer,
   createNestLogger,
   openProcessEngines,
   rootModule,
@@ -35,6 +36,8 @@ export interface Platform {
   engines: ProcessEngines;
   /** Port the HTTP server listens on. */
   port: number;
+  /** Port of health and metrics for the operator: ADMIN_PORT, or PORT where there is no public API. */
+  adminPort?: number;
   /** Unready at once; resolves when everything taken is finished, leases are given back and engines closed. */
   close(): Promise<void>;
 }
@@ -96,6 +99,12 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
       }));
     const transport = serveEndpoints(app, services, engines);
     await edge?.listen(config.port, config.host);
+    const adminPort = edge ? config.adminPort : config.port;
+    const { health, metrics } = engines;
+    const admin =
+      adminPort === undefined
+        ? undefined
+        : await AdminServer.start({ port: adminPort, host: config.host, health, metrics });
     const close = async () => {
       engines.health.close();
       await pause(config.shutdownDelay * 1000);
@@ -103,9 +112,10 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
       if (edge) await drain(edge.getHttpServer() as Server);
       await transport.close();
       await app.close();
+      await admin?.close();
       await engines.close();
     };
-    return { engines, port: config.port, close };
+    return { engines, port: config.port, ...(admin && { adminPort: admin.port }), close };
   } catch (error) {
     await engines.close();
     throw error;

@@ -6,6 +6,7 @@ import { ListWebhooksHandler } from './list-webhooks/list-webhooks.js';
 import { RetrieveWebhookKeysHandler } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
 import { RetrieveWebhookHandler } from './retrieve-webhook/retrieve-webhook.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
+import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.js';
 import { WebhookDirectory } from './webhook-directory.js';
@@ -28,6 +29,7 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
     // deliveries
     WebhookDirectory,
     ScheduleDeliveries,
+    ObserveAttempts,
     SendDeliveries,
     // lists and reactions
     WebhooksReadModel,

@@ -54,6 +54,10 @@ const oneOf =
   <T extends string>(...values: T[]) =>
   (s: string): T =>
     values.includes(s as T) ? (s as T) : fail(`must be one of: ${values.join(', ')}`);
+const share = (s: string) => {
+  const n = /^(?:0|1|0?\.\d{1,6}|1\.0+|0\.0+)$/.test(s) ? Number(s) : NaN;
+  return n >= 0 && n <= 1 ? n : fail('must be a number from 0 to 1');
+};
 const flag = (s: string) => oneOf('true', 'false')(s) === 'true';
 const host = (s: string) =>
   /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::\d{1,5})?$/.test(s)
@@ -337,6 +341,21 @@ export const SETTINGS = {
     'false',
     flag,
   ),
+  adminPort: setting(
+    'ADMIN_PORT',
+    'Port of `/metrics`, `/health/live` and `/health/ready` for the operator; 0 takes a free one. Without it there are no metrics to read. Keep strangers away from it.',
+    '',
+    integer(0, 65535),
+    optional,
+  ),
+  otlpEndpoint: setting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'Base address of an OTLP/HTTP receiver of traces; `/v1/traces` is added. No traces without it. Headers for it: `OTEL_EXPORTER_OTLP_HEADERS`, as OpenTelemetry has it.',
+    '',
+    httpUrl,
+    optional,
+  ),
+  traceRatio: setting('OTEL_TRACES_SAMPLER_ARG', 'Share of new traces that are kept, 0 to 1.', '1', share),
   logLevel: setting(
     'LOG_LEVEL',
     'Least level written to the log.',

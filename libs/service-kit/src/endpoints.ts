@@ -73,17 +73,19 @@ export const endpointHandler =
   (endpoint: Endpoint, commands: CommandBus, queries: QueryBus, logger: Logger) =>
   async (data: unknown, headers: Headers): Promise<Reply> => {
     const context = contextFromHeaders(headers);
-    try {
-      if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
-      const request = checkRequest(endpoint.operation, data as OperationRequest);
-      const message = new endpoint.message(request as never, context);
-      const result: unknown = await runInContext(context, () =>
-        endpoint.via === 'command' ? commands.execute(message) : queries.execute(message as never),
-      );
-      return { ok: true, data: result };
-    } catch (error) {
-      return { ok: false, error: toAppError(error, endpoint.operation.name, context.requestId, logger).toWire() };
-    }
+    return runInContext(context, async () => {
+      try {
+        if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
+        const request = checkRequest(endpoint.operation, data as OperationRequest);
+        const message = new endpoint.message(request as never, context);
+        const result: unknown = await (endpoint.via === 'command'
+          ? commands.execute(message)
+          : queries.execute(message as never));
+        return { ok: true, data: result };
+      } catch (error) {
+        return { ok: false, error: toAppError(error, endpoint.operation.name, context.requestId, logger).toWire() };
+      }
+    });
   };
 
 export const toAppError = (error: unknown, operation: string, requestId: string, logger: Logger): AppError => {

@@ -9,6 +9,26 @@ export * from './request-context.js';
 export * from './service-client.js';
 export * from './operation-recorder.js';
 export * from './health.js';
+export * from './admin-server.js';
+export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';
+export { Metrics } from './metrics/metrics.js';
+export type { Follower } from './metrics/lag.js';
+export { openTracing, type TracingOptions } from './tracing/load-tracing.js';
+export {
+  isSampled,
+  isTraceparent,
+  NoTracing,
+  traceIdOf,
+  Tracing,
+  type Attributes,
+  type Span,
+  type SpanEnd,
+  type SpanStart,
+} from './tracing/tracing.js';
+export { ObservedBus } from './observed/observed-bus.js';
+export { ObservedEventStore } from './observed/observed-event-store.js';
+export { ObservedLeases } from './observed/observed-leases.js';
+export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './start-projection.js';
 export * from './list-page.js';
 export * from './outbound.js';

@@ -1,13 +1,36 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { currentContext } from './request-context.js';
+import { traceIdOf } from './tracing/tracing.js';
 
 export type { Logger };
 
+export interface LoggerOptions {
+  /** In every line; default `platform`. */
+  service?: string;
+  /** Default: standard output. */
+  destination?: DestinationStream;
+}
+
+/** What a line says about the request it was written in, whoever writes it. */
+const requestOf = (): object => {
+  const context = currentContext();
+  if (!context) return {};
+  const { requestId, operation, tenant, traceparent } = context;
+  return {
+    requestId,
+    operation,
+    ...(tenant && { tenantId: tenant.id }),
+    ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
+  };
+};
+
 /** JSON lines on standard output. Bodies, headers and credentials are never passed to it; the paths below are the safety net. */
-export const createLogger = (level: string): Logger =>
-  pino({
+export const createLogger = (level: string, { service = 'platform', destination }: LoggerOptions = {}): Logger => {
+  const options = {
     level,
-    base: null,
+    base: { service },
+    mixin: requestOf,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
       paths: [
@@ -21,7 +44,9 @@ export const createLogger = (level: string): Logger =>
       ],
       censor: '***',
     },
-  });
+  };
+  return destination ? pino(options, destination) : pino(options);
+};
 
 /** Nest's own messages, on the same log; only what goes wrong. */
 export const createNestLogger = (logger: Logger): LoggerService => ({

@@ -23,6 +23,9 @@ import {
 } from '@attestry/messaging';
 import { Health } from './health.js';
 import type { Logger } from './logger.js';
+import { Metrics } from './metrics/metrics.js';
+import { batchSpans } from './tracing/batch-spans.js';
+import { Tracing } from './tracing/tracing.js';
 import { CHECKPOINTS, LOGGER } from './tokens.js';
 
 /** A fact for the feed: an integration event that follows from a stored event. */
@@ -54,6 +57,8 @@ export class Reactions implements BeforeApplicationShutdown {
   constructor(
     private readonly bus: MessageBus,
     private readonly health: Health,
+    private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
     // A process without domain events only consumes.
     @Optional() private readonly store?: EventStore,
@@ -72,11 +77,21 @@ export class Reactions implements BeforeApplicationShutdown {
       leases,
       checkpoints,
       categories: reaction.categories,
-      handle: (events, lease) => reaction.onEvents(events, lease),
-      onError: (error) => this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed'),
+      handle: (events, lease) => this.traced(reaction, events, lease),
+      onError: (error) => {
+        this.metrics.counter('reactionFailures').inc({ reaction: reaction.name });
+        this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed');
+      },
     });
     subscription.start();
     this.running.push(subscription);
+    this.metrics.lag.follow({
+      kind: 'reaction',
+      name: reaction.name,
+      store,
+      categories: reaction.categories,
+      position: () => subscription.health.position,
+    });
     this.health.follow(reaction.name, () => subscription.health);
     return subscription;
   }
@@ -137,6 +152,17 @@ export class Reactions implements BeforeApplicationShutdown {
       },
     ]);
     return consumer;
+  }
+
+  private async traced(reaction: Reaction, events: readonly RecordedEvent[], lease: Lease): Promise<void> {
+    const end = batchSpans(this.tracing, `react ${reaction.name}`, events);
+    try {
+      await reaction.onEvents(events, lease);
+    } catch (error) {
+      end('error');
+      throw error;
+    }
+    end();
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -6,6 +6,7 @@ import { checkEndpoints, endpointHandler } from './endpoints.js';
 import type { ProcessEngines } from './engines/engines.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { createNestLogger } from './logger.js';
+import { observedEndpoint } from './observed/observed-endpoint.js';
 import type { ServiceDefinition } from './service-definition.js';
 
 /** Root module of a process: the engines and the services it hosts. */
@@ -65,7 +66,12 @@ export const serveEndpoints = (
   for (const { name, endpoints } of services) {
     checkEndpoints(name, endpoints);
     for (const endpoint of endpoints) {
-      const handle = endpointHandler(endpoint, commands, queries, engines.logger);
+      const handle = observedEndpoint(
+        endpoint.operation.name,
+        endpointHandler(endpoint, commands, queries, engines.logger),
+        engines.metrics,
+        engines.tracing,
+      );
       transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
         handle(data, context.getHeaders()),
       );

@@ -10,6 +10,7 @@ export * from './cluster/cluster-engines.js';
 export * from './cluster/service-process.js';
 export * from './management-api.js';
 export * from './nats-server.js';
+export * from './otlp-receiver.js';
 export * from './platform-process.js';
 export * from './postgres-server.js';
 export * from './redis-server.js';

@@ -15,6 +15,8 @@ export interface ReadyLine {
   management: string;
   auth: string;
   port: number;
+  /** With ADMIN_PORT: where health and metrics answer. */
+  adminPort?: number;
   dataDir: string;
   managementClientFile?: string;
 }

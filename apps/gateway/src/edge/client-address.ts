@@ -1,4 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net';
+import { isTraceparent } from '@attestry/service-kit';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
@@ -42,11 +43,13 @@ export const rateKeyOf = (address: string): string =>
 export interface Forwarded {
   address: string;
   host: string | undefined;
+  /** W3C Trace Context; only a proxy of ours may say which trace a request belongs to. */
+  traceparent?: string;
 }
 
 /**
  * The client's address and the host it asked for. `X-Forwarded-For` is read from the right, past trusted proxies only;
- * from anybody else both headers are ignored.
+ * from anybody else this header, `X-Forwarded-Host` and `traceparent` are ignored.
  */
 export const forwarded = (
   socketAddress: string,
@@ -65,5 +68,10 @@ export const forwarded = (
     if (!proxies.trusts(hop)) break;
   }
   const forwardedHost = headers['x-forwarded-host'];
-  return { address, host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host };
+  const { traceparent } = headers;
+  return {
+    address,
+    host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host,
+    ...(isTraceparent(traceparent) && { traceparent }),
+  };
 };

@@ -44,6 +44,16 @@ describe('the client address', () => {
     expect(forwarded('11.1.1.1', headers, proxies).host).toBe('inside');
   });
 
+  it('takes the trace of a trusted proxy only, and only a valid one', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const headers = { host: 'a.example', traceparent };
+    expect(forwarded('10.1.1.1', headers, proxies).traceparent).toBe(traceparent);
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+    const zeros = `00-${'0'.repeat(32)}-b7ad6b7169203331-01`;
+    for (const invalid of [zeros, `${traceparent}-x`, 'ff-x'])
+      expect(forwarded('10.1.1.1', { ...headers, traceparent: invalid }, proxies)).not.toHaveProperty('traceparent');
+  });
+
   it('counts a /64 of IPv6 as one', () => {
     expect(rateKeyOf('2001:db8:1:2::1')).toBe(rateKeyOf('2001:db8:1:2:ffff::9'));
     expect(rateKeyOf('2001:db8:1:2::1')).not.toBe(rateKeyOf('2001:db8:1:3::1'));

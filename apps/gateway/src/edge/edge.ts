@@ -12,13 +12,14 @@ import {
   type OperationRequest,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { CLOCK, Health, healthAnswer, LOGGER, PlatformConfig, runInContext, type Logger } from '@attestry/service-kit';
 import { Authenticate } from '../auth/authenticate.js';
 import { parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
+import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { RateLimits, type RateState } from './rate-limits.js';
 import { newRequestId } from './request-id.js';
 import { Router } from './router.js';
@@ -41,6 +42,7 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  observed: ObservedRequest;
 }
 
 declare module 'fastify' {
@@ -48,8 +50,6 @@ declare module 'fastify' {
     edge: EdgeState;
   }
 }
-
-const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
  * The HTTP edge (architecture 4.1 and 4.2): request id, tenant from Host, route, rate limit, caller; then the body, the
@@ -72,6 +72,7 @@ export class Edge {
     private readonly authenticate: Authenticate,
     private readonly operations: RunOperation,
     private readonly health: Health,
+    private readonly observe: ObserveRequests,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -87,6 +88,9 @@ export class Edge {
       );
       scope.decorateRequest('edge', null as never);
       scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
+      scope.addHook('onResponse', async (request, reply) =>
+        this.observe.end(request.edge.observed, reply.statusCode, reply.elapsedTime),
+      );
       scope.setErrorHandler((error, request, reply) => this.refuse(error, request, reply));
       scope.route({
         method: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
@@ -100,7 +104,11 @@ export class Edge {
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const startedAt = this.clock.now().getTime();
     const requestId = newRequestId();
-    const { address, host: hostHeader } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
+    const {
+      address,
+      host: hostHeader,
+      traceparent,
+    } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
     const edge: EdgeState = {
       requestId,
       startedAt,
@@ -108,11 +116,13 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      observed: {},
     };
     request.edge = edge;
     const path = pathOf(request.url);
     if (path === '/health/live' || path === '/health/ready') {
       edge.rate = this.rates.untouched();
+      edge.observed.uncounted = true;
       return this.answerHealth(path, reply);
     }
 
@@ -133,8 +143,14 @@ export class Edge {
     }
     const { operation, params } = route;
     edge.errors = operation.errors;
+    this.observe.begin(edge.observed, operation, {
+      requestId,
+      startedAt,
+      parent: traceparent,
+      tenantId: host.tenant?.id,
+    });
     const caller = await this.admitCaller(edge, host, operation, request);
-    edge.admitted = { host, operation, params, context: this.contextOf(edge, host, operation, caller, request) };
+    edge.admitted = { host, operation, params, context: this.contextOf(edge, host, operation, caller) };
   }
 
   /** Rate limit and authentication; both before the body is read. */
@@ -176,21 +192,15 @@ export class Edge {
     return caller;
   }
 
-  private contextOf(
-    edge: EdgeState,
-    host: ResolvedHost,
-    operation: Operation,
-    caller: Caller,
-    request: FastifyRequest,
-  ): OperationContext {
-    const { traceparent } = request.headers;
+  private contextOf(edge: EdgeState, host: ResolvedHost, operation: Operation, caller: Caller): OperationContext {
+    const { traceparent } = edge.observed;
     return {
       ...(host.tenant && { tenant: host.tenant }),
       caller,
       requestId: edge.requestId,
       operation: operation.name,
       deadline: edge.startedAt + (operation.timeoutMs ?? this.config.operationTimeoutMs),
-      ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
+      ...(traceparent !== undefined && { traceparent }),
       publicUrl: host.publicUrl,
     };
   }
@@ -199,8 +209,8 @@ export class Edge {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
     if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
-    const result = await this.operations.run(operation, context, () =>
-      this.requestOf(operation, params, request, body),
+    const result = await runInContext(context, () =>
+      this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
     );
     const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
     const status = answer.status ?? operation.http!.success;
@@ -269,9 +279,11 @@ export class Edge {
     if (edge.admitted && !(error instanceof AppError)) {
       // The body could not be read: a call of this operation all the same (decision 12).
       const { operation, context } = edge.admitted;
-      const recorded = this.operations.run(operation, context, () => {
-        throw failure;
-      });
+      const recorded = runInContext(context, () =>
+        this.operations.run(operation, context, () => {
+          throw failure;
+        }),
+      );
       await recorded.catch((told: unknown) => {
         if (told !== failure) this.logger.error({ requestId: edge.requestId, error: String(told) }, 'not recorded');
       });
@@ -313,15 +325,10 @@ export class Edge {
     reply.header('x-ratelimit-reset', rate.reset);
   }
 
-  private answerHealth(path: string, reply: FastifyReply): void {
-    const { ready, checks } = this.health.report();
-    const live = path === '/health/live';
+  private answerHealth(path: '/health/live' | '/health/ready', reply: FastifyReply): void {
+    const { status, type, body } = healthAnswer(path, this.health);
     this.commonHeaders(reply.request.edge, reply);
-    reply
-      .code(live || ready ? 200 : 503)
-      .header('content-type', 'application/json; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(JSON.stringify(live ? { status: 'live' } : { status: ready ? 'ready' : 'not ready', checks }));
+    reply.code(status).header('content-type', type).header('cache-control', 'no-store').send(body);
   }
 
   /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */

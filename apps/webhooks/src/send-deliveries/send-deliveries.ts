@@ -19,6 +19,7 @@ import { WebhookKeys } from '../webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 import { attemptError } from './attempt-error.js';
+import { ObserveAttempts, type QueueState } from './observe-attempts.js';
 import { webhookRequest } from './webhook-request.js';
 
 const NAME = 'webhooks.sender';
@@ -72,6 +73,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     private readonly outbound: Outbound,
     private readonly config: PlatformConfig,
     private readonly health: Health,
+    private readonly observe: ObserveAttempts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -81,6 +83,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.health.register(NAME, () => [
       { name: NAME, healthy: this.error === undefined, ...(this.error !== undefined && { error: this.error }) },
     ]);
+    this.observe.queue(NAME, () => this.queued());
     this.running = this.run();
   }
 
@@ -206,6 +209,23 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return next ? Math.max(1, Date.parse(next.due_at) - now.getTime()) : POLL_MS;
   }
 
+  /** How long the queue is, and since when its head is due. */
+  private async queued(): Promise<QueueState> {
+    const now = this.clock.now();
+    const row = await this.readModel.running.db
+      .selectFrom('delivery')
+      .select(({ fn }) => [
+        fn.countAll().as('all'),
+        fn.countAll().filterWhere('due_at', '<=', now.toISOString()).as('due'),
+        fn.min('due_at').filterWhere('due_at', '<=', now.toISOString()).as('oldest'),
+      ])
+      .executeTakeFirstOrThrow();
+    const due = Number(row.due);
+    // '' is due at once, because it must not be sent any more.
+    const since = row.oldest ? now.getTime() - Date.parse(row.oldest) : 0;
+    return { due, waiting: Number(row.all) - due, oldestDueSeconds: since / 1000 };
+  }
+
   /** Never rejects: a failure of ours leaves the delivery due. */
   private async attempt(due: DueDelivery): Promise<void> {
     try {
@@ -240,7 +260,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     if (started.state.status !== 'attempting' || started.state.deliveryId !== deliveryId || 'cancelled' in target)
       return started.position;
     const attempt = started.state.attempts + 1;
-    const outcome = await this.send(tenantId, target.url, delivery, credential, { deliveryId, attempt, now });
+    const outcome = await this.observe.attempt({ stream, attempt }, () =>
+      this.send(tenantId, target.url, delivery, credential, { deliveryId, attempt, now }),
+    );
     const facts = {
       now: this.clock.now().toISOString(),
       retrySeconds: this.config.webhookRetrySeconds,

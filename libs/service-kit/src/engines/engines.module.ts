@@ -5,10 +5,12 @@ import { MessageBus } from '@attestry/messaging';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
+import { Metrics } from '../metrics/metrics.js';
 import { OperationRecorder } from '../operation-recorder.js';
 import { Outbound } from '../outbound.js';
 import { Reactions } from '../reactions.js';
 import { ServiceClient } from '../service-client.js';
+import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
 import type { ProcessEngines } from './engines.js';
 import { RateCounter } from './rate-counter.js';
@@ -23,6 +25,8 @@ export class EnginesModule {
       [CLOCK, engines.clock],
       [IDS, engines.ids],
       [Health, engines.health],
+      [Metrics, engines.metrics],
+      [Tracing, engines.tracing],
       [EventStore, engines.events],
       [Streams, engines.streams],
       [Leases, engines.leases],

@@ -5,6 +5,8 @@ import type { ReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config.js';
 import type { Health } from '../health.js';
 import type { Logger } from '../logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import type { Tracing } from '../tracing/tracing.js';
 import type { RateCounter } from './rate-counter.js';
 
 /** What every process has. */
@@ -14,6 +16,8 @@ export interface BaseEngines {
   clock: Clock;
   ids: Ids;
   health: Health;
+  metrics: Metrics;
+  tracing: Tracing;
   bus: MessageBus;
   /** Closes everything in the order in which nothing is lost, and frees the data folder. */
   close(): Promise<void>;

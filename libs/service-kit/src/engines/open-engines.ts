@@ -28,6 +28,13 @@ import { lockDataFolder } from '@attestry/sqlite';
 import type { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { createLogger, type Logger } from '../logger.js';
+import { Metrics } from '../metrics/metrics.js';
+import { ObservedBus } from '../observed/observed-bus.js';
+import { ObservedEventStore } from '../observed/observed-event-store.js';
+import { ObservedLeases } from '../observed/observed-leases.js';
+import { ObservedReadModels } from '../observed/observed-read-models.js';
+import { openTracing } from '../tracing/load-tracing.js';
+import type { Tracing } from '../tracing/tracing.js';
 import { databases } from './databases.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
 import { evictDestroyedKeys } from './key-evictions.js';
@@ -74,13 +81,16 @@ class Opening {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly metrics: Metrics;
+  tracing!: Tracing;
   private readonly opened: Closable[] = [];
 
   constructor(
     private readonly config: PlatformConfig,
     private readonly options: EnginesOptions,
   ) {
-    this.logger = options.logger ?? createLogger(config.logLevel);
+    this.logger = options.logger ?? createLogger(config.logLevel, { service: config.service });
+    this.metrics = new Metrics(config.service);
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? randomIds;
   }
@@ -94,7 +104,17 @@ class Opening {
     this.opened.push(engine);
   }
 
+  async trace(): Promise<void> {
+    const { otlpEndpoint: endpoint, traceRatio: ratio, service = 'platform' } = this.config;
+    const onError = (message: string) => this.logger.warn({ error: message }, 'traces not sent');
+    this.tracing = await this.keep(openTracing({ endpoint, ratio, service, onError }));
+  }
+
   async bus(): Promise<MessageBus> {
+    return new ObservedBus(await this.openBus(), this.metrics, this.tracing);
+  }
+
+  private async openBus(): Promise<MessageBus> {
     const onError = (subject: string, error: unknown) =>
       this.logger.error({ subject, error: messageOf(error) }, 'messaging');
     const { natsServers } = this.config;
@@ -104,13 +124,14 @@ class Opening {
   }
 
   async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
-    const { events, leases, checkpoints } = await this.events('events', {});
+    const { events, leases, checkpoints } = await this.observed('domain', this.events('events', {}));
     const streams = new Streams(events, this.clock, this.ids);
     return { events, streams, leases, checkpoints, readModels: await this.readModels('read-models', events, leases) };
   }
 
   async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
-    const { events, leases } = await this.events('operations', { retentionDays: this.config.operationEventsDays });
+    const { operationEventsDays: retentionDays } = this.config;
+    const { events, leases } = await this.observed('operations', this.events('operations', { retentionDays }));
     return { operationEvents: events, operationReadModels: await this.readModels('analytics', events, leases) };
   }
 
@@ -163,7 +184,27 @@ class Opening {
     return { events: store, leases: store.leases, checkpoints: store.checkpoints };
   }
 
-  private readModels(name: 'read-models' | 'analytics', eventStore: EventStore, leases: Leases): Promise<ReadModels> {
+  private async observed(
+    name: 'domain' | 'operations',
+    opening: Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }>,
+  ) {
+    const { events, leases, checkpoints } = await opening;
+    return {
+      events: new ObservedEventStore(events, name, this.metrics, this.tracing),
+      leases: new ObservedLeases(leases, this.metrics.leases),
+      checkpoints,
+    };
+  }
+
+  private async readModels(name: 'read-models' | 'analytics', store: EventStore, leases: Leases): Promise<ReadModels> {
+    return new ObservedReadModels(await this.openReadModels(name, store, leases), store, this.metrics, this.tracing);
+  }
+
+  private openReadModels(
+    name: 'read-models' | 'analytics',
+    eventStore: EventStore,
+    leases: Leases,
+  ): Promise<ReadModels> {
     const onFailure = (projection: string, error: Error) =>
       this.logger.error({ projection, error: error.message }, 'projection failed');
     const database = databases(this.config)?.[name];
@@ -243,6 +284,7 @@ export const openProcessEngines = async (
       const lock = await lockDataFolder(config.dataDir);
       opening.keepUntilClose({ close: async () => lock.release() });
     }
+    await opening.trace();
     const [domain, operations, vault, replayGuard, rates] = await Promise.all([
       needs.has('domain') ? opening.domain() : undefined,
       needs.has('operations') ? opening.operations() : undefined,
@@ -261,6 +303,8 @@ export const openProcessEngines = async (
       clock,
       ids,
       health: new Health(),
+      metrics: opening.metrics,
+      tracing: opening.tracing,
       bus,
       ...domain,
       ...operations,

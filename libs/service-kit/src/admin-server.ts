@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Health } from './health.js';
+import type { Metrics } from './metrics/metrics.js';
+
+export interface AdminServerOptions {
+  /** 0 takes a free one. */
+  port: number;
+  /** Address to bind to. */
+  host: string;
+  health: Health;
+  metrics: Metrics;
+}
+
+interface Answer {
+  status: number;
+  type: string;
+  body: string;
+}
+
+const json = (status: number, value: object): Answer => ({
+  status,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(value),
+});
+
+/** What `/health/live` and `/health/ready` answer, on whatever server. */
+export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health): Answer => {
+  if (path === '/health/live') return json(200, { status: 'live' });
+  const { ready, checks } = health.report();
+  return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
+};
+
+/**
+ * Health and metrics for the operator, on a port of their own: none of it is for the public. No credentials; whoever
+ * reaches the port may read, so the network must not let strangers reach it.
+ */
+export class AdminServer {
+  private constructor(
+    private readonly server: Server,
+    private readonly options: AdminServerOptions,
+  ) {}
+
+  /** Listens when it resolves. @throws the server's error when the port is taken */
+  static async start(options: AdminServerOptions): Promise<AdminServer> {
+    const { health, metrics } = options;
+    metrics.observeProcess();
+    metrics.onScrape(() => {
+      const { ready, checks } = health.report();
+      metrics.gauge('ready').set(ready ? 1 : 0);
+      for (const { name: check, healthy } of checks) metrics.gauge('checkHealthy').set({ check }, healthy ? 1 : 0);
+    });
+    const server = createServer({ requestTimeout: 10_000 });
+    const admin = new AdminServer(server, options);
+    server.on('request', (request, response) => {
+      admin.answer(request).then(
+        (answer) => send(response, answer),
+        (error: unknown) => send(response, json(500, { status: 'failed', error: (error as Error).name })),
+      );
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port, options.host, resolve);
+    });
+    return admin;
+  }
+
+  get port(): number {
+    return (this.server.address() as { port: number }).port;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeIdleConnections();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+
+  private async answer({ method, url = '/' }: IncomingMessage): Promise<Answer> {
+    const [path] = url.split('?', 1);
+    if (path !== '/metrics' && path !== '/health/live' && path !== '/health/ready')
+      return json(404, { status: 'not found' });
+    if (method !== 'GET' && method !== 'HEAD') return json(405, { status: 'method not allowed' });
+    if (path !== '/metrics') return healthAnswer(path, this.options.health);
+    const { metrics } = this.options;
+    return { status: 200, body: await metrics.text(), type: metrics.contentType };
+  }
+}
+
+const send = (response: ServerResponse, { status, type, body }: Answer): void => {
+  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' };
+  response.writeHead(status, { ...headers, ...(status === 405 && { allow: 'GET, HEAD' }) });
+  // Node keeps the body of an answer to HEAD to itself.
+  response.end(body);
+};

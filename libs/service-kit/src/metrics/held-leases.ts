@@ -1,0 +1,45 @@
+import type { Metrics } from './metrics.js';
+
+/** What became of a lease this process asked for. */
+type Known =
+  /** Ours, until then: milliseconds of `performance.now()`. */
+  | { state: 'held'; until: number }
+  /** Given back by us, for example to wait after a failure; we shall ask again. */
+  | { state: 'given-back' }
+  /** Somebody else has it. */
+  | { state: 'refused' };
+
+/** Which leases this process holds, by its own clock: a holder that was paused does not claim to hold what ran out. */
+export class HeldLeases {
+  private readonly known = new Map<string, Known>();
+
+  constructor(private readonly metrics: Metrics) {
+    const gauge = metrics.gauge('leaseHeld');
+    metrics.onScrape(() => {
+      for (const lease of this.known.keys()) gauge.set({ lease }, this.holds(lease) ? 1 : 0);
+    });
+  }
+
+  granted(lease: string, ttlMs: number): void {
+    if (!this.holds(lease)) this.metrics.counter('leaseAcquired').inc({ lease });
+    this.known.set(lease, { state: 'held', until: performance.now() + ttlMs });
+  }
+
+  refused(lease: string): void {
+    this.known.set(lease, { state: 'refused' });
+  }
+
+  givenBack(lease: string): void {
+    this.known.set(lease, { state: 'given-back' });
+  }
+
+  holds(lease: string): boolean {
+    const known = this.known.get(lease);
+    return known?.state === 'held' && known.until > performance.now();
+  }
+
+  /** Whether it is this process whose progress counts: the holder, also while it pauses after a failure. */
+  leads(lease: string): boolean {
+    return this.known.get(lease)?.state === 'given-back' || this.holds(lease);
+  }
+}

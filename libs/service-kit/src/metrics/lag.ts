@@ -1,0 +1,83 @@
+import type { EventStore, Position } from '@attestry/event-store';
+import type { Metrics } from './metrics.js';
+
+/** What follows an event store under a lease of its own name. */
+export interface Follower {
+  kind: 'projection' | 'reaction';
+  name: string;
+  store: EventStore;
+  categories?: readonly string[];
+  /** Up to where everything is handled. */
+  position(): Position | undefined;
+}
+
+interface Behind {
+  seconds: number;
+  /** Absent where positions are no numbers. */
+  positions?: number;
+}
+
+const DECIMAL = /^\d+$/;
+
+/**
+ * How far behind the followers are, found out when somebody scrapes: nothing is done on their way. Whoever stands by
+ * says nothing, for its position is not the one that counts.
+ */
+export class Lag {
+  private readonly followers: Follower[] = [];
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly now: () => number = Date.now,
+  ) {
+    metrics.onScrape(() => this.sample());
+  }
+
+  follow(follower: Follower): void {
+    this.followers.push(follower);
+  }
+
+  private async sample(): Promise<void> {
+    const heads = new Map<EventStore, Promise<Position | undefined>>();
+    const headOf = (store: EventStore) => {
+      const known = heads.get(store) ?? store.head();
+      heads.set(store, known);
+      return known;
+    };
+    const leading = this.followers.filter(({ name }) => this.metrics.leases.leads(name));
+    const found = await Promise.all(
+      leading.map(async (follower) => ({
+        follower,
+        behind: await this.behind(follower, await headOf(follower.store)),
+      })),
+    );
+    const seconds = this.metrics.gauge('lagSeconds');
+    const positions = this.metrics.gauge('lagPositions');
+    // At once, so that a second scrape never sees the gauges half empty.
+    seconds.reset();
+    positions.reset();
+    for (const { follower, behind } of found) {
+      const labels = { kind: follower.kind, name: follower.name };
+      seconds.set(labels, behind.seconds);
+      if (behind.positions !== undefined) positions.set(labels, behind.positions);
+    }
+  }
+
+  private async behind({ store, categories, position }: Follower, head: Position | undefined): Promise<Behind> {
+    const at = position();
+    const numbers = (head === undefined || DECIMAL.test(head)) && (at === undefined || DECIMAL.test(at));
+    const none: Behind = { seconds: 0, ...(numbers && { positions: 0 }) };
+    if (head === undefined || (at !== undefined && store.comparePositions(at, head) >= 0)) return none;
+    const { events } = await store.readAll({
+      ...(at !== undefined && { after: at }),
+      ...(categories && { categories }),
+      limit: 1,
+    });
+    const [oldest] = events;
+    if (!oldest) return none;
+    return {
+      seconds: Math.max(0, (this.now() - Date.parse(oldest.metadata.occurredAt)) / 1000),
+      ...(numbers && { positions: Number(head) - Number(at ?? 0) }),
+    };
+  }
+}

@@ -1,0 +1,61 @@
+import { METRICS } from './metric-definitions.js';
+import { Metrics } from './metrics.js';
+
+const all = Object.values(METRICS);
+
+describe('metrics', () => {
+  it('are named as Prometheus wants it', () => {
+    for (const { name, type } of all) {
+      expect(name).toMatch(/^attestry_[a-z]+(?:_[a-z]+)*$/);
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+      if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+    }
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  });
+
+  it('have no label whose values a caller could choose', () => {
+    const declared = new Set(all.flatMap(({ labels }) => [...labels]));
+    expect([...declared].sort()).toEqual(
+      ['check', 'class', 'consumer', 'kind', 'lease', 'name', 'operation', 'outcome', 'projection', 'reaction']
+        .concat(['reason', 'runs', 'state', 'status', 'store'])
+        .sort(),
+    );
+  });
+
+  it('of two platforms in one process do not count into each other', async () => {
+    const [one, other] = [new Metrics(), new Metrics('gateway')];
+    one.counter('feedPublished').inc(3);
+    expect(await one.text()).toContain('attestry_feed_published_total 3');
+    expect(await other.text()).toContain('attestry_feed_published_total 0');
+    expect(await other.text()).toContain('attestry_info{runs="gateway"} 1');
+  });
+
+  it('are told without a value that could not be found out', async () => {
+    const metrics = new Metrics();
+    metrics.onScrape(() => Promise.reject(new Error('the store is away')));
+    metrics.onScrape(() => metrics.gauge('webhookOldestDue').set(7));
+    const text = await metrics.text();
+    expect(text).toContain('attestry_scrape_failures_total 1');
+    expect(text).toContain('attestry_webhook_oldest_due_seconds 7');
+  });
+
+  it('show a lease as held only while it would not have run out', () => {
+    const { leases } = new Metrics();
+    expect(leases.holds('a')).toBe(false);
+    leases.granted('a', 60_000);
+    expect(leases.holds('a')).toBe(true);
+    leases.refused('a');
+    expect(leases.holds('a')).toBe(false);
+    leases.granted('b', -1);
+    expect([leases.holds('b'), leases.leads('b')]).toEqual([false, false]);
+  });
+
+  it('take who gave a lease back after a failure for its leader until somebody else has it', () => {
+    const { leases } = new Metrics();
+    leases.granted('a', 60_000);
+    leases.givenBack('a');
+    expect([leases.holds('a'), leases.leads('a')]).toEqual([false, true]);
+    leases.refused('a');
+    expect(leases.leads('a')).toBe(false);
+  });
+});

@@ -1,0 +1,160 @@
+import {
+  MessageBus,
+  RequestFailed,
+  type Consumer,
+  type ConsumerOptions,
+  type FeedMessage,
+  type ListenerOptions,
+  type OutgoingMessage,
+  type ParkedMessage,
+  type Reply,
+  type RequestHandler,
+  type RequestOptions,
+  type Serving,
+  type Subject,
+} from '@attestry/messaging';
+import type { Metrics } from '../metrics/metrics.js';
+import { isSampled, type Tracing } from '../tracing/tracing.js';
+
+/** Since when the oldest message in hand waits, milliseconds since the epoch. */
+const waitingSince = (messages: readonly FeedMessage[]): number => {
+  const happened = Date.parse(messages[0]?.headers['occurredAt'] ?? '');
+  return Number.isNaN(happened) ? Date.now() : happened;
+};
+
+/** Any message bus, with what goes over it counted and timed, and traced under the `traceparent` in the headers. */
+export class ObservedBus extends MessageBus {
+  /** Consumers with a batch in hand, and since when its oldest message waits. */
+  private readonly inHand = new Map<string, number | undefined>();
+
+  constructor(
+    private readonly inner: MessageBus,
+    private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
+  ) {
+    super();
+    const lag = metrics.gauge('consumerLag');
+    metrics.onScrape(() => {
+      for (const [consumer, since] of this.inHand)
+        lag.set({ consumer }, since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000));
+    });
+  }
+
+  serve(subject: Subject, handler: RequestHandler): Serving {
+    return this.inner.serve(subject, handler);
+  }
+
+  async request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
+    const parent = options.headers?.['traceparent'];
+    if (!this.tracing.on || !isSampled(parent)) return this.asked(subject, data, options);
+    const span = this.tracing.start(`request ${subject}`, {
+      kind: 'client',
+      parent,
+      attributes: { 'messaging.destination.name': subject },
+    });
+    try {
+      const headers = { ...options.headers, traceparent: span.traceparent };
+      const reply = await this.asked<T>(subject, data, { ...options, headers });
+      span.end();
+      return reply;
+    } catch (error) {
+      span.end({ error: error instanceof RequestFailed ? error.reason : 'error' });
+      throw error;
+    }
+  }
+
+  async publish(messages: readonly OutgoingMessage[]): Promise<void> {
+    if (!messages.length) return;
+    const startedAt = performance.now();
+    try {
+      await this.inner.publish(messages);
+    } catch (error) {
+      this.metrics.counter('feedPublishFailures').inc();
+      throw error;
+    }
+    this.metrics.histogram('feedPublishSeconds').observe((performance.now() - startedAt) / 1000);
+    this.metrics.counter('feedPublished').inc(messages.length);
+    const delay = this.metrics.histogram('outboxDelay');
+    for (const { headers } of messages) {
+      const occurredAt = headers?.['occurredAt'];
+      if (occurredAt !== undefined) delay.observe(Math.max(0, (Date.now() - Date.parse(occurredAt)) / 1000));
+    }
+  }
+
+  consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.inner.consume(options, this.observed(options.name, handler));
+  }
+
+  listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.inner.listen(options, this.observed(options.name, handler));
+  }
+
+  private observed(consumer: string, handler: (messages: FeedMessage[]) => Promise<void>) {
+    const consumed = this.metrics.counter('consumed');
+    const failures = this.metrics.counter('consumerFailures');
+    this.inHand.set(consumer, undefined);
+    return async (messages: FeedMessage[]): Promise<void> => {
+      // Attempts of one batch follow each other: what waits since the first one goes on waiting.
+      if (this.inHand.get(consumer) === undefined) this.inHand.set(consumer, waitingSince(messages));
+      const { traced, end } = this.traced(consumer, messages);
+      try {
+        await handler(traced);
+      } catch (error) {
+        failures.inc({ consumer });
+        end('error');
+        throw error;
+      }
+      this.inHand.set(consumer, undefined);
+      consumed.inc({ consumer }, messages.length);
+      end();
+    };
+  }
+
+  parked(consumer: string): Promise<ParkedMessage[]> {
+    return this.inner.parked(consumer);
+  }
+
+  replay(consumer: string, messageId: string): Promise<void> {
+    return this.inner.replay(consumer, messageId);
+  }
+
+  head(): Promise<string | undefined> {
+    return this.inner.head();
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  private async asked<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
+    try {
+      return await this.inner.request<T>(subject, data, options);
+    } catch (error) {
+      if (error instanceof RequestFailed) this.metrics.counter('busFailures').inc({ reason: error.reason });
+      throw error;
+    }
+  }
+
+  /** A span for each message of a trace; what the handler causes hangs below it, for it finds it in the headers. */
+  private traced(consumer: string, messages: FeedMessage[]) {
+    if (!this.tracing.on) return { traced: messages, end: () => undefined };
+    const spans: { end(result?: { error?: string }): void }[] = [];
+    const traced = messages.map((message) => {
+      const parent = message.headers['traceparent'];
+      if (!isSampled(parent)) return message;
+      const span = this.tracing.start(`consume ${consumer}`, {
+        kind: 'consumer',
+        parent,
+        attributes: { 'messaging.destination.name': message.subject, 'attestry.attempt': message.attempt },
+      });
+      spans.push(span);
+      return { ...message, headers: { ...message.headers, traceparent: span.traceparent } };
+    });
+    return {
+      traced,
+      end: (error?: string) => {
+        for (const span of spans) span.end(error === undefined ? {} : { error });
+      },
+    };
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  AppendTooLarge,
+  EventStore,
+  EventStoreUnavailable,
+  WrongExpectedRevision,
+  type AllPage,
+  type AppendResult,
+  type NewEvent,
+  type Position,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type Revision,
+  type StreamName,
+  type SubscribeOptions,
+  type Subscription,
+  type SubscriptionHandler,
+} from '@attestry/event-store';
+import type { Metrics } from '../metrics/metrics.js';
+import { isSampled, type Tracing } from '../tracing/tracing.js';
+
+/** Told apart in the metrics: a conflict is business, the others are trouble. */
+const outcomeOf = (error: unknown): string => {
+  if (error instanceof WrongExpectedRevision) return 'conflict';
+  if (error instanceof AppendTooLarge) return 'too-large';
+  return error instanceof EventStoreUnavailable ? 'unavailable' : 'error';
+};
+
+/** Any event store, its appends counted, timed and traced under the `traceparent` of what they append. */
+export class ObservedEventStore extends EventStore {
+  private readonly appends;
+  private readonly events;
+  private readonly seconds;
+  private readonly drops;
+
+  /** @param store which one, as a label: `domain` or `operations` */
+  constructor(
+    private readonly inner: EventStore,
+    private readonly store: 'domain' | 'operations',
+    metrics: Metrics,
+    private readonly tracing: Tracing,
+  ) {
+    super();
+    this.appends = metrics.counter('appends');
+    this.events = metrics.counter('appendedEvents');
+    this.seconds = metrics.histogram('appendSeconds');
+    this.drops = metrics.counter('subscriptionDrops');
+  }
+
+  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    const { store } = this;
+    const parent = this.tracing.on ? events[0]?.metadata.traceparent : undefined;
+    const span = isSampled(parent)
+      ? this.tracing.start(`append ${stream.slice(0, stream.indexOf('-'))}`, {
+          kind: 'client',
+          parent,
+          attributes: { 'attestry.store': store, 'attestry.events': events.length },
+        })
+      : undefined;
+    const startedAt = performance.now();
+    let outcome = 'ok';
+    try {
+      const result = await this.inner.append(stream, events, expected);
+      this.events.inc({ store }, events.length);
+      return result;
+    } catch (error) {
+      outcome = outcomeOf(error);
+      throw error;
+    } finally {
+      this.seconds.observe({ store }, (performance.now() - startedAt) / 1000);
+      this.appends.inc({ store, outcome });
+      span?.end(outcome === 'ok' ? {} : { error: outcome });
+    }
+  }
+
+  readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]> {
+    return this.inner.readStream(stream, options);
+  }
+
+  override knownRevision(stream: StreamName): Revision | undefined {
+    return this.inner.knownRevision(stream);
+  }
+
+  readAll(options: ReadAllOptions): Promise<AllPage> {
+    return this.inner.readAll(options);
+  }
+
+  subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
+    return this.inner.subscribe(options, {
+      onEvents: (events, next) => handler.onEvents(events, next),
+      onDropped: (error) => {
+        this.drops.inc({ store: this.store });
+        handler.onDropped(error);
+      },
+    });
+  }
+
+  head(): Promise<Position | undefined> {
+    return this.inner.head();
+  }
+
+  comparePositions(a: Position, b: Position): number {
+    return this.inner.comparePositions(a, b);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}

@@ -1,0 +1,58 @@
+import type { EventStore } from '@attestry/event-store';
+import { ReadModels, type Projection, type ProjectionHealth, type RunningProjection } from '@attestry/read-model';
+import type { Metrics } from '../metrics/metrics.js';
+import { batchSpans } from '../tracing/batch-spans.js';
+import type { Tracing } from '../tracing/tracing.js';
+
+/** Any read models: each projection shows its lag, its batches are timed, counted and traced. */
+export class ObservedReadModels extends ReadModels {
+  /** @param store that the projections follow */
+  constructor(
+    private readonly inner: ReadModels,
+    private readonly store: EventStore,
+    private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
+  ) {
+    super();
+  }
+
+  async start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>> {
+    const { name, categories } = projection;
+    const labels = { projection: name };
+    const seconds = this.metrics.histogram('projectionBatchSeconds');
+    const events = this.metrics.counter('projectedEvents');
+    const running = await this.inner.start<Tables>({
+      ...projection,
+      create: (db) => projection.create(db),
+      project: async (trx, batch) => {
+        const startedAt = performance.now();
+        const end = batchSpans(this.tracing, `project ${name}`, batch);
+        try {
+          await projection.project(trx, batch);
+        } catch (error) {
+          end('error');
+          throw error;
+        }
+        end();
+        seconds.observe(labels, (performance.now() - startedAt) / 1000);
+        events.inc(labels, batch.length);
+      },
+    });
+    this.metrics.lag.follow({
+      kind: 'projection',
+      name,
+      store: this.store,
+      categories,
+      position: () => running.health.position,
+    });
+    return running;
+  }
+
+  health(): ProjectionHealth[] {
+    return this.inner.health();
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
