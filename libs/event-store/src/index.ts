@@ -21,5 +21,7 @@ export {
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
 export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';
+export { openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
+export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';
