@@ -35,6 +35,8 @@ const MOST_RESUMES = 10;
  * subscription taken up again behind it. Other faults end it.
  */
 export class EventStoreDbSubscription implements Subscription {
+  /** How often the server dropped it because it could not keep up. */
+  drops = 0;
   private readonly queue: Told[] = [];
   /** Everything up to here is in the queue or handed over. */
   private taken: LogPosition | undefined;
@@ -147,6 +149,7 @@ export class EventStoreDbSubscription implements Subscription {
       }
       if (this.fault) {
         if (!isTooSlow(this.fault) || ++this.resumes > MOST_RESUMES) throw unavailable(this.fault);
+        this.drops++;
         return;
       }
       await new Promise<void>((resolve) => (this.awake = resolve));
