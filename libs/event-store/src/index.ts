@@ -27,5 +27,7 @@ export {
   openPostgresEvents,
   type PostgresCoordination,
 } from './postgres/load-postgres.js';
+export { openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
+export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { NewEvent } from '@attestry/event-store';
 import { waitUntil } from '@attestry/testing';
 import { parseConfig } from '../config.js';
-import { openEngines, type Engines } from '../engines.js';
+import type { Engines } from '../engines/engines.js';
+import { openEngines } from '../engines/open-engines.js';
 import { startServices, type RunningServices } from '../serve.js';
 import { Reactions } from '../reactions.js';
 

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  AllPage,
+  AppendResult,
+  NewEvent,
+  Position,
+  ReadAllOptions,
+  ReadStreamOptions,
+  RecordedEvent,
+  Revision,
+  StreamName,
+  SubscribeOptions,
+  Subscription,
+  SubscriptionHandler,
+} from '../event-store.js';
+import {
+  AppendTooLarge,
+  EventStore,
+  EventStoreUnavailable,
+  MAX_APPEND_BYTES,
+  NO_STREAM,
+  WrongExpectedRevision,
+} from '../event-store.js';
+import { BatchAppend } from './batch-append.js';
+import { EventStoreDbConnection } from './eventstoredb-connection.js';
+import { EventStoreDbSubscription } from './eventstoredb-subscription.js';
+import { comparePositions, fromText, latest, toText, type LogPosition } from './log-position.js';
+import {
+  byteLength,
+  categoriesRequest,
+  encodeEvent,
+  logRequest,
+  recordOf,
+  streamRequest,
+  type LogRecord,
+} from './messages.js';
+
+export interface EventStoreDbOptions {
+  /** `esdb://user:password@host:port?tls=true&tlsCAFile=…`, several hosts or `esdb+discover://` for a cluster. */
+  url: string;
+  /** Events older than this are discarded: the server hides them at once and removes them when it scavenges. Default: kept for ever. */
+  retentionDays?: number;
+  /** How long an append or the next part of a read may take, milliseconds. Default 5,000. */
+  timeoutMs?: number;
+  /** A connection failed and the next one could not be made; it is tried again with the next call. */
+  onFailure: (error: Error) => void;
+}
+
+const DAY_SECONDS = 86_400;
+/** The server passes some 100,000 records of other categories a second without a word. */
+const SCAN_MS = 60_000;
+
+/**
+ * The event store in EventStoreDB, for several processes. Leases and checkpoints are kept elsewhere. Positions are
+ * `<commit>/<prepare>`. What others write to the same server is not shown; one's own streams are nobody else's to write.
+ */
+export class EventStoreDbStore extends EventStore {
+  private readonly subscriptions = new Set<EventStoreDbSubscription>();
+  private readonly batches: BatchAppend;
+  private readonly timeoutMs: number;
+  private closing: Promise<void> | undefined;
+
+  private constructor(
+    private readonly connection: EventStoreDbConnection,
+    private readonly options: EventStoreDbOptions,
+  ) {
+    super();
+    this.timeoutMs = options.timeoutMs ?? 5000;
+    this.batches = new BatchAppend(connection, this.timeoutMs);
+  }
+
+  /** @throws EventStoreUnavailable when the server does not answer or refuses; Error for an address that cannot be used */
+  static async open(options: EventStoreDbOptions): Promise<EventStoreDbStore> {
+    const store = new EventStoreDbStore(new EventStoreDbConnection(options.url, options.onFailure), options);
+    try {
+      await store.head();
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return store;
+  }
+
+  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    if (!/^[^$-][^-]*-/.test(stream)) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
+    const encoded = events.map(encodeEvent);
+    const bytes = byteLength(encoded);
+    if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+    if (expected === NO_STREAM && this.options.retentionDays !== undefined) await this.limitAge(stream);
+    return this.batches.append(stream, encoded, expected);
+  }
+
+  async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
+    const { from, direction, limit } = options;
+    if (limit === 0) return [];
+    const events: RecordedEvent[] = [];
+    const request = streamRequest(stream, { from, backwards: direction === 'backwards', limit });
+    await this.connection.read(request, this.timeoutMs, (response) => {
+      const record = recordOf(response);
+      if (!record) return true;
+      if (!record.event) throw new Error(`${stream}: revision ${record.revision} was written by something else`);
+      return events.push(record.event) !== limit;
+    });
+    return events;
+  }
+
+  async readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
+    if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
+    const from = after === undefined ? undefined : fromText(after);
+    // Before the events: a page that is not full has then seen everything up to here, what the filter hides too.
+    const head = await this.lastPosition();
+    if (!head || (from && comparePositions(from, head) >= 0)) return { events: [], next: after, atEnd: true };
+    const events: RecordedEvent[] = [];
+    let last: LogPosition | undefined;
+    if (categories?.length !== 0) {
+      // The server starts with the record at `from` itself.
+      const request = categoriesRequest(categories, { from, limit: from ? limit + 1 : limit });
+      await this.connection.read(request, SCAN_MS, (response) => {
+        const record = recordOf(response);
+        if (!record || (from && comparePositions(record.position, from) <= 0)) return true;
+        last = record.position;
+        return !record.event || events.push(record.event) !== limit;
+      });
+    }
+    const next = events.length === limit ? last! : latest(head, last)!;
+    return { events, next: toText(next), atEnd: comparePositions(next, head) >= 0 };
+  }
+
+  subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
+    if (this.closing) throw new EventStoreUnavailable('the event store is closed');
+    const { after, categories, batchSize = 256 } = options;
+    const source = {
+      connection: this.connection,
+      head: () => this.lastPosition(),
+      firstFrom: (position: LogPosition) => this.one(position),
+    };
+    const subscription = new EventStoreDbSubscription(
+      source,
+      { after: after === undefined ? undefined : fromText(after), categories, batchSize },
+      handler,
+      () => this.subscriptions.delete(subscription),
+    );
+    this.subscriptions.add(subscription);
+    return subscription;
+  }
+
+  /** The last record of the log, also one of the server's own: a subscription that caught up tells no earlier position. */
+  async head(): Promise<Position | undefined> {
+    const head = await this.lastPosition();
+    return head && toText(head);
+  }
+
+  comparePositions(a: Position, b: Position): number {
+    return comparePositions(fromText(a), fromText(b));
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
+      this.connection.close();
+    })();
+    return this.closing;
+  }
+
+  private async lastPosition(): Promise<LogPosition | undefined> {
+    return (await this.one())?.position;
+  }
+
+  /** The first record at a position or behind it; without one the last of the log. */
+  private async one(from?: LogPosition): Promise<LogRecord | undefined> {
+    let found: LogRecord | undefined;
+    const request = logRequest({ from, backwards: from === undefined, limit: 1 });
+    await this.connection.read(request, this.timeoutMs, (response) => (found = recordOf(response)) === undefined);
+    return found;
+  }
+
+  /** Before the stream's first event, so that no stream is ever without; who comes second finds it done. */
+  private async limitAge(stream: StreamName): Promise<void> {
+    const metadata = { $maxAge: Math.ceil(this.options.retentionDays! * DAY_SECONDS) };
+    const event = {
+      id: randomUUID(),
+      type: '$metadata',
+      data: Buffer.from(JSON.stringify(metadata)),
+      metadata: Buffer.alloc(0),
+    };
+    try {
+      await this.batches.append(`$$${stream}`, [event], NO_STREAM);
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+    }
+  }
+}

@@ -1,0 +1,412 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { skipSuite, startEventStoreDbStandIn, waitUntil, type EventStoreDbStandIn } from '@attestry/testing';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import type { Aggregate } from '../aggregate.js';
+import { EmbeddedEventStore } from '../embedded/embedded-event-store.js';
+import { describeEventStore, type EventStoreUnderTest } from '../event-store.contract.js';
+import {
+  EventStoreUnavailable,
+  NO_STREAM,
+  WrongExpectedRevision,
+  type EventStore,
+  type NewEvent,
+  type Position,
+  type RecordedEvent,
+  type SubscribeOptions,
+} from '../event-store.js';
+import { randomIds, systemClock } from '../facts.js';
+import { Streams } from '../run-decision.js';
+import { CheckpointedSubscription } from '../subscriptions.js';
+import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
+import type { EventStoreDbSubscription } from './eventstoredb-subscription.js';
+import { openEventStoreDb } from './load-eventstoredb.js';
+
+/** EventStoreDB keeps no leases: they come from a store beside it, as in production. */
+const underTest = async (
+  url: string,
+  more: { shared?: boolean; restart?(): Promise<void>; stop?(): void },
+): Promise<EventStoreUnderTest> => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-leases-'));
+  const failures: Error[] = [];
+  const open = () => openEventStoreDb({ url, onFailure: (error) => void failures.push(error) });
+  const beside = () => EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
+  let [store, leases] = await Promise.all([open(), beside()]);
+  return {
+    store,
+    leases: leases.leases,
+    shared: more.shared,
+    async reopen() {
+      await Promise.all([store.close(), leases.close()]);
+      await more.restart?.();
+      [store, leases] = await Promise.all([open(), beside()]);
+      return { store, leases: leases.leases };
+    },
+    async close() {
+      await Promise.all([store.close(), leases.close()]);
+      more.stop?.();
+      await rm(folder, { recursive: true });
+      expect(failures).toEqual([]);
+    },
+  };
+};
+
+let serial = 0;
+const unique = () => `${process.pid.toString(36)}${Date.now().toString(36)}${(serial++).toString(36)}`;
+const event = (data: unknown = { n: serial }, type = 'Happened'): NewEvent => ({
+  id: randomUUID(),
+  type,
+  schemaVersion: 1,
+  data,
+  metadata: {
+    tenantId: 't1',
+    requestId: 'r1',
+    actor: 'service:test',
+    operation: 'test',
+    correlationId: 'r1',
+    causationId: 'r1',
+    occurredAt: '2026-01-02T03:04:05.678Z',
+    partitionKey: 't1',
+    chain: 'c',
+  },
+});
+const events = (count: number, data?: unknown) => Array.from({ length: count }, () => event(data));
+const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+
+const opened: EventStore[] = [];
+const open = async (url: string, more: Partial<EventStoreDbOptions> = {}) => {
+  const store = await openEventStoreDb({ url, onFailure: () => {}, ...more });
+  opened.push(store);
+  return store;
+};
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+
+/** A subscriber that keeps what it gets, and can be held up. */
+const collect = (store: EventStore, options: SubscribeOptions) => {
+  const got: RecordedEvent[] = [];
+  const dropped: Error[] = [];
+  let gate: Promise<void> | undefined;
+  let next: Position | undefined;
+  const subscription = store.subscribe(options, {
+    onEvents: async (batch, to) => {
+      await gate;
+      got.push(...batch);
+      next = to;
+    },
+    onDropped: (error) => void dropped.push(error),
+  });
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return resolve;
+  };
+  return { got, dropped, subscription, hold, next: () => next };
+};
+
+/** What only this adapter has to prove, on any server. */
+const describeAdapter = (name: string, url: () => string): void => {
+  describe(`EventStoreDB adapter: ${name}`, () => {
+    let store: EventStore;
+    let category: string;
+    let origin: Position | undefined;
+    beforeEach(async () => {
+      store = await open(url());
+      category = `a${unique()}`;
+      origin = await store.head();
+    });
+
+    it('takes a subscription up again that the server dropped for being too slow; nothing is lost or doubled', async () => {
+      const collector = collect(store, { after: origin, categories: [category], batchSize: 8 });
+      const written = [event()];
+      await store.append(`${category}-0`, written, NO_STREAM);
+      await waitUntil(() => collector.got.length === 1);
+      const release = collector.hold();
+      for (let n = 1; n <= 40; n++) {
+        const batch = events(10, { text: 'x'.repeat(4096) });
+        await store.append(`${category}-${n}`, batch, NO_STREAM);
+        written.push(...batch);
+      }
+      release();
+      await waitUntil(() => collector.got.length >= written.length);
+      written.push(event());
+      await store.append(`${category}-live`, written.slice(-1), NO_STREAM);
+      await waitUntil(() => collector.got.length >= written.length);
+      expect(idsOf(collector.got)).toEqual(idsOf(written));
+      expect(collector.dropped).toEqual([]);
+      expect((collector.subscription as EventStoreDbSubscription).drops).toBeGreaterThan(0);
+    });
+
+    it('counts a subscriber as caught up although what came last is not for it', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'attestry-beside-'));
+      const beside = await EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
+      await store.append(`${category}-1`, events(2), NO_STREAM);
+      await store.append(`${category}other-1`, events(2), NO_STREAM);
+      const got: RecordedEvent[] = [];
+      const subscription = new CheckpointedSubscription({
+        name: category,
+        store,
+        leases: beside.leases,
+        checkpoints: beside.checkpoints,
+        categories: [category],
+        handle: async (batch) => void got.push(...batch),
+      }).start();
+      await waitUntil(() => subscription.health.caughtUp);
+      expect(got).toHaveLength(2);
+      await subscription.close();
+      await beside.close();
+      await rm(folder, { recursive: true });
+    });
+
+    it('reads streams of many megabytes, both ways', async () => {
+      const stream = `${category}-large`;
+      const text = 'x'.repeat(900 * 1024);
+      for (let n = 0; n < 12; n++) await store.append(stream, [event({ n, text })], n - 1);
+      const numbers = (list: RecordedEvent[]) => list.map(({ data }) => (data as { n: number }).n);
+      const ascending = Array.from({ length: 12 }, (_, n) => n);
+      expect(numbers(await store.readStream(stream))).toEqual(ascending);
+      expect(numbers(await store.readStream(stream, { direction: 'backwards' }))).toEqual(ascending.toReversed());
+      const page = await store.readAll({ after: origin, categories: [category], limit: 100 });
+      expect(numbers(page.events)).toEqual(ascending);
+    });
+
+    it("limits the age of a stream's events before its first one, once", async () => {
+      const limited = await open(url(), { retentionDays: 30 });
+      const stream = `${category}-1`;
+      await Promise.allSettled([1, 2].map(() => limited.append(stream, events(1), NO_STREAM)));
+      await limited.append(stream, events(1), 0);
+      await store.append(`${category}-2`, events(1), NO_STREAM);
+      const client = EventStoreDBClient.connectionString(url());
+      const limits = await Promise.all([1, 2].map((n) => client.getStreamMetadata(`${category}-${n}`)));
+      expect(limits.map(({ metadata }) => metadata?.maxAge)).toEqual([2_592_000, undefined]);
+      const set: unknown[] = [];
+      for await (const change of client.readStream(`$$${stream}`)) set.push(change);
+      expect(set).toHaveLength(1);
+      await client.dispose();
+    });
+
+    it("shows neither the server's own events nor those of other programs", async () => {
+      const client = EventStoreDBClient.connectionString(url());
+      const foreign = jsonEvent({ type: 'foreign', data: { by: 'somebody else' } });
+      const [mine] = await Promise.all([
+        store.append(`${category}-1`, events(1), NO_STREAM),
+        client.setStreamMetadata(`${category}-1`, { maxAge: 1000 }),
+        client.appendToStream(`${category}-2`, foreign),
+      ]);
+      await client.appendToStream(`${category}-1`, foreign);
+      await client.dispose();
+      const shown = (await store.readAll({ after: origin, limit: 1000 })).events;
+      const ours = shown.filter(({ stream }) => stream.startsWith(category));
+      expect(ours.map(({ position }) => position)).toEqual([mine.position]);
+      expect(shown.filter(({ stream, type }) => stream.startsWith('$') || type.startsWith('$'))).toEqual([]);
+      const { got } = collect(store, { after: origin });
+      await store.append(`${category}-3`, events(1), NO_STREAM);
+      const seen = () => got.filter(({ stream }) => stream.startsWith(category)).map(({ stream }) => stream);
+      await waitUntil(() => seen().includes(`${category}-3`));
+      expect(seen()).toEqual([`${category}-1`, `${category}-3`]);
+      // A stream of ours that somebody else wrote to is no stream of ours any more.
+      await expect(store.readStream(`${category}-1`)).rejects.toThrow('revision 1 was written by something else');
+    });
+
+    it('refuses ids that the server would not give back as they are, and the positions of other stores', async () => {
+      const odd = { ...event(), id: 'a1' };
+      await expect(store.append(`${category}-1`, [odd], NO_STREAM)).rejects.toThrow(RangeError);
+      await expect(store.readAll({ after: '17', limit: 1 })).rejects.toThrow(RangeError);
+      expect(() => store.comparePositions('9/9', '9')).toThrow(RangeError);
+      expect(store.comparePositions('9/9', '10/2')).toBeLessThan(0);
+      expect(store.comparePositions('18446744073709551614/1', '18446744073709551615/0')).toBeLessThan(0);
+    });
+
+    it('refuses an address whose settings the client would ignore', async () => {
+      const careless = open('esdb://127.0.0.1:1?tls=true&tlsVerifyCert=false');
+      await expect(careless).rejects.toThrow('tlsVerifyCert=false has no effect');
+    });
+  });
+};
+
+const real = process.env['EVENTSTORE_URL'];
+if (real === undefined)
+  skipSuite('event store: EventStoreDB', 'EVENTSTORE_URL names no server; the stand-in is tested');
+else {
+  describeEventStore('EventStoreDB', () => underTest(real, { shared: true }));
+  describeAdapter('EventStoreDB', () => real);
+}
+
+describeEventStore('EventStoreDB (stand-in)', async () => {
+  const standIn = await startEventStoreDbStandIn();
+  return underTest(standIn.url, { restart: () => standIn.restart(), stop: () => standIn.stop() });
+});
+
+describe('with the stand-in', () => {
+  let standIn: EventStoreDbStandIn;
+  beforeEach(async () => {
+    standIn = await startEventStoreDbStandIn();
+  });
+  afterEach(() => standIn.stop());
+
+  describeAdapter('stand-in', () => standIn.url);
+
+  const outcome = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'stored',
+      (error: unknown) => error,
+    );
+
+  it('goes on without loss however often the server drops its subscribers', async () => {
+    const store = await open(standIn.url);
+    const { got, dropped } = collect(store, { categories: ['thing'], batchSize: 16 });
+    const written: NewEvent[] = [];
+    for (let n = 0; n < 60; n++) {
+      const batch = events(5);
+      await store.append(`thing-${n}`, batch, NO_STREAM);
+      await store.append(`other-${n}`, events(5), NO_STREAM);
+      written.push(...batch);
+      if (n % 6 === 5) {
+        await waitUntil(() => got.length > n);
+        standIn.dropSubscribers();
+      }
+    }
+    await waitUntil(() => got.length >= written.length);
+    expect(idsOf(got)).toEqual(idsOf(written));
+    expect(dropped).toEqual([]);
+    expect(standIn.drops).toBeGreaterThan(5);
+  });
+
+  it('gives up a subscription that is dropped again and again before an event comes', async () => {
+    const store = await open(standIn.url);
+    const { dropped } = collect(store, { categories: ['thing'] });
+    await waitUntil(() => {
+      standIn.dropSubscribers();
+      return dropped.length > 0;
+    });
+    expect(dropped).toEqual([expect.any(EventStoreUnavailable)]);
+  });
+
+  it('is unavailable while the server is away, and is there again when the server is', async () => {
+    const store = await open(standIn.url);
+    const { got, dropped } = collect(store, {});
+    const first = events(3);
+    await store.append('thing-1', first, NO_STREAM);
+    await waitUntil(() => got.length === 3);
+    standIn.stop();
+    const begun = performance.now();
+    const during = [store.append('thing-1', events(1), 2), store.readStream('thing-1'), store.head()];
+    for (const attempt of during) expect(await outcome(attempt)).toBeInstanceOf(EventStoreUnavailable);
+    await waitUntil(() => dropped.length > 0);
+    expect(dropped).toEqual([expect.any(EventStoreUnavailable)]);
+    expect(performance.now() - begun).toBeLessThan(6000);
+    await standIn.restart();
+    const again = performance.now();
+    await waitUntil(async () => idsOf(await store.readStream('thing-1')).length === 3);
+    const result = await store.append('thing-1', events(1), 2);
+    expect(performance.now() - again).toBeLessThan(5000);
+    const { got: rest } = collect(store, { after: got.at(-1)!.position });
+    await waitUntil(() => rest.length === 1);
+    expect(rest[0]!.position).toBe(result.position);
+  });
+
+  it('settles every append when the server ends under load; another store of the process is not touched', async () => {
+    const other = await startEventStoreDbStandIn();
+    const [store, spared] = await Promise.all([open(standIn.url), open(other.url)]);
+    const outcomes = new Map<string, unknown>();
+    const text = 'x'.repeat(20_000);
+    const load = Array.from({ length: 400 }, async (_, n) => {
+      outcomes.set(`${n}`, await outcome(store.append(`thing-${n}`, [event({ text })], NO_STREAM)));
+    });
+    const beside = Array.from({ length: 400 }, (_, n) => spared.append(`thing-${n}`, [event({ text })], NO_STREAM));
+    await waitUntil(() => standIn.requests.batchAppend > 20, { intervalMs: 1 });
+    standIn.stop();
+    await Promise.all([...load, ...beside]);
+    const failed = [...outcomes.values()].filter((it) => it !== 'stored');
+    expect(failed.length).toBeGreaterThan(0);
+    for (const error of failed) expect(error).toBeInstanceOf(EventStoreUnavailable);
+    await standIn.restart();
+    // What was acknowledged is there; what was not may be.
+    for (const [n, result] of outcomes)
+      if (result === 'stored') expect(await store.readStream(`thing-${n}`)).toHaveLength(1);
+    await spared.close();
+    other.stop();
+  });
+
+  it('waits no longer than it was told for a server that does not answer or refuses', async () => {
+    const store = await open(standIn.url, { timeoutMs: 300 });
+    standIn.unavailable = true;
+    expect(await outcome(store.readStream('thing-1'))).toBeInstanceOf(EventStoreUnavailable);
+    expect(await outcome(store.append('thing-1', events(1), NO_STREAM))).toBeInstanceOf(EventStoreUnavailable);
+    standIn.unavailable = false;
+    await store.append('thing-1', events(1), NO_STREAM);
+    standIn.silent = true;
+    const begun = performance.now();
+    expect(await outcome(store.append('thing-1', events(1), 0))).toBeInstanceOf(EventStoreUnavailable);
+    expect(await outcome(store.readStream('thing-1'))).toBeInstanceOf(EventStoreUnavailable);
+    expect(performance.now() - begun).toBeLessThan(3000);
+    standIn.silent = false;
+    expect(await store.readStream('thing-1')).toHaveLength(1);
+  });
+
+  it('loses nothing when the event of a checkpoint was scavenged', async () => {
+    const store = await open(standIn.url);
+    const { position } = await store.append('old-1', events(1), NO_STREAM);
+    const next = events(2);
+    await store.append('thing-1', next, NO_STREAM);
+    standIn.log.scavenge(({ stream }) => stream === 'old-1');
+    for (const categories of [['thing'], undefined]) {
+      const { got, subscription } = collect(store, { after: position, categories });
+      await waitUntil(() => got.length >= 2);
+      expect(idsOf(got)).toEqual(idsOf(next));
+      await subscription.close();
+    }
+    expect(idsOf((await store.readAll({ after: position, limit: 10 })).events)).toEqual(idsOf(next));
+  });
+
+  describe('decisions', () => {
+    type Counted = { type: 'Counted'; data: { n: number } };
+    const counter: Aggregate<number, Counted> = {
+      category: 'counter',
+      initial: 0,
+      types: { Counted: 1 },
+      evolve: (_, { data }) => data.n,
+    };
+    const context = { tenantId: 't1', requestId: 'r1', actor: 'service:test', operation: 'test' };
+    const count = (state: number): Counted[] => {
+      if (state >= 3) throw new Error(`full at ${state}`);
+      return [{ type: 'Counted', data: { n: state + 1 } }];
+    };
+
+    it('cost one read and one append, and on a state already folded the append alone', async () => {
+      const streams = new Streams(await open(standIn.url), systemClock, randomIds);
+      const cost = async (cached: boolean) => {
+        const before = { ...standIn.requests };
+        await streams.runDecision(counter, 'counter-1', count, context, { cached });
+        return [standIn.requests.read - before.read, standIn.requests.batchAppend - before.batchAppend];
+      };
+      expect([await cost(false), await cost(true), await cost(false)]).toEqual([
+        [1, 1],
+        [0, 1],
+        [1, 1],
+      ]);
+    });
+
+    it('refuse nothing on a folded state alone, for another process may have appended', async () => {
+      const [here, there] = [await open(standIn.url), await open(standIn.url)];
+      const streams = new Streams(here, systemClock, randomIds);
+      await streams.runDecision(counter, 'counter-1', () => [{ type: 'Counted' as const, data: { n: 3 } }], context);
+      await there.append('counter-1', [event({ n: 0 }, 'Counted')], 0);
+      const { events: decided, revision } = await streams.runDecision(counter, 'counter-1', count, context, {
+        cached: true,
+      });
+      expect([decided, revision]).toEqual([[{ type: 'Counted', data: { n: 1 } }], 2]);
+      await there.append('counter-1', [event({ n: 3 }, 'Counted')], 2);
+      // Accepted by what is folded here, refused by what is stored.
+      await expect(streams.runDecision(counter, 'counter-1', count, context, { cached: true })).rejects.toThrow(
+        'full at 3',
+      );
+      const conflict = here.append('counter-1', [event({ n: 9 }, 'Counted')], 2);
+      expect(await outcome(conflict)).toMatchObject({ actual: 3 });
+      expect(await outcome(conflict)).toBeInstanceOf(WrongExpectedRevision);
+    });
+  });
+});

@@ -1,0 +1,10 @@
+import type { EventStore } from '../event-store.js';
+import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
+
+// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+
+/** Connects to EventStoreDB. @throws EventStoreUnavailable when the server does not answer or refuses */
+export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStore> => {
+  const { EventStoreDbStore } = await import('./eventstoredb-event-store.js');
+  return EventStoreDbStore.open(options);
+};

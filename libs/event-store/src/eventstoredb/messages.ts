@@ -1,0 +1,180 @@
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import type { BatchAppendReq, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { NewEvent, RecordedEvent, Revision, StreamName } from '../event-store.js';
+import { toText, type LogPosition } from './log-position.js';
+
+/** An event as bytes. */
+export interface EncodedEvent {
+  id: string;
+  type: string;
+  data: Buffer;
+  metadata: Buffer;
+}
+
+/** Which records of the whole log are wanted. `undefined`: those of every stream that is not the server's own. */
+export type Categories = readonly string[] | undefined;
+
+/** Where to start, inclusive; absent means the beginning (forwards) or the end (backwards). */
+export interface ReadFrom<At> {
+  from?: At;
+  backwards?: boolean;
+  /** Absent means all. */
+  limit?: number;
+}
+
+const { BatchAppendReq: BatchAppend, ReadReq: Read } = streams;
+const { Options } = Read;
+/** Records that the server looks at before it tells a subscriber how far it is. */
+const SEARCH_WINDOW = 256;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The schema version travels in the metadata: the server has no place of its own for it. */
+export const encodeEvent = ({ id, type, schemaVersion, data, metadata }: NewEvent): EncodedEvent => {
+  // The server gives an id back in lower case, so another spelling would not be the same id any more.
+  if (!UUID.test(id))
+    throw new RangeError(`${id} is no UUID in lower case, which EventStoreDB wants for an event's id`);
+  if (type.startsWith('$')) throw new RangeError(`${type}: types with $ are the server's own`);
+  return {
+    id,
+    type,
+    data: Buffer.from(JSON.stringify(data)),
+    metadata: Buffer.from(JSON.stringify({ ...metadata, schemaVersion })),
+  };
+};
+
+export const byteLength = (events: readonly EncodedEvent[]): number =>
+  events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
+
+const streamIdentifier = (stream: StreamName) =>
+  new shared.StreamIdentifier().setStreamName(new Uint8Array(Buffer.from(stream)));
+
+/** One append, complete in one message. `expected`: -1 for a stream that does not exist yet. */
+export const appendRequest = (
+  correlationId: string,
+  stream: StreamName,
+  events: readonly EncodedEvent[],
+  expected: Revision,
+): BatchAppendReq => {
+  const options = new BatchAppend.Options().setStreamIdentifier(streamIdentifier(stream));
+  if (expected < 0) options.setNoStream(new empty.Empty());
+  else options.setStreamPosition(String(expected));
+  const request = new BatchAppend()
+    .setCorrelationId(new shared.UUID().setString(correlationId))
+    .setOptions(options)
+    .setIsFinal(true);
+  for (const { id, type, data, metadata } of events) {
+    const message = new BatchAppend.ProposedMessage()
+      .setId(new shared.UUID().setString(id))
+      .setData(data)
+      .setCustomMetadata(metadata);
+    message.getMetadataMap().set('type', type).set('content-type', 'application/json');
+    request.addProposedMessages(message);
+  }
+  return request;
+};
+
+const readOptions = ({ backwards = false, limit = Number.MAX_SAFE_INTEGER }: ReadFrom<unknown>) =>
+  new Options()
+    .setReadDirection(backwards ? Options.ReadDirection.BACKWARDS : Options.ReadDirection.FORWARDS)
+    .setCount(String(limit))
+    .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
+
+export const streamRequest = (stream: StreamName, read: ReadFrom<Revision>): ReadReq => {
+  const of = new Options.StreamOptions().setStreamIdentifier(streamIdentifier(stream));
+  if (read.from !== undefined) of.setRevision(String(read.from));
+  else if (read.backwards) of.setEnd(new shared.Empty());
+  else of.setStart(new shared.Empty());
+  return new Read().setOptions(readOptions(read).setStream(of).setNoFilter(new shared.Empty()));
+};
+
+const allFrom = ({ from, backwards }: ReadFrom<LogPosition>) => {
+  const all = new Options.AllOptions();
+  if (from)
+    all.setPosition(
+      new Options.Position().setCommitPosition(String(from.commit)).setPreparePosition(String(from.prepare)),
+    );
+  else if (backwards) all.setEnd(new shared.Empty());
+  else all.setStart(new shared.Empty());
+  return all;
+};
+
+/** Every record of the log, the server's own too. */
+export const logRequest = (read: ReadFrom<LogPosition>): ReadReq =>
+  new Read().setOptions(readOptions(read).setAll(allFrom(read)).setNoFilter(new shared.Empty()));
+
+const filterOf = (categories: Categories) => {
+  const expression = new Options.FilterOptions.Expression();
+  if (categories === undefined) expression.setRegex('^[^$]');
+  else expression.setPrefixList(categories.map((category) => `${category}-`));
+  return new Options.FilterOptions()
+    .setStreamIdentifier(expression)
+    .setMax(SEARCH_WINDOW)
+    .setCheckpointintervalmultiplier(1);
+};
+
+export const categoriesRequest = (categories: Categories, read: ReadFrom<LogPosition>): ReadReq =>
+  new Read().setOptions(readOptions(read).setAll(allFrom(read)).setFilter(filterOf(categories)));
+
+/** `after` is exclusive. */
+export const subscriptionRequest = (categories: Categories, after: LogPosition | undefined): ReadReq =>
+  new Read().setOptions(
+    readOptions({})
+      .setAll(allFrom({ from: after }))
+      .setSubscription(new Options.SubscriptionOptions())
+      .setFilter(filterOf(categories)),
+  );
+
+export const isWanted = (stream: StreamName, categories: Categories): boolean =>
+  !stream.startsWith('$') && (!categories || categories.includes(stream.slice(0, stream.indexOf('-'))));
+
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+
+/** A record of the log; `event` is absent when something else than this adapter wrote it. */
+export interface LogRecord {
+  position: LogPosition;
+  stream: StreamName;
+  revision: Revision;
+  event?: RecordedEvent;
+}
+
+/** The record that an answer holds, if it holds one. */
+export const recordOf = (response: ReadResp): LogRecord | undefined => {
+  const record = response.getEvent()?.getEvent();
+  if (!record) return undefined;
+  const position = { commit: BigInt(record.getCommitPosition()), prepare: BigInt(record.getPreparePosition()) };
+  const stream = textOf(record.getStreamIdentifier()!.getStreamName_asU8());
+  const revision = Number(record.getStreamRevision());
+  const type = record.getMetadataMap().get('type')!;
+  const metadata = parsed(record.getCustomMetadata_asU8());
+  if (!isOurs(metadata) || type.startsWith('$')) return { position, stream, revision };
+  const { schemaVersion, ...rest } = metadata;
+  return {
+    position,
+    stream,
+    revision,
+    event: {
+      id: record.getId()!.getString(),
+      type,
+      schemaVersion,
+      data: parsed(record.getData_asU8()),
+      metadata: rest as unknown as RecordedEvent['metadata'],
+      stream,
+      revision,
+      position: toText(position),
+    },
+  };
+};
+
+const parsed = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(textOf(bytes));
+  } catch {
+    return undefined;
+  }
+};
+
+const isOurs = (metadata: unknown): metadata is { schemaVersion: number } =>
+  typeof metadata === 'object' && metadata !== null && 'schemaVersion' in metadata && 'tenantId' in metadata;
