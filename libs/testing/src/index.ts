@@ -12,6 +12,7 @@ export * from './postgres-server.js';
 export * from './redis-server.js';
 export * from './seeded-random.js';
 export * from './sealed-values.js';
+export * from './silent-proxy.js';
 export * from './skipped-suite.js';
 export * from './tenant-api.js';
 export * from './verify-credential.js';
