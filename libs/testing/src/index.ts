@@ -8,6 +8,7 @@ export * from './host-fetch.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './platform-process.js';
+export * from './postgres-engines.js';
 export * from './postgres-server.js';
 export * from './redis-server.js';
 export * from './seeded-random.js';
