@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 
 const { resolve } = createRequire(import.meta.url);
 /** Packages that CommonJS must load as such: Jest takes the same conditions for `require` as for `import`. */
-const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol'];
+const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol', 'structured-headers'];
 
 // Levels by suffix: .spec.ts (pure), .int.spec.ts (one service, embedded adapters), .contract.spec.ts (every adapter of a port), .e2e.spec.ts (processes over HTTP).
 const base = {

@@ -18,6 +18,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
+import { chosenEngines } from '@attestry/testing';
 import { analyticsService } from './index.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';
 
@@ -32,9 +33,11 @@ let now = START_OF_TEST;
 let count = 0;
 
 const openEnginesOnly = async () => {
-  engines = await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), {
-    clock: { now: () => new Date(now) },
-  });
+  engines = await chosenEngines(
+    await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), {
+      clock: { now: () => new Date(now) },
+    }),
+  );
 };
 const open = async () => {
   await openEnginesOnly();

@@ -21,7 +21,7 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { waitUntil } from '@attestry/testing';
+import { chosenEngines, waitUntil } from '@attestry/testing';
 import {
   openEngines,
   parseConfig,
@@ -48,7 +48,9 @@ const existing = new Set<string>();
 let asked: string[] = [];
 
 const start = async (): Promise<void> => {
-  engines = await openEngines(parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir }), { clock });
+  engines = await chosenEngines(
+    await openEngines(parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir }), { clock }),
+  );
   try {
     services = await startServices([didsService], engines);
   } catch (error) {

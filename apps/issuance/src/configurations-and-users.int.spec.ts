@@ -42,6 +42,7 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
+import { chosenEngines } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
 import { expandSafely } from './contexts/json-ld.js';
 import { CREDENTIALS_V2 } from './contexts/well-known.js';
@@ -79,7 +80,7 @@ const open = async () => {
     LOG_LEVEL: 'silent',
     NODE_ENV: 'test',
   });
-  engines = await openEngines(config, { clock });
+  engines = await chosenEngines(await openEngines(config, { clock }));
   engines.bus.serve(reserveIssuerKey.subject, async (data): Promise<Reply> => {
     const { body } = data as { body: ReserveIssuerKeyRequest };
     dids.asked.push(body);

@@ -35,6 +35,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
+import { chosenEngines } from '@attestry/testing';
 import {
   FIRST_MANAGEMENT_CLIENT_FILE,
   managementClientOutcome,
@@ -84,7 +85,7 @@ const start = async (env: Record<string, string> = {}): Promise<void> => {
     ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'one.example:8080'), environment(ENV_TWO, 'two.example:8080')]),
     ...env,
   });
-  engines = await openEngines(config, { clock });
+  engines = await chosenEngines(await openEngines(config, { clock }));
   try {
     services = await startServices([managementService], engines);
   } catch (error) {

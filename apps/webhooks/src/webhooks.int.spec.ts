@@ -33,6 +33,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
+import { chosenEngines } from '@attestry/testing';
 import { deliveryKeyOf } from './delivery-key.js';
 import { webhooksService } from './index.js';
 import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';
@@ -88,7 +89,7 @@ describe('webhooks', () => {
       ALLOW_PRIVATE_TARGETS: String(allowPrivate),
       WEBHOOK_TIMEOUT_MS: '700',
     });
-    engines = await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds }));
+    engines = await chosenEngines(await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds })));
     services = await startServices([webhooksService], engines);
     client = new ServiceClient(engines.bus);
   };

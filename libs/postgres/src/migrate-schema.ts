@@ -15,6 +15,8 @@ export interface Migrations {
   steps: readonly ((schema: string) => string)[];
   /** What services may do; all else is denied to them. */
   grants: (schema: string) => readonly Grant[];
+  /** Services make and drop tables of their own in the schema, and own those. */
+  ownTables?: boolean;
 }
 
 const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, component: string): Promise<number> => {
@@ -32,7 +34,7 @@ const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, comp
  */
 export const migrateSchema = async (
   { url, schema, serviceRole }: { url: string; schema: string; serviceRole?: string },
-  { component, steps, grants }: Migrations,
+  { component, steps, grants, ownTables = false }: Migrations,
 ): Promise<void> => {
   checkedSchema(schema);
   const client = new pg.Client({ connectionString: url, application_name: 'attestry migrate' });
@@ -55,7 +57,7 @@ export const migrateSchema = async (
     if (serviceRole !== undefined) {
       const role = client.escapeIdentifier(serviceRole);
       const all = [{ on: 'schema_versions', privileges: 'SELECT' }, ...grants(schema)];
-      await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`);
+      await client.query(`GRANT USAGE${ownTables ? ', CREATE' : ''} ON SCHEMA ${schema} TO ${role}`);
       for (const { on, privileges } of all) {
         const name = on.split(' ').at(-1)!;
         await client.query(

@@ -11,6 +11,10 @@ export interface PostgresOptions {
   timeoutMs?: number;
   /** A connection that nobody used was lost; another one is made when one is needed. */
   onFailure: (error: Error) => void;
+  /** What a library wants of its connections beside that. */
+  settings?: Pick<PoolConfig, 'types' | 'idle_in_transaction_session_timeout'>;
+  /** Tables are found by their bare names in `schema`, and only there. */
+  searchPath?: boolean;
 }
 
 /** @throws RangeError for what could not stand in a statement as it is */
@@ -19,8 +23,24 @@ export const checkedSchema = (schema: string): string => {
   return schema;
 };
 
-export const poolSettings = ({ url, schema, timeoutMs = 5000 }: Omit<PostgresOptions, 'onFailure'>): PoolConfig => ({
-  connectionString: url,
+/** As an option of the URL, for those win over all other settings. Further ones given there stay. */
+const withSearchPath = (url: string, schema: string): string => {
+  const address = new URL(url);
+  const given = address.searchParams.get('options');
+  const path = `-c search_path=${checkedSchema(schema)}`;
+  address.searchParams.set('options', given ? `${given} ${path}` : path);
+  return address.href;
+};
+
+export const poolSettings = ({
+  url,
+  schema,
+  timeoutMs = 5000,
+  settings,
+  searchPath,
+}: Omit<PostgresOptions, 'onFailure'>): PoolConfig => ({
+  ...settings,
+  connectionString: searchPath ? withSearchPath(url, schema) : url,
   application_name: `attestry ${checkedSchema(schema)}`,
   connectionTimeoutMillis: timeoutMs,
   statement_timeout: timeoutMs,
@@ -33,5 +53,8 @@ export const poolSettings = ({ url, schema, timeoutMs = 5000 }: Omit<PostgresOpt
 export const openPool = (options: PostgresOptions): Pool => {
   const pool = new pg.Pool({ ...poolSettings(options), max: options.connections ?? 10 });
   pool.on('error', options.onFailure);
+  // The pool watches idle connections only, and an error nobody listens to ends the process. Who uses a connection that
+  // is lost between two statements learns of it from the next one.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };

@@ -1,4 +1,4 @@
-export { ReadModels } from './read-model.js';
+export { ReadModels, ReadModelUnavailable } from './read-model.js';
 export type { Page, Projection, ProjectionHealth, RunningProjection } from './read-model.js';
 export { CursorCodec, InvalidCursor, page } from './cursor.js';
 export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
@@ -9,3 +9,5 @@ export { EmbeddedReadModels } from './embedded/embedded-read-models.js';
 export type { EmbeddedReadModelsOptions } from './embedded/embedded-read-models.js';
 export { openSqliteDatabase } from './embedded/sqlite-dialect.js';
 export type { SqliteDatabaseOptions } from './embedded/sqlite-dialect.js';
+export { migratePostgresReadModels, openPostgresReadModels } from './postgres/load-postgres.js';
+export type { PostgresReadModelsOptions } from './postgres/postgres-read-models.js';

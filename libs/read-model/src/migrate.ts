@@ -17,13 +17,7 @@ export const migrate = async <Tables>(
   migrations: readonly Migration<Tables>[],
 ): Promise<void> => {
   const registry = db as unknown as Kysely<MigrationTables>;
-  await registry.schema
-    .createTable('migration')
-    .ifNotExists()
-    .addColumn('scope', 'text', (c) => c.notNull())
-    .addColumn('name', 'text', (c) => c.notNull())
-    .addPrimaryKeyConstraint('migration_pk', ['scope', 'name'])
-    .execute();
+  await registry.connection().execute((connection) => makeRegistry(connection));
   for (const { name, up } of migrations) {
     await registry.transaction().execute(async (trx) => {
       // The row first: whoever migrates at the same time waits here and then finds the step done.
@@ -34,5 +28,23 @@ export const migrate = async <Tables>(
         .executeTakeFirstOrThrow();
       if (done.numInsertedOrUpdatedRows === 1n) await up(trx as unknown as Transaction<Tables>);
     });
+  }
+};
+
+/** In PostgreSQL two who make the same table at the same time collide in spite of IF NOT EXISTS: they take turns. */
+const makeRegistry = async (db: Kysely<MigrationTables>): Promise<void> => {
+  const { adapter } = db.getExecutor();
+  const lock = { lockTable: 'migration', lockRowId: 'migration' };
+  await adapter.acquireMigrationLock(db, lock);
+  try {
+    await db.schema
+      .createTable('migration')
+      .ifNotExists()
+      .addColumn('scope', 'text', (c) => c.notNull())
+      .addColumn('name', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('migration_pk', ['scope', 'name'])
+      .execute();
+  } finally {
+    await adapter.releaseMigrationLock(db, lock);
   }
 };

@@ -38,6 +38,7 @@ type Trx = Transaction<RegistryTables>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry handles projections of every kind of table
 type AnyProjection = Projection<any>;
 
+/** In SQLite; postgres/schema.ts has the same for PostgreSQL, where services may not make these. */
 const migrations: Migration<RegistryTables>[] = [
   {
     name: '0001-projections',
@@ -203,6 +204,7 @@ export class ProjectionRegistry {
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await this.lock(trx, g.name);
+      await this.lockCheckpoints(trx, g.name);
       const active = await this.active(trx, g.name);
       if (active?.version === g.version && active.generation === g.generation) return true;
       if (active?.version === g.version && !(await covers(active.position))) return false;
@@ -281,6 +283,16 @@ export class ProjectionRegistry {
       .updateTable('projection')
       .set({ active_version: g.version, active_generation: g.generation })
       .where('name', '=', g.name)
+      .execute();
+  }
+
+  /** Batches wait: none moves on between the look at how far the tables are and the switch to others. */
+  private async lockCheckpoints(trx: Trx, name: string): Promise<void> {
+    await trx
+      .updateTable('projection_checkpoint')
+      .set((e) => ({ epoch: e.ref('epoch') }))
+      .where('name', '=', name)
+      .where('retired_at', 'is', null)
       .execute();
   }
 

@@ -47,6 +47,12 @@ export interface RunningProjection<Tables> {
   stop(): Promise<void>;
 }
 
+/** The database of the read models cannot be reached or refused. What was being read or written may be tried again. */
+export class ReadModelUnavailable extends Error {
+  override readonly name = 'ReadModelUnavailable';
+  readonly code = 'ReadModelUnavailable';
+}
+
 export abstract class ReadModels {
   /** Starts a projection under a lease and resolves when its tables exist and reading is possible. */
   abstract start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>>;

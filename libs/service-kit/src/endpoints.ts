@@ -62,6 +62,8 @@ export const checkEndpoints = (service: ServiceName, endpoints: readonly Endpoin
 /** Names of engine faults that mean "try again later": nothing was acknowledged. */
 const TRANSIENT = new Set([
   'EventStoreUnavailable',
+  'KeyVaultUnavailable',
+  'ReadModelUnavailable',
   'UnknownEventType',
   'WrongExpectedRevision',
   'RequestFailed',

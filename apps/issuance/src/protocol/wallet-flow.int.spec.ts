@@ -45,6 +45,7 @@ import {
   type ResponseOf,
   type RunningServices,
 } from '@attestry/service-kit';
+import { chosenEngines } from '@attestry/testing';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
@@ -235,7 +236,7 @@ const open = async () => {
     NODE_ENV: 'test',
     BASE_DOMAIN: 'localhost:8080',
   });
-  engines = await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } });
+  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   engines.bus.serve(reserveIssuerKey.subject, async (data) => {
     const { algorithms } = (data as { body: { algorithms: ('P-256' | 'Ed25519')[] } }).body;
     const { publicJwk: _, ...key } = issuerKeys.get(algorithms[0]!)!;

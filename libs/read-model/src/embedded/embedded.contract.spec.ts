@@ -13,6 +13,7 @@ describeReadModels('embedded (SQLite)', async () => {
     eventStore,
     leases,
     open: (options) => EmbeddedReadModels.open({ file: join(folder, 'read.db'), eventStore, leases, ...options }),
+    tables: async (db) => (await db.introspection.getTables()).map(({ name }) => name),
     async close() {
       await eventStore.close();
       await rm(folder, { recursive: true });

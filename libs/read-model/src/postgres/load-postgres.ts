@@ -1,0 +1,23 @@
+import type { ReadModels } from '../read-model.js';
+import type { PostgresReadModelsOptions } from './postgres-read-models.js';
+
+// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+
+/** Read models in a schema of PostgreSQL, for several processes. @throws Error when it was not migrated */
+export const openPostgresReadModels = async (options: PostgresReadModelsOptions): Promise<ReadModels> => {
+  const { PostgresReadModels } = await import('./postgres-read-models.js');
+  return PostgresReadModels.open(options);
+};
+
+/** Makes the schema in which services make their projections' tables, or adds what this release needs. */
+export const migratePostgresReadModels = async (options: {
+  url: string;
+  schema: string;
+  serviceRole?: string;
+}): Promise<void> => {
+  const [{ READ_MODEL_TABLES }, { migrateSchema }] = await Promise.all([
+    import('./schema.js'),
+    import('@attestry/postgres'),
+  ]);
+  await migrateSchema(options, READ_MODEL_TABLES);
+};
