@@ -6,20 +6,20 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
-  startPlatformProcess,
+  startPlatform,
   type Answer,
   type ManagementApi,
-  type PlatformProcess,
+  type RunningPlatform,
   type TenantUnderTest,
 } from '@attestry/testing';
 import { issue, makeIssuer, type Issuer } from './journey.js';
 
-let platform: PlatformProcess;
+let platform: RunningPlatform;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 let issuer: Issuer;
 beforeAll(async () => {
-  platform = await startPlatformProcess();
+  platform = await startPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'audited');
   issuer = await makeIssuer(tenant);

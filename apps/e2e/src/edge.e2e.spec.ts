@@ -4,17 +4,17 @@ import {
   ApiClient,
   connectManagement,
   createTenantUnderTest,
-  startPlatformProcess,
+  startPlatform,
   type ManagementApi,
-  type PlatformProcess,
+  type RunningPlatform,
   type TenantUnderTest,
 } from '@attestry/testing';
 
-let platform: PlatformProcess;
+let platform: RunningPlatform;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 beforeAll(async () => {
-  platform = await startPlatformProcess();
+  platform = await startPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'edge');
 }, 60_000);

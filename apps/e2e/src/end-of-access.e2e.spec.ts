@@ -7,19 +7,19 @@ import {
   expectStatus,
   hostFetch,
   requestToken,
-  startPlatformProcess,
+  startPlatform,
   verifyJwtVc,
   waitUntil,
   Wallet,
   type ManagementApi,
-  type PlatformProcess,
+  type RunningPlatform,
 } from '@attestry/testing';
 import { issue, makeIssuer } from './journey.js';
 
-let platform: PlatformProcess;
+let platform: RunningPlatform;
 let management: ManagementApi;
 beforeAll(async () => {
-  platform = await startPlatformProcess();
+  platform = await startPlatform();
   management = await connectManagement(platform);
 }, 60_000);
 afterAll(async () => platform?.stop());

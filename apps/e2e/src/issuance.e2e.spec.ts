@@ -6,7 +6,7 @@ import {
   expectStatus,
   hostFetch,
   makeHolderKey,
-  startPlatformProcess,
+  startPlatform,
   verifyJwtVc,
   verifyLdpVc,
   waitUntil,
@@ -14,7 +14,7 @@ import {
   type Answer,
   type HolderKey,
   type ManagementApi,
-  type PlatformProcess,
+  type RunningPlatform,
   type TenantUnderTest,
 } from '@attestry/testing';
 import type { JWK } from 'jose';
@@ -22,7 +22,7 @@ import { SignJWT } from 'jose';
 
 const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-let platform: PlatformProcess;
+let platform: RunningPlatform;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 /** Credential configurations by issuer and format. */
@@ -45,7 +45,7 @@ const request = (type: string, issuerDid: string) => ({
 });
 
 beforeAll(async () => {
-  platform = await startPlatformProcess();
+  platform = await startPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'university');
   const { dids, jwtVc, webSemantic } = tenant.api;

@@ -3,16 +3,16 @@ import {
   connectManagement,
   createTenantUnderTest,
   requestToken,
-  startPlatformProcess,
+  startPlatform,
   type Answer,
-  type PlatformProcess,
+  type RunningPlatform,
   type TenantUnderTest,
 } from '@attestry/testing';
 
-let platform: PlatformProcess;
+let platform: RunningPlatform;
 let tenant: TenantUnderTest;
 beforeAll(async () => {
-  platform = await startPlatformProcess({
+  platform = await startPlatform({
     env: {
       RATE_LIMIT_API: '6',
       RATE_LIMIT_CLIENT_TOKEN: '4',

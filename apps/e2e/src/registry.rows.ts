@@ -8,18 +8,18 @@ import {
   expectStatus,
   makeHolderKey,
   registerManagementClient,
-  startPlatformProcess,
+  startPlatform,
   Wallet,
   type ManagementApi,
   type OperationParts,
-  type PlatformProcess,
+  type RunningPlatform,
   type TenantApi,
   type TenantUnderTest,
 } from '@attestry/testing';
 
 /** What every row of the table can use: two tenants, a client for each role, and things that exist in both. */
 export interface World {
-  platform: PlatformProcess;
+  platform: RunningPlatform;
   management: ManagementApi;
   /** A second management client, member of nothing. */
   stranger: ManagementApi;
@@ -79,7 +79,7 @@ const webhookRequest = () => ({
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
 export const openWorld = async (): Promise<World> => {
-  const platform = await startPlatformProcess();
+  const platform = await startPlatform();
   try {
     const management = await connectManagement(platform);
     const [tenant, other, stranger] = await Promise.all([

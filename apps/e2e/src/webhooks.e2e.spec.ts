@@ -2,21 +2,21 @@ import {
   connectManagement,
   createTenantUnderTest,
   expectStatus,
-  startPlatformProcess,
+  startPlatform,
   verifyJwtVc,
   verifyLdpVc,
   waitUntil,
   WebhookReceiver,
-  type PlatformProcess,
+  type RunningPlatform,
   type TenantUnderTest,
 } from '@attestry/testing';
 import { issue, makeIssuer, type Issuer } from './journey.js';
 
-let platform: PlatformProcess;
+let platform: RunningPlatform;
 let tenant: TenantUnderTest;
 let issuer: Issuer;
 beforeAll(async () => {
-  platform = await startPlatformProcess({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1', WEBHOOK_TIMEOUT_MS: '700' } });
+  platform = await startPlatform({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1', WEBHOOK_TIMEOUT_MS: '700' } });
   tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'hooks');
   issuer = await makeIssuer(tenant);
 }, 60_000);
@@ -186,10 +186,10 @@ describe('a webhook', () => {
 });
 
 describe('targets', () => {
-  let strict: PlatformProcess;
+  let strict: RunningPlatform;
   let cautious: TenantUnderTest;
   beforeAll(async () => {
-    strict = await startPlatformProcess({ env: { ALLOW_PRIVATE_TARGETS: 'false' } });
+    strict = await startPlatform({ env: { ALLOW_PRIVATE_TARGETS: 'false' } });
     cautious = await createTenantUnderTest(strict, await connectManagement(strict), 'cautious');
   }, 60_000);
   afterAll(async () => strict?.stop());

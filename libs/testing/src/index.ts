@@ -8,6 +8,7 @@ export * from './host-fetch.js';
 export * from './cluster/cluster.js';
 export * from './cluster/cluster-engines.js';
 export * from './cluster/service-process.js';
+export * from './cluster/start-platform.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './otlp-receiver.js';

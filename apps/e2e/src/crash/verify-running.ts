@@ -24,7 +24,7 @@ import {
   expectStatus,
   waitUntil,
   type Answer,
-  type PlatformProcess,
+  type RunningPlatform,
   type SeededRandom,
 } from '@attestry/testing';
 import type { KeptCode, KeptNonce, KeptRecord, KeptTenant, KeptUser, Ledger } from './ledger.js';
@@ -48,7 +48,7 @@ export class Verification {
   private readonly wire: ApiClient;
 
   constructor(
-    private readonly platform: PlatformProcess,
+    private readonly platform: RunningPlatform,
     private readonly scene: Scene,
     private readonly ledger: Ledger,
   ) {
