@@ -282,7 +282,7 @@ export const SETTINGS = {
   ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
-    'Comma list of addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` count.',
+    'Comma list of addresses or CIDR ranges whose `X-Forwarded-For`, `X-Forwarded-Host` and `traceparent` count.',
     '',
     addresses,
     { absent: () => [] },
