@@ -1,10 +1,20 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SETTINGS, parseConfig } from '@attestry/service-kit';
 import { skipSuite } from '@attestry/testing';
 import { faultsOf, isBuiltIn } from './kubernetes-schemas.js';
-import { chart, helm, kubectl, noToolsBecause, refusal, render, values, type Manifest } from './kube-tools.js';
+import {
+  chart,
+  helm,
+  kubectl,
+  noToolsBecause,
+  refusal,
+  render,
+  repository,
+  values,
+  type Manifest,
+} from './kube-tools.js';
 import { nodeCommand } from './node-command.js';
 
 /** What each service is given beside NATS: the issue's list, not the chart's. */
@@ -413,6 +423,24 @@ else
         /kubectl .*rollout status[\s\S]*curl https:\/\/auth\.issue\.example\.org\/oauth\/token/,
       );
       expect(notes(VARIANTS['minimal']!)).toContain('nothing leads to the gateway yet');
+    });
+
+    it('takes the values of the guide, and refers to no key that the guide does not make', () => {
+      const guide = readFileSync(join(repository, 'docs/guides/deploy.md'), 'utf8');
+      const [, example] = /```yaml\n(image:[\s\S]*?)```/.exec(guide)!;
+      const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
+      try {
+        const file = join(folder, 'values.yaml');
+        writeFileSync(file, example!);
+        const manifests = render(['--values', file]);
+        const command = (secret: string) =>
+          guide.split(`create secret generic ${secret} `)[1]!.split(/kubectl|```/)[0]!;
+        for (const workload of pods(manifests))
+          for (const { valueFrom } of podOf(workload).containers[0].env)
+            expect(command(valueFrom.secretKeyRef.name)).toContain(`--from-literal=${valueFrom.secretKeyRef.key}=`);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     describe('refuses', () => {
