@@ -131,7 +131,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts'],
+    files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts'],
     extends: [tseslint.configs.recommended],
     plugins: { '@nx': nx, attestry: { rules: { 'stay-in-package': stayInPackage } } },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

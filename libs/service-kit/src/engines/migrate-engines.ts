@@ -34,7 +34,7 @@ export const migrateEngines = async (config: PlatformConfig): Promise<string[]> 
   if (database) {
     const events = config.eventStoreUrl === undefined;
     await migratePostgresEvents(asOwner(config, database.events), { events });
-    await migratePostgresEvents(asOwner(config, database.operations), { events, partitioned: true });
+    await migratePostgresEvents(asOwner(config, database.operations), { events });
     await migratePostgresReadModels(asOwner(config, database['read-models']));
     await migratePostgresReadModels(asOwner(config, database.analytics));
     await migratePostgresKeys(asOwner(config, database.keys));
