@@ -489,12 +489,16 @@ export const parseConfig = (
   }
   const parsed = values as unknown as Parsed;
   if (parsed.nodeEnv === 'production' && purpose === 'run') {
-    if (!parsed.masterKey) faults.push('MASTER_KEY is required in production');
+    const { service } = parsed;
+    if (!parsed.masterKey && service !== 'gateway') faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
     if (!parsed.baseDomain && !parsed.environments)
       faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
-    if (!parsed.managementClientId || !parsed.managementClientSecret)
+    if (
+      (service === undefined || service === 'management') &&
+      (!parsed.managementClientId || !parsed.managementClientSecret)
+    )
       faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are required in production');
   }
   if (!parsed.managementClientId !== !parsed.managementClientSecret)
