@@ -449,6 +449,10 @@ export class PlatformConfig extends Values {
     }
     return out;
   }
+  /** False where processes share engines and no folder: then nothing is handed over through files. */
+  get hasDataFolder(): boolean {
+    return this.natsServers === undefined;
+  }
   get rates(): RateLimits {
     return {
       api: this.rateApi,
