@@ -63,7 +63,7 @@ export class PostgresServer {
       '--locale=C',
       '--no-sync',
     ];
-    execFileSync(join(programs, 'initdb'), words, { ...server.user, cwd: folder, stdio: 'ignore' });
+    execFileSync(join(programs, 'initdb'), words, { ...server.user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     await server.run();
     return server;
   }
