@@ -1,2 +1,9 @@
-export { migrateSchema, openDatabase, type Grant, type Migrations } from './migrate-schema.js';
+export {
+  migrateSchema,
+  openDatabase,
+  requireVersion,
+  schemaVersion,
+  type Grant,
+  type Migrations,
+} from './migrate-schema.js';
 export { openPool, poolSettings, type PostgresOptions } from './open-pool.js';

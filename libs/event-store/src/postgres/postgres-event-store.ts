@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { openDatabase, type PostgresOptions } from '@attestry/postgres';
+import { openDatabase, requireVersion, schemaVersion, type PostgresOptions } from '@attestry/postgres';
 import {
   AppendTooLarge,
   EventStore,
@@ -22,6 +22,8 @@ import {
 import { PagedSubscription } from '../paged-subscription.js';
 import { AppendGroups, type Append, type AppendAnswer, type EventValues } from './append-groups.js';
 import { Notifications } from './notifications.js';
+import { PARTITIONED_EVENTS } from './partitioned-schema.js';
+import { PartitionUpkeep } from './partition-upkeep.js';
 import { PostgresCheckpoints, PostgresLeases } from './postgres-leases.js';
 import { EVENT_TABLES, LEASE_TABLES } from './schema.js';
 import { statementsOf, type EventRow, type PageRow, type Statement } from './statements.js';
@@ -45,22 +47,37 @@ export class PostgresEventStore extends EventStore {
   private newest = 0;
   private poll: NodeJS.Timeout | undefined;
   private looking = false;
+  private upkeep: PartitionUpkeep | undefined;
   private closing: Promise<void> | undefined;
 
   private constructor(
     private readonly pool: Pool,
     private readonly options: PostgresOptions,
+    partitioned: boolean,
   ) {
     super();
     const { schema } = options;
-    this.statements = statementsOf(schema);
+    this.statements = statementsOf(schema, partitioned);
     this.leases = new PostgresLeases(pool, schema);
     this.checkpoints = new PostgresCheckpoints(pool, schema);
   }
 
-  /** @throws Error when the tables are missing or those of an older release */
+  /**
+   * A store on events kept for ever or in partitions, as they were migrated; partitions are looked after while it is open.
+   * @throws Error when the tables are missing or those of an older release
+   */
   static async open(options: PostgresOptions): Promise<PostgresEventStore> {
-    return new PostgresEventStore(await openDatabase(options, LEASE_TABLES, EVENT_TABLES), options);
+    const pool = await openDatabase(options, LEASE_TABLES);
+    try {
+      const partitioned = (await schemaVersion(pool, options.schema, PARTITIONED_EVENTS.component)) > 0;
+      await requireVersion(pool, options.schema, partitioned ? PARTITIONED_EVENTS : EVENT_TABLES);
+      const store = new PostgresEventStore(pool, options, partitioned);
+      if (partitioned) await store.keepPartitions();
+      return store;
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
@@ -131,7 +148,7 @@ export class PostgresEventStore extends EventStore {
     this.closing ??= (async () => {
       clearInterval(this.poll);
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
-      await Promise.all([this.groups.idle(), this.notifications?.close()]);
+      await Promise.all([this.groups.idle(), this.notifications?.close(), this.upkeep?.close()]);
       await this.pool.end();
     })();
     return this.closing;
@@ -146,6 +163,12 @@ export class PostgresEventStore extends EventStore {
       ...[0, 1, 2, 3, 4].map((column) => all.map((event) => event[column])),
     ]);
     return rows.map(([actual, position, fresh]) => [Number(actual), position, fresh]);
+  }
+
+  private async keepPartitions(): Promise<void> {
+    const step = async () => (await this.ask<[string | null]>(this.statements.keepPartitions, []))[0]![0];
+    this.upkeep = new PartitionUpkeep(step, this.options.onFailure);
+    await this.upkeep.start();
   }
 
   /** Hears of appends of any process, this one among them. */

@@ -1,12 +1,12 @@
 import type { Migrations } from '@attestry/postgres';
 
 /** Key of the lock under which positions are given out; one per schema. */
-const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
+export const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
 
 /** Runs with the rights of the role that migrated; names are found in no schema that others write to. */
-const DEFINER = 'SECURITY DEFINER SET search_path = pg_catalog, pg_temp';
+export const DEFINER = 'SECURITY DEFINER SET search_path = pg_catalog, pg_temp';
 
-const COLUMNS = `
+export const COLUMNS = `
       position bigint PRIMARY KEY,
       stream text COLLATE "C" NOT NULL CHECK (strpos(stream, '-') > 1),
       category text COLLATE "C" NOT NULL,
@@ -18,12 +18,12 @@ const COLUMNS = `
       metadata text NOT NULL`;
 
 /** Also the owner of the table changes nothing by mistake. */
-const refusal = (schema: string): string => `
+export const refusal = (schema: string): string => `
     CREATE FUNCTION ${schema}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION 'events are only added, never changed or removed' USING ERRCODE = 'insufficient_privilege';
     END $$;`;
-const refuseOn = (table: string): string =>
+export const refuseOn = (table: string): string =>
   `CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
       FOR EACH STATEMENT EXECUTE FUNCTION`;
 
@@ -34,7 +34,7 @@ const refuseOn = (table: string): string =>
  *
  * @param lastRevision SQL that sets `actual` for `a_stream`, to null where it has no event
  */
-const appendGroup = (
+export const appendGroup = (
   schema: string,
   { declare = '', prepare = '', lastRevision }: { declare?: string; prepare?: string; lastRevision: string },
 ): string => `
@@ -124,7 +124,7 @@ const events = (schema: string): string => `
     })}`;
 
 /** A service may add events in the one way that keeps their order, and neither change nor remove one. */
-const APPEND_GROUP = 'FUNCTION append_group(text[],bigint[],integer[],text[],text[],integer[],text[],text[])';
+export const APPEND_GROUP = 'FUNCTION append_group(text[],bigint[],integer[],text[],text[],integer[],text[],text[])';
 
 export const EVENT_TABLES: Migrations = {
   component: 'events',

@@ -22,10 +22,17 @@ const COLUMNS = 'position, stream, revision, id, type, schema_version, data, met
 
 const statement = (name: string, text: string): Statement => ({ name, text });
 
-/** The statements on a schema's events. */
-export const statementsOf = (schema: string) => {
+/**
+ * The statements on a schema's events.
+ *
+ * @param partitioned events may be discarded, and what was the newest position stays known
+ */
+export const statementsOf = (schema: string, partitioned: boolean) => {
   const events = `${schema}.events`;
-  const newest = `(SELECT max(position) FROM ${events})`;
+  const stored = `(SELECT max(position) FROM ${events})`;
+  const newest = partitioned
+    ? `coalesce(${stored}, (SELECT nullif(discarded_to, 0) FROM ${schema}.retention))`
+    : stored;
   // One statement sees one moment: what is behind the page and the page itself belong together.
   const page = (name: string, rows: string) =>
     statement(
@@ -45,6 +52,7 @@ export const statementsOf = (schema: string) => {
       'append',
       `SELECT actual, last_position, fresh FROM ${schema}.append_group($1, $2, $3, $4, $5, $6, $7, $8)`,
     ),
+    keepPartitions: statement('keep partitions', `SELECT ${schema}.keep_partitions()`),
     head: statement('head', `SELECT ${newest}`),
     forwards: statement(
       'forwards',
@@ -55,12 +63,14 @@ export const statementsOf = (schema: string) => {
       `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision <= $2 ORDER BY revision DESC LIMIT $3`,
     ),
     all: page('all', `SELECT ${COLUMNS} FROM ${events} WHERE position > $1 ORDER BY position LIMIT $2`),
-    // Each category through its index, then merged: reading on costs the same however much the filter hides.
+    // Each category through its index, then merged: reading on costs the same however much the filter hides. Compared as a pair,
+    // and not for equality, so that the planner has no way by position alone and past all that the filter hides.
     ofCategories: page(
       'of categories',
       `SELECT e.* FROM unnest($4::text[]) AS wanted (category) CROSS JOIN LATERAL (
-         SELECT ${COLUMNS} FROM ${events} WHERE category = wanted.category AND position > $1
-         ORDER BY position LIMIT $2) AS e ORDER BY e.position LIMIT $2`,
+         SELECT ${COLUMNS} FROM ${events}
+         WHERE (category, position) > (wanted.category, $1) AND category <= wanted.category AND position > $1
+         ORDER BY category, position LIMIT $2) AS e ORDER BY e.position LIMIT $2`,
     ),
   };
 };
