@@ -37,7 +37,7 @@ export const openPostgresCoordination = async (options: PostgresOptions): Promis
  * Makes the tables of leases and checkpoints, and with `events` those of events; or adds what this release needs.
  *
  * @param retentionDays keeps events in partitions by time, which are dropped so many days after their last event or at most a
- *   fiftieth of that later; may be changed by migrating again. Default: kept for ever. A schema stays what it was made as.
+ *   twelfth of that later; may be changed by migrating again. Default: kept for ever. A schema stays what it was made as.
  */
 export const migratePostgresEvents = async (
   options: { url: string; schema: string; serviceRole?: string },

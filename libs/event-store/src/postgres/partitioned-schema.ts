@@ -5,7 +5,7 @@ import { APPEND_GROUP, appendGroup, appendLock, COLUMNS, DEFINER, refusal, refus
 const SPAN = 10_000_000_000;
 const DAY_MS = 86_400_000;
 /** A partition holds the events of so many days that about this many are kept. */
-const PARTITIONS_KEPT = 50;
+const PARTITIONS_KEPT = 12;
 
 /**
  * The same events, in partitions by ranges of positions, so that retention drops a table instead of deleting rows. There is
@@ -138,7 +138,7 @@ export const PARTITIONED_EVENTS: Pick<Migrations, 'component' | 'steps'> = {
   steps: [events],
 };
 
-/** @param retentionDays events are kept so long, and at most a fiftieth of it longer, or a day */
+/** @param retentionDays events are kept so long, and at most a twelfth of it longer */
 export const partitionedEventTables = (retentionDays: number): Migrations => {
   if (!Number.isInteger(retentionDays) || retentionDays < 1)
     throw new RangeError(`retention of ${retentionDays} days, expected a whole number from 1 on`);
