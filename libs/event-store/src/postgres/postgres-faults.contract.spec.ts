@@ -37,13 +37,13 @@ onPostgres('event store: faults of PostgreSQL', (server) => {
     });
 
     it('keeps nobody waiting for ever, also when the connection stands', async () => {
-      const store = await fixture.open({ url: through(), timeoutMs: 300 });
+      const store = await fixture.open({ url: through(), timeoutMs: 1000 });
       await store.append('a-0', [anEvent()], -1);
       proxy.loseAnswers();
       const begun = performance.now();
       await expect(store.append('a-1', [anEvent('1')], -1)).rejects.toThrow(EventStoreUnavailable);
       await expect(store.readStream('a-1')).rejects.toThrow(EventStoreUnavailable);
-      expect(performance.now() - begun).toBeLessThan(8000);
+      expect(performance.now() - begun).toBeLessThan(10_000);
       proxy.cut();
       expect(await store.append('a-1', [anEvent('1')], -1)).toMatchObject({ revision: 0 });
     });
