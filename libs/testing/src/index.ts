@@ -13,7 +13,7 @@ export * from './cluster/start-platform.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './otlp-receiver.js';
-export * from './on-postgres.js';
+export * from './describe-on-postgres.js';
 export * from './platform-process.js';
 export * from './postgres-engines.js';
 export * from './postgres-server.js';

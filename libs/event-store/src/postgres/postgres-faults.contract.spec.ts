@@ -1,9 +1,9 @@
-import { FaultyProxy, onPostgres, waitUntil } from '@attestry/testing';
+import { FaultyProxy, describeOnPostgres, waitUntil } from '@attestry/testing';
 import { EventStoreUnavailable } from '../event-store.js';
 import { CheckpointedSubscription } from '../subscriptions.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
 
-onPostgres('event store: faults of PostgreSQL', (server) => {
+describeOnPostgres('event store: faults of PostgreSQL', (server) => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = new Fixture((role) => server().url(role));

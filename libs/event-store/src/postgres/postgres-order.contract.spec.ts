@@ -1,10 +1,10 @@
-import { onPostgres, waitUntil } from '@attestry/testing';
+import { describeOnPostgres, waitUntil } from '@attestry/testing';
 import type pg from 'pg';
 import { EventStoreUnavailable, type Position } from '../event-store.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
-onPostgres('event store: order on PostgreSQL', (server) => {
+describeOnPostgres('event store: order on PostgreSQL', (server) => {
   let fixture: Fixture;
   let slow: pg.Client;
   let watcher: pg.Client;

@@ -1,10 +1,10 @@
-import { onPostgres, waitUntil } from '@attestry/testing';
+import { describeOnPostgres, waitUntil } from '@attestry/testing';
 import type pg from 'pg';
 import { WrongExpectedRevision } from '../event-store.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
 import { statementsOf } from './statements.js';
 
-onPostgres('event store: partitions on PostgreSQL', (server) => {
+describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
   let fixture: Fixture;
   let owner: pg.Client;
   beforeEach(async () => {

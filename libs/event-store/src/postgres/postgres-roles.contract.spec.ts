@@ -1,11 +1,11 @@
-import { onPostgres, waitUntil } from '@attestry/testing';
+import { describeOnPostgres, waitUntil } from '@attestry/testing';
 import type pg from 'pg';
 import { WrongExpectedRevision } from '../event-store.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
 
 const DENIED = { code: '42501' };
 
-onPostgres('event store: roles of PostgreSQL', (server) => {
+describeOnPostgres('event store: roles of PostgreSQL', (server) => {
   let fixture: Fixture;
   let owner: pg.Client;
   beforeAll(async () => {

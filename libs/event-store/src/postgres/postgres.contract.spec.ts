@@ -1,8 +1,8 @@
-import { onPostgres } from '@attestry/testing';
+import { describeOnPostgres } from '@attestry/testing';
 import { describeEventStore } from '../event-store.contract.js';
 import { migratePostgresEvents, openPostgresEvents } from './load-postgres.js';
 
-onPostgres('PostgreSQL', (server) => {
+describeOnPostgres('PostgreSQL', (server) => {
   let tests = 0;
   const kinds: [string, number | undefined][] = [
     ['kept for ever', undefined],

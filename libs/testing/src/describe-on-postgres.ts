@@ -2,7 +2,7 @@ import { findPostgres, PostgresServer } from './postgres-server.js';
 import { skipSuite } from './skipped-suite.js';
 
 /** A suite on a PostgreSQL server of its own, told as skipped where none is installed. Uses Jest's globals. */
-export const onPostgres = (suite: string, tests: (server: () => PostgresServer) => void): void => {
+export const describeOnPostgres = (suite: string, tests: (server: () => PostgresServer) => void): void => {
   const programs = findPostgres();
   if (programs === undefined) {
     skipSuite(suite, 'PostgreSQL is not installed (Debian: apt install postgresql)');
