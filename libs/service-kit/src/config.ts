@@ -218,6 +218,13 @@ export const SETTINGS = {
     urlOf('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:'),
     { secret: true, ...optional },
   ),
+  eventStorePrefix: setting(
+    'EVENTSTORE_PREFIX',
+    'Before the names of all streams in EventStoreDB, so that several platforms can share a server. Default: none.',
+    '',
+    (s) => (/^[A-Za-z0-9_]+$/.test(s) ? s : fail('must be letters, digits and _')),
+    optional,
+  ),
   databaseUrl: setting(
     'DATABASE_URL',
     'PostgreSQL for read models, keys, leases and, without `EVENTSTORE_URL`, events; as the role of the services. Default: files.',

@@ -44,7 +44,10 @@ export class PostgresServer {
   private child: ChildProcess | undefined;
 
   /** @param folder of its own; default a temporary one */
-  static async start(programs: string, folder = mkdtempSync(join(tmpdir(), 'attestry-postgres-'))): Promise<PostgresServer> {
+  static async start(
+    programs: string,
+    folder = mkdtempSync(join(tmpdir(), 'attestry-postgres-')),
+  ): Promise<PostgresServer> {
     const server = new PostgresServer(programs, folder, await freePort());
     const { uid, gid } = server.user;
     if (uid !== undefined) chownSync(folder, uid, gid!);
