@@ -181,9 +181,11 @@ export class NatsBus extends MessageBus {
       holder: randomUUID(),
       leaseMs: this.options.leaseMs ?? 6000,
       now: this.now,
+      onStandBy: () => running.standBy(),
       startAfter: options.start === 'new' ? this.startAfterNewest() : async () => 0,
     });
-    return this.run(options, handler, feed);
+    const running = this.run(options, handler, feed);
+    return running;
   }
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
@@ -275,7 +277,7 @@ export class NatsBus extends MessageBus {
     const subject = `feed.${method}`;
     if (this.connection.isClosed()) return Promise.reject(new RequestFailed('closed', subject));
     const result = call().catch((error: unknown) => {
-      throw isClosed(error) ? new RequestFailed('closed', subject) : error;
+      throw failed(error, subject);
     });
     this.feedCalls.add(result);
     const forget = () => this.feedCalls.delete(result);
