@@ -64,6 +64,7 @@ const TRANSIENT = new Set([
   'EventStoreUnavailable',
   'KeyVaultUnavailable',
   'ReadModelUnavailable',
+  'ReplayGuardUnavailable',
   'UnknownEventType',
   'WrongExpectedRevision',
   'RequestFailed',
