@@ -30,10 +30,10 @@ export class DidsReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('dids', [did.category], factsOf);
+    this.reactions.publishFacts('dids', [did], factsOf);
     this.reactions.start({
       name: 'dids.finish-deletions',
-      categories: [did.category],
+      of: [did],
       onEvents: async (events) => {
         for (const stored of events) if (stored.type === 'DidDeletionStarted') await this.finishDeletion(stored);
       },

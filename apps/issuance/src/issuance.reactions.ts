@@ -48,14 +48,10 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts(
-      'issuance',
-      [credentialConfiguration.category, user.category, issuanceSession.category],
-      factsOf,
-    );
+    this.reactions.publishFacts('issuance', [credentialConfiguration, user, issuanceSession], factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',
-      categories: [credentialConfiguration.category],
+      of: [credentialConfiguration],
       onEvents: async (events) => {
         for (const stored of events) await this.releaseIssuerKey(stored);
       },

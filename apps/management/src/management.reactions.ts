@@ -17,7 +17,7 @@ export class ManagementReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('management', [tenant.category], (stored) => this.factsOf(stored));
+    this.reactions.publishFacts('management', [tenant], (stored) => this.factsOf(stored));
   }
 
   private factsOf(stored: RecordedEvent): Fact[] {

@@ -40,10 +40,10 @@ export class WebhooksReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('webhooks', [webhook.category], factsOf);
+    this.reactions.publishFacts('webhooks', [webhook], factsOf);
     this.reactions.start({
       name: 'webhooks.delivery-keys',
-      categories: [webhookDelivery.category],
+      of: [webhookDelivery],
       onEvents: (events) => this.destroyDeliveryKeys(events),
     });
   }
