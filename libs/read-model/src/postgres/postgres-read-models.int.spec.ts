@@ -80,7 +80,7 @@ if (programs === undefined) {
       return readModels;
     };
 
-    /** `undefined` while the store is away; an append is repeated under the same ids, so none is stored twice. */
+    /** Waits while the store is away; an append is repeated under the same ids, so none is stored twice. */
     const add = async (count: number) => {
       const added = Array.from({ length: count }, (): NewEvent => ({
         id: randomUUID(),
@@ -100,7 +100,7 @@ if (programs === undefined) {
         },
       }));
       const stream = `item-t+${randomUUID()}`;
-      const append = () => events.append(stream, added, -1).catch(() => undefined);
+      const append = () => events.append(stream, added, -1);
       return (await waitUntil(append, { timeoutMs: 20_000, what: 'an append' })).position;
     };
 
