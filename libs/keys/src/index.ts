@@ -19,7 +19,8 @@ export {
   type SigningKey,
   type SigningPurpose,
 } from './key-vault.js';
-export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions, type MasterKey } from './embedded/embedded-key-vault.js';
+export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
+export type { MasterKey, MasterKeyOptions } from './master-keys.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
 export { base62, newId, randomDigits, randomSecret } from './secrets.js';
 export {
