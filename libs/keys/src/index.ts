@@ -3,6 +3,7 @@ export {
   KeyAlreadyExists,
   KeyNotFound,
   KeyVault,
+  KeyVaultUnavailable,
   MasterKeyMismatch,
   PLATFORM,
   ReplayGuard,
@@ -41,3 +42,5 @@ export {
 export { describeKeyVault, describeReplayGuard, type KeyVaultStore, type ReplayGuardStore } from './keys.contract.js';
 export { openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
+export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
+export type { PostgresKeyVaultOptions } from './postgres/postgres-key-vault.js';

@@ -151,6 +151,12 @@ export class SealBroken extends Error {
   }
 }
 
+/** The key store cannot be reached or refused. Nothing is known to have been stored; trying again does no harm. */
+export class KeyVaultUnavailable extends Error {
+  override readonly name = 'KeyVaultUnavailable';
+  readonly code = 'KeyVaultUnavailable';
+}
+
 /** MASTER_KEY, or a previous version of it, does not fit the key store. */
 export class MasterKeyMismatch extends Error {
   override readonly name = 'MasterKeyMismatch';

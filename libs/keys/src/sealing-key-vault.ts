@@ -35,7 +35,7 @@ import { bind, openBytes, sealBytes } from './seal.js';
 
 type DataKey = { state: 'live'; key: Buffer } | { state: 'destroyed' } | { state: 'absent' };
 /** A key on its way to the disk. Only a key that must be new may already be used: another might turn out to be taken. */
-type PendingKey = { key: Buffer; mustBeNew: boolean; durable: Promise<boolean> };
+type PendingKey = { key: Buffer; mustBeNew: boolean; durable: Promise<boolean>; cacheable: boolean };
 
 const KEY_ID = /^[\x21-\x7e]{1,200}$/;
 const slot = (...parts: readonly string[]): string => parts.join('\0');
@@ -58,6 +58,7 @@ export class SealingKeyVault extends KeyVault {
   private readonly listeners = new Set<(destroyed: KeysDestroyed) => void>();
   private readonly peppers = new Map<string, KeyObject>();
   private currentPepper = '';
+  private caching = true;
   private scrubbing: Promise<void> = Promise.resolve();
   private nextScrub: Promise<void> | undefined;
 
@@ -237,7 +238,7 @@ export class SealingKeyVault extends KeyVault {
     const at = dataSlot(tenantId, keyId, purpose);
     const key = randomBytes(32);
     const durable = this.storeDataKey(key, tenantId, purpose, keyId, mustBeNew);
-    const made: PendingKey = { key, mustBeNew, durable };
+    const made: PendingKey = { key, mustBeNew, durable, cacheable: this.caching };
     // The key of an earlier maker stays the one that `seal` uses; this one is going to be refused.
     if (!this.pending.has(at) && !this.dataKeys.has(at)) this.pending.set(at, made);
     const taken = () => this.pending.get(at) === made && this.pending.delete(at);
@@ -245,7 +246,7 @@ export class SealingKeyVault extends KeyVault {
     // then the key is not cached. A caller that is still appending is told of a rejection when it awaits `durable`.
     durable.then(
       (created) => {
-        if (taken() && created) this.dataKeys.set(at, key);
+        if (taken() && created && made.cacheable) this.dataKeys.set(at, key);
       },
       () => taken(),
     );
@@ -342,18 +343,34 @@ export class SealingKeyVault extends KeyVault {
         this.pending.delete(dataSlot(tenantId, keyId, purpose));
       }
     }
-    for (const purpose of SIGNING_PURPOSES)
-      for (const algorithm of ALGORITHMS) {
-        const at = newestSlot(tenantId, purpose, algorithm);
-        const known = this.newest.peek(at);
-        if (!known || !keyIds || keyIds.includes(known.keyId)) this.drop(this.newest, at);
-      }
+    this.forgetNewest(tenantId, keyIds);
     if (keyIds) return;
     this.drop(this.tenantKeys, slot(tenantId));
     const ofTenant = (at: string) => at.startsWith(slot(tenantId, ''));
     this.dropWhere(this.signers, ofTenant);
     this.dropWhere(this.dataKeys, ofTenant);
     for (const at of [...this.pending.keys()].filter(ofTenant)) this.pending.delete(at);
+  }
+
+  /** Which signing key is the newest is asked anew; with `keyIds`, where it is one of these. */
+  protected forgetNewest(tenantId: string, keyIds?: readonly string[]): void {
+    for (const purpose of SIGNING_PURPOSES)
+      for (const algorithm of ALGORITHMS) {
+        const at = newestSlot(tenantId, purpose, algorithm);
+        const known = this.newest.peek(at);
+        if (!known || !keyIds || keyIds.includes(known.keyId)) this.drop(this.newest, at);
+      }
+  }
+
+  /**
+   * Whether keys may be kept in memory: only while destructions by other processes are heard of. Either call drops what is
+   * kept already.
+   */
+  protected cacheKeys(caching: boolean): void {
+    this.caching = caching;
+    for (const cache of [this.tenantKeys, this.dataKeys, this.signers, this.newest]) cache.clear();
+    this.loading.clear();
+    for (const made of this.pending.values()) made.cacheable = false;
   }
 
   /** One truncation serves every destruction written before it starts. */
@@ -378,7 +395,7 @@ export class SealingKeyVault extends KeyVault {
       (value) => {
         if (this.loading.get(at) === loaded) {
           this.loading.delete(at);
-          cache.set(at, value);
+          if (this.caching) cache.set(at, value);
         }
         return value;
       },
@@ -415,11 +432,16 @@ export class SealingKeyVault extends KeyVault {
     return given.length === actual.length && timingSafeEqual(given, actual);
   }
 
-  /** A new pepper for MACs from now on; older ones still verify. Other processes see it when they open the store. */
+  /** A new pepper for MACs from now on; older ones still verify. Other processes may see it only when they open the store. */
   async rotatePepper(): Promise<string> {
     const id = `p${this.peppers.size + 1}`;
     this.usePeppers(await this.storage.putPepper(this.masterKeys.wrap('pepper', id, randomBytes(32))));
     return this.currentPepper;
+  }
+
+  /** Those that another process made. */
+  protected async reloadPeppers(): Promise<void> {
+    this.usePeppers((await this.storage.wrappedKeys()).peppers);
   }
 
   // --- replay of erasures
