@@ -13,8 +13,6 @@ export type PostgresReadModelsOptions = Pick<PostgresOptions, 'url' | 'schema' |
 
 /** Longer than a restart of the server takes, shorter than what callers would notice for long. */
 const BACKOFF = { firstMs: 100, maxMs: 5000 };
-/** Every statement is a way to the server and back: a rebuild takes larger steps than in SQLite. */
-const BATCH_SIZE = 1024;
 
 /** Read models in one schema of PostgreSQL. Several processes may open the same; the lease decides who projects. */
 export class PostgresReadModels extends KyselyReadModels {
@@ -22,7 +20,7 @@ export class PostgresReadModels extends KyselyReadModels {
     private readonly pool: Pool,
     options: ReadModelOptions,
   ) {
-    super(openPostgresDatabase<RegistryTables>(pool), { backoff: BACKOFF, batchSize: BATCH_SIZE, ...options });
+    super(openPostgresDatabase<RegistryTables>(pool), { backoff: BACKOFF, ...options });
   }
 
   /** @throws Error when the tables are missing or those of an older release */
