@@ -9,7 +9,7 @@ import { migrate } from '../migrate.js';
 import { ProjectionRegistry, type RegistryTables } from '../projection-registry.js';
 import { ReadModelUnavailable, type Projection } from '../read-model.js';
 import { migratePostgresReadModels } from './load-postgres.js';
-import { openPostgresDatabase } from './postgres-dialect.js';
+import { openPostgresDatabase, sqliteTypes } from './postgres-dialect.js';
 import { PostgresReadModels, type PostgresReadModelsOptions } from './postgres-read-models.js';
 
 const programs = findPostgres();
@@ -258,7 +258,8 @@ if (programs === undefined) {
     }, 60_000);
 
     it('does not switch to tables that a batch on its way has just overtaken', async () => {
-      const pool = new pg.Pool({ connectionString: `${server.url()}?options=-c search_path=${schema}_read` });
+      const url = `${server.url()}?options=-c search_path=${schema}_read`;
+      const pool = new pg.Pool({ connectionString: url, types: sqliteTypes });
       try {
         const db = openPostgresDatabase<RegistryTables>(pool);
         const registry = new ProjectionRegistry(db);
