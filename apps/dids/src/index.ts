@@ -1,10 +1,12 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { didsEndpoints } from './dids.endpoints.js';
 import { DidsModule } from './dids.module.js';
+import { didLists } from './did-lists/did-lists.projection.js';
 
 export const didsService: ServiceDefinition = {
   name: 'dids',
   needs: ['domain', 'keys'],
   module: DidsModule,
   endpoints: didsEndpoints,
+  projections: [{ projection: didLists, follows: 'domain' }],
 };

@@ -1,10 +1,14 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { issuanceEndpoints } from './issuance.endpoints.js';
 import { IssuanceModule } from './issuance.module.js';
+import { configurations } from './credential-configuration/configurations.read-model.js';
+import { sessionKeys } from './session-keys/session-keys.js';
+import { users } from './user/users.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
   needs: ['domain', 'keys', 'replay-guard'],
   module: IssuanceModule,
   endpoints: issuanceEndpoints,
+  projections: [configurations, users, sessionKeys].map((projection) => ({ projection, follows: 'domain' })),
 };

@@ -1,12 +1,14 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
+import { tenantLists } from './tenant-lists/tenant-lists.projection.js';
 
 export const managementService: ServiceDefinition = {
   name: 'management',
   needs: ['domain', 'keys'],
   module: ManagementModule,
   endpoints: managementEndpoints,
+  projections: [{ projection: tenantLists, follows: 'domain' }],
 };
 export { FIRST_MANAGEMENT_CLIENT_FILE } from './register-management-client/first-management-client.js';
 export {

@@ -1,10 +1,12 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
+import { webhooksProjection } from './webhooks.projection.js';
 
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',
   needs: ['domain', 'keys'],
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
+  projections: [{ projection: webhooksProjection, follows: 'domain' }],
 };
