@@ -54,7 +54,7 @@ export class CommandServer {
 
 const run = async (command: string): Promise<number> => {
   // What it writes elsewhere does not keep us from hearing its end: the server may have inherited it.
-  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(command, { shell: true, env: foreignEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] });
   const said: string[] = [];
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => said.push(line));
@@ -69,6 +69,12 @@ const run = async (command: string): Promise<number> => {
   if (code !== 0) throw new Error(`${command} ended with ${code ?? 'a signal'}`);
   if (!pid) throw new Error(`${command} printed no process id`);
   return pid;
+};
+
+/** EventStoreDB takes every EVENTSTORE_ variable for a setting of its own, and ends at one that it does not know. */
+const foreignEnvironment = (): NodeJS.ProcessEnv => {
+  const { EVENTSTORE_URL: _url, EVENTSTORE_START: _start, ...others } = process.env;
+  return others;
 };
 
 const pidIn = (lines: readonly string[]): number | undefined => {

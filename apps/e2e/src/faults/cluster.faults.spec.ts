@@ -260,19 +260,23 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
         try {
           const troubles = ledger.troubles.length;
           const replaced: Replaced[] = [];
-          await stage.underLoad(async () => {
-            await cluster.migrate(build);
-            const [first, ...others] = [
-              ...cluster.of('issuance'),
-              ...cluster.processes.filter((it) => it.service !== 'issuance'),
-            ];
-            replaced.push(await replace(stage, first!, build));
-            // The old one and the new one side by side, and the new event between them.
-            for (let user = 0; user < 12; user++) await deleteOneUser(stage);
-            await pause(random.integer(500, 1500));
-            for (const old of others) replaced.push(await replace(stage, old, build));
-            for (let user = 0; user < 3; user++) await deleteOneUser(stage);
-          });
+          await stage.underLoad(
+            async () => {
+              await cluster.migrate(build);
+              const [first, ...others] = [
+                ...cluster.of('issuance'),
+                ...cluster.processes.filter((it) => it.service !== 'issuance'),
+              ];
+              replaced.push(await replace(stage, first!, build));
+              // The old one and the new one side by side, and the new event between them.
+              for (let user = 0; user < 12; user++) await deleteOneUser(stage);
+              await pause(random.integer(500, 1500));
+              for (const old of others) replaced.push(await replace(stage, old, build));
+              for (let user = 0; user < 3; user++) await deleteOneUser(stage);
+              // Half of the clients: ten processes start, one after the other, on the same machine.
+            },
+            stage.clients.slice(0, Math.ceil(CLIENTS / 2)),
+          );
           const stops = replaced.map((it) => `${it.name} ${it.endedAfter}`);
           said(`replaced, milliseconds from SIGTERM to the end: ${stops.join(', ')}`);
           expect(ledger.troubles.slice(troubles)).toEqual([]);

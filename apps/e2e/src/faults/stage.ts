@@ -142,10 +142,10 @@ export class Stage {
   }
 
   /** The clients work while it lasts. Afterwards everything they were told must be true. */
-  async underLoad<T>(work: () => Promise<T>): Promise<T> {
+  async underLoad<T>(work: () => Promise<T>, clients = this.clients): Promise<T> {
     this.ledger.process += 1;
     const before = this.ledger.answered.length;
-    const running = Promise.all(this.clients.map((client) => client.run()));
+    const running = Promise.all(clients.map((client) => client.run()));
     try {
       const result = await Promise.race([work(), running.then(() => Promise.reject(new Error('the load ended')))]);
       return result as T;
@@ -153,7 +153,7 @@ export class Stage {
       this.stopLoad();
       await running;
       // Otherwise nothing was proved.
-      if (this.ledger.answered.length - before < this.clients.length) this.ledger.fault('there was no load');
+      if (this.ledger.answered.length - before < clients.length) this.ledger.fault('there was no load');
     }
   }
 
