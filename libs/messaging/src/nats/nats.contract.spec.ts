@@ -69,7 +69,7 @@ if (program === undefined) {
       on.publish(ns.map((n) => ({ id: `event-${n}`, subject: 'event.dids.did-created', data: { n } })));
     /** Frees a lease as if its time had run out. */
     const free = async (name: string, connection: NatsConnection) =>
-      (await new Kvm(connection).open(`${name}_leases`)).put('all', '');
+      (await new Kvm(connection).open(`${name}_consumers`)).put('lease.all', '');
 
     afterEach(async () => {
       await Promise.all(open.splice(0).map((one) => one.close()));
@@ -154,6 +154,8 @@ if (program === undefined) {
       const ears = one.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
         got.push(...messages.map(({ data }) => (data as { n: number }).n));
       });
+      // Asked the same way after it: by then it is known behind what the listener begins.
+      await one.head();
       await publish(other, 1);
       await waitUntil(() => got.length === 1);
 
