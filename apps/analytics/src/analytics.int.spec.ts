@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import {
   listEvents,
   operationSubject,
   REQUESTS_COMMITTED_SUBJECT,
+  type BusParty,
   type OperationContext,
   type OperationEventMessage,
   type Outcome,
@@ -73,7 +75,9 @@ const message = (outcome: Outcome, requestId: string, more: Partial<OperationEve
   ...more,
 });
 const publish = (...messages: OperationEventMessage[]) =>
-  engines.bus.publish(messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome), data })));
+  engines.bus.publish(
+    messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome, 'gateway'), data })),
+  );
 
 const list = async (query: object = {}, tenantId = T1) => {
   const context: OperationContext = {
@@ -84,7 +88,7 @@ const list = async (query: object = {}, tenantId = T1) => {
     deadline: Date.now() + 10_000,
     publicUrl: 'http://h',
   };
-  return new ServiceClient(engines.bus).call(listEvents, { query } as never, context) as unknown as Promise<{
+  return new ServiceClient(engines.bus, 'gateway').call(listEvents, { query } as never, context) as unknown as Promise<{
     data: {
       type: string;
       requestId: string;
@@ -102,6 +106,22 @@ describe('analytics', () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('START', 'r2', { tenantId: T2 }));
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     expect(await types({}, T2)).toEqual(['DID_CREATE_START']);
+  });
+
+  it('believes the gateway about every operation, and a service about its own alone', async () => {
+    const told = (by: BusParty, more: Partial<OperationEventMessage> = {}) => {
+      const data = message('START', `r${count}`, more);
+      return { id: data.id, subject: operationSubject('START', by), data };
+    };
+    await engines.bus.publish([
+      told('issuance', { prefix: 'OPENID_TOKEN', operation: 'issuance.exchange-token' }),
+      told('issuance'),
+      told('webhooks', { operation: 'issuance.exchange-token' }),
+      told('gateway', { outcome: 'SUCCESS' }),
+      { id: randomUUID(), subject: operationSubject('START', 'dids'), data: null },
+      told('gateway', { prefix: 'WEBHOOK_CREATE' }),
+    ]);
+    expect(await types()).toEqual(['WEBHOOK_CREATE_START', 'OPENID_TOKEN_START']);
   });
 
   it('filters: types and categories ORed, everything else ANDed', async () => {

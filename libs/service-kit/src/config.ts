@@ -187,7 +187,13 @@ export const SETTINGS = {
     list(urlOf('nats:', 'tls:')),
     optional,
   ),
-  natsUser: setting('NATS_USER', 'User on the NATS servers.', '', text, optional),
+  natsUser: setting(
+    'NATS_USER',
+    'User on the NATS servers: the name of the service, see the guide on NATS.',
+    '',
+    text,
+    optional,
+  ),
   natsPassword: setting('NATS_PASSWORD', 'Its password.', '', text, { secret: true, ...optional }),
   natsCredentialsFile: setting(
     'NATS_CREDENTIALS_FILE',

@@ -34,6 +34,7 @@ export * from './list-page.js';
 export * from './outbound.js';
 export * from './reactions.js';
 export * from './service-definition.js';
+export { busOf, type Hosted } from './hosted.js';
 export * from './engines/engines.js';
 export * from './engines/engines.module.js';
 export * from './engines/open-engines.js';

@@ -1,6 +1,7 @@
 import {
   operationSubject,
   PLATFORM_TENANT,
+  type BusParty,
   type Operation,
   type OperationContext,
   type OperationEventMessage,
@@ -24,6 +25,7 @@ export class OperationRecorder {
     private readonly bus: MessageBus,
     private readonly clock: Clock,
     private readonly ids: Ids,
+    private readonly party: BusParty,
   ) {}
 
   start(operation: Operation, context: OperationContext, metadata: Record<string, unknown> = {}): Promise<void> {
@@ -67,6 +69,6 @@ export class OperationRecorder {
       metadata,
       ...(about && { about }),
     };
-    await this.bus.publish([{ id: message.id, subject: operationSubject(outcome), data: message }]);
+    await this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.party), data: message }]);
   }
 }

@@ -1,9 +1,14 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
+  BUS_PARTIES,
   OPERATION_SUBJECTS,
   operationSubject,
+  OUTCOMES,
+  OVERDUE_MARK_SUBJECT,
   REQUESTS_COMMITTED_SUBJECT,
+  type BusParty,
   type OperationEventMessage,
+  type Outcome,
   type RequestsCommitted,
 } from '@attestry/contracts';
 import {
@@ -68,10 +73,17 @@ interface OverdueMark {
   /** Deadlines before this, milliseconds since the epoch. */
   before: number;
 }
-const OVERDUE_MARK_SUBJECT = 'operation.mark';
-const EVENT_SUBJECTS: ReadonlySet<string> = new Set((['START', 'SUCCESS', 'FAIL'] as const).map(operationSubject));
-const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> =>
-  EVENT_SUBJECTS.has(message.subject);
+/** Who says so, and what, by the subject. */
+const EVENT_SUBJECTS: ReadonlyMap<string, { party: BusParty; outcome: Outcome }> = new Map(
+  BUS_PARTIES.flatMap((party) => OUTCOMES.map((outcome) => [operationSubject(outcome, party), { party, outcome }])),
+);
+/** The gateway is believed about every operation, a service about its own. */
+const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> => {
+  const told = EVENT_SUBJECTS.get(message.subject);
+  if (!told) return false;
+  const { operation, outcome } = (message.data ?? {}) as Partial<OperationEventMessage>;
+  return outcome === told.outcome && (told.party === 'gateway' || operation?.startsWith(`${told.party}.`) === true);
+};
 
 /** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */
 function* chunks(group: readonly Recorded[]): Iterable<Recorded[]> {

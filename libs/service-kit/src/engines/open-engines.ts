@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BusParty } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
   openEventStoreDb,
@@ -37,6 +38,7 @@ import { openTracing } from '../tracing/load-tracing.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { databases } from './databases.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
+import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 import { MemoryRateCounter } from './rate-counter.js';
 import { SoleProcess } from './sole-process.js';
@@ -45,6 +47,8 @@ export interface EnginesOptions {
   clock?: Clock;
   ids?: Ids;
   logger?: Logger;
+  /** Whose name the process has on the bus; default: `SERVICE`. */
+  party?: BusParty;
   /** An engine failed for good: what is acknowledged is safe, but the process must end and start anew. */
   onFatal?: (error: Error) => void;
 }
@@ -120,7 +124,9 @@ class Opening {
     const { natsServers } = this.config;
     if (natsServers === undefined)
       return (await this.keep(Broker.open({ file: this.file('feed.db'), onError }))).connect();
-    return this.keep(openNatsBus({ ...natsOptions(this.config), name: this.config.service ?? 'attestry', onError }));
+    const party = this.options.party ?? this.config.service;
+    const owners = consumerOwners(party && [party]);
+    return this.keep(openNatsBus({ ...natsOptions(this.config), name: party ?? 'platform', owners, onError }));
   }
 
   async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
