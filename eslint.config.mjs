@@ -74,6 +74,24 @@ const impure = {
   allowTypeImports: true,
   message: 'A noun folder imports its own files, contracts and the event store; anything else only as a type.',
 };
+const engineClients = {
+  regex:
+    '^(pg|pg-.*|@nats-io/.*|@redis/.*|@eventstore/.*|@grpc/.*|node:sqlite|rate-limiter-flexible|@attestry/(sqlite|postgres))(/|$)',
+  message: 'A service does not know which engine it runs on: it uses the ports.',
+};
+const adapters = {
+  regex: '^@attestry/(event-store|messaging|read-model|keys|service-kit)$',
+  importNamePattern:
+    '^((Embedded|Postgres|Redis|Nats|EventStoreDb|InProcess|Sqlite)\\w*|Broker|Cluster|(open|migrate)(Postgres|Redis|Nats|EventStoreDb|Sqlite|Engines|ProcessEngines)\\w*|databases|natsOptions)$',
+  message: 'A service does not know which engine it runs on: it uses the ports.',
+};
+const engineSettings = [
+  {
+    selector:
+      'MemberExpression[property.name=/^(nats|redis|database|keysDatabase|migrationDatabase|eventStore)[A-Z]\\w*$/]',
+    message: 'A service does not know which engine it runs on: no setting of an engine is read here.',
+  },
+];
 const clock = { regex: 'clock', message: 'Time is an argument (architecture, rule 2).' };
 const imports = (...patterns) => ['error', { paths: [cqrs], patterns: [deepImport, ...patterns] }];
 
@@ -131,7 +149,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts'],
+    files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts'],
     extends: [tseslint.configs.recommended],
     plugins: { '@nx': nx, attestry: { rules: { 'stay-in-package': stayInPackage } } },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -155,6 +173,15 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': 'error',
     },
   },
+  {
+    // Adapters are chosen in libs/service-kit, by configuration, for the process that apps/platform starts.
+    files: ['apps/*/src/**/*.ts'],
+    ignores: [...specs, 'apps/{platform,e2e}/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': imports(engineClients, adapters),
+      'no-restricted-syntax': ['error', ...swallowed, ...engineSettings],
+    },
+  },
   { files: specs, rules: { '@nx/enforce-module-boundaries': boundaries(withTesting) } },
   {
     files: ['libs/contracts/src/**/*.ts'],
@@ -164,7 +191,7 @@ export default tseslint.config(
   {
     files: nouns,
     rules: {
-      '@typescript-eslint/no-restricted-imports': imports(nest, nodeModules, impure, clock),
+      '@typescript-eslint/no-restricted-imports': imports(nest, nodeModules, impure, clock, engineClients, adapters),
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       'no-restricted-globals': [
         'error',
@@ -179,7 +206,7 @@ export default tseslint.config(
         { object: 'Math', property: 'random', message: 'Ids and secrets are arguments.' },
         { object: 'globalThis', property: 'crypto', message: 'Ids and secrets are arguments.' },
       ],
-      'no-restricted-syntax': ['error', ...swallowed, ...clocks],
+      'no-restricted-syntax': ['error', ...swallowed, ...clocks, ...engineSettings],
     },
   },
 );

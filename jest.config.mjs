@@ -24,7 +24,7 @@ const ignored = ['/node_modules/', '/dist/'];
 const level = (displayName, ending, testPathIgnorePatterns = ignored) => ({
   ...base,
   displayName,
-  testMatch: [`<rootDir>/{libs,apps,bench}/**/*${ending}`],
+  testMatch: [`<rootDir>/{libs,apps,bench,deploy}/**/*${ending}`],
   testPathIgnorePatterns,
 });
 export default {

@@ -38,7 +38,7 @@ ${users.join('\n')}
 
 const user = (name, { publish, subscribe }) => `    {
       user: ${name}
-      password: $${name.toUpperCase()}_PASSWORD
+      password: $NATS_PASSWORD_${name.toUpperCase()}
       permissions: {
         publish: { allow: [
 ${publish.map(quoted).join('\n')}

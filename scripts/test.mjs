@@ -5,9 +5,10 @@
 // A suite that cannot run here appends a line to the file named in ATTESTRY_SKIPPED_FILE,
 // {"suite": "event store on EventStoreDB", "reason": "EVENTSTORE_URL is not set"}, and need not register any test.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -19,9 +20,24 @@ const suites = [
     name: 'quick',
     projects: ['unit', 'contracts', 'int'],
     args: ['--maxWorkers=2', '--workerIdleMemoryLimit=768MB'],
-    limit: 9 * minute,
+    limit: 14 * minute,
   },
   { name: 'e2e', projects: ['e2e'], args: ['--runInBand'], limit: 13 * minute },
+  {
+    // The same tests on many processes and real engines; those left out look into the embedded platform's folder.
+    name: 'e2e-cluster',
+    projects: ['e2e'],
+    args: [
+      '--runInBand',
+      '--testPathIgnorePatterns',
+      '/node_modules/',
+      '(crash|canary|first-tenant|observability)\\.e2e',
+    ],
+    env: { ATTESTRY_MODE: 'cluster' },
+    engines: true,
+    byNameOnly: true,
+    limit: 13 * minute,
+  },
 ];
 
 const { groups, patterns, jestArguments } = readArguments(process.argv.slice(2));
@@ -39,7 +55,15 @@ for (const suite of suites) {
   const projects = chosen(suite);
   if (projects.length === 0) continue;
   console.log(`\n== ${suite.name}${suite.projects ? `: ${projects.join(', ')}` : ''}`);
-  const result = suite.command ? await runCommand(suite) : await runJest(suite, projects);
+  const engines = suite.engines ? await startEngines(suite) : undefined;
+  if (suite.engines && !engines) continue;
+  let result;
+  try {
+    if (engines) suite.env = { ...suite.env, ...engines.env };
+    result = suite.command ? await runCommand(suite) : await runJest(suite, projects);
+  } finally {
+    await engines?.stop();
+  }
   total.passed += result.passed;
   total.failed += result.failed;
   notRun.push(...result.skipped);
@@ -64,8 +88,19 @@ function readArguments(words) {
   };
 }
 
-function chosen({ name, projects = [name] }) {
+/** Real engines for all files of a suite; undefined, and told, when one is not installed. */
+async function startEngines({ name }) {
+  const kit = await import(pathToFileURL(join(root, 'libs', 'testing', 'dist', 'index.js')));
+  const missing = kit.missingEngines(process.env);
+  if (missing.length === 0) return kit.startClusterEngines(mkdtempSync(join(tmpdir(), 'attestry-engines-')));
+  const reason = missing.map((engine) => `${engine.name} is missing (${engine.debian})`).join('; ');
+  notRun.push({ name, reason });
+  return undefined;
+}
+
+function chosen({ name, projects = [name], byNameOnly = false }) {
   if (groups.length === 0 || groups.includes(name)) return projects;
+  if (byNameOnly) return [];
   return projects.filter((project) => groups.includes(project));
 }
 
@@ -114,7 +149,7 @@ function run(suite, words, readOutput = false) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
       cwd: root,
-      env: { ...process.env, ATTESTRY_SKIPPED_FILE: skippedFile, ATTESTRY_RUNNING_FILE: runningFile },
+      env: { ...process.env, ...suite.env, ATTESTRY_SKIPPED_FILE: skippedFile, ATTESTRY_RUNNING_FILE: runningFile },
       stdio: ['ignore', readOutput ? 'pipe' : 'inherit', 'inherit'],
       detached: ownGroup,
     });

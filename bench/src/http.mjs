@@ -57,9 +57,10 @@ class Connection {
   }
 }
 
-/** `connections` requests at a time; a request waits for a free connection. */
+/** `connections` requests at a time, to one port or several in turn; a request waits for a free connection. */
 export const connect = (port, connections) => {
-  const all = Array.from({ length: connections }, () => new Connection(port));
+  const ports = [port].flat();
+  const all = Array.from({ length: connections }, (_, at) => new Connection(ports[at % ports.length]));
   const free = [...all];
   const queue = [];
   const take = async () => free.pop() ?? new Promise((resolve) => queue.push(resolve));

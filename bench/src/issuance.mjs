@@ -1,66 +1,53 @@
 // `npm run bench`: credentials per second through the whole pre-authorized flow, against the machine's own primitives.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import 'reflect-metadata';
+import { parseArgs } from 'node:util';
 import { connect } from './http.mjs';
 import { issueOne, makeHolderKeys, prepare } from './flow.mjs';
 import { bareRequest, cryptoPrimitives, groupedAppend } from './primitives.mjs';
-import { startServer } from './process.mjs';
+import { freePort, startCluster, startEmbedded } from './platforms.mjs';
 
-const ROOT = join(import.meta.dirname, '..', '..');
-const args = process.argv.slice(2);
-const json = args.includes('--json');
-const quick = args.includes('--quick');
+const { values: options } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    mode: { type: 'string', default: 'embedded' },
+  },
+});
+const { json, quick, mode } = options;
+if (!['embedded', 'cluster'].includes(mode)) throw new Error('--mode is embedded or cluster');
 const SECONDS = quick ? 1 : 5;
 const ROUNDS = quick ? 1 : 3;
 const WARM_UP_SECONDS = quick ? 1 : 3;
 /** Appends of one flow: user and session, code redeemed, credential issued. */
 const APPENDS = 4;
-const TARGETS = { jwt64: 800, jwt1: 250, ldp64: 400, cpuRatio: 2.5, startMs: 2000, residentMiB: 400 };
+const TARGETS = {
+  ...{ jwt64: 800, jwt1: 250, ldp64: 400, cpuRatio: 2.5, startMs: 2000, residentMiB: 400 },
+  // Services' CPU per credential, in embedded ones; and hops of a request.
+  ...{ clusterOnPostgreSQL: 3, clusterOnEventStoreDB: 4, hopsPerRequest: 3 },
+};
 
 const say = (line) => {
   if (!json) console.log(line);
 };
 
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
 const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
 const round = (value, digits = 2) => Number(value.toFixed(digits));
+const sumOf = (cpu, without) =>
+  Object.entries(cpu).reduce((sum, [name, ms]) => (without.includes(name) ? sum : sum + ms), 0);
+const mediansOf = (samples) =>
+  Object.fromEntries(Object.keys(samples[0]).map((name) => [name, round(median(samples.map((one) => one[name])), 3)]));
+/** CPU of all services together, against the embedded process that does the same; engines apart. */
+const clusterRatio = ({ twoIssuance }, embedded64) => {
+  const at64 = twoIssuance.results.find((it) => it.format === 'jwt_vc_json' && it.clients === 64);
+  return at64 && embedded64 && round(at64.serverCpuMsPerCredential / embedded64.serverCpuMsPerCredential);
+};
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-const folder = mkdtempSync(join(tmpdir(), 'attestry-bench-'));
-const port = await freePort();
-const raised = '1000000000';
-const server = await startServer([join(ROOT, 'apps/platform/dist/main.js')], {
-  PORT: String(port),
-  DATA_DIR: folder,
-  LOG_LEVEL: 'warn',
-  NODE_ENV: 'development',
-  RATE_LIMIT_API: raised,
-  RATE_LIMIT_WALLET_TENANT: raised,
-  RATE_LIMIT_WALLET_ADDRESS: raised,
-  RATE_LIMIT_PUBLIC: raised,
-});
-say(`ready in ${round(server.startMs, 0)} ms`);
-
-const setUp = connect(port, 1);
-const tenant = await prepare(setUp, {
-  managementHost: new URL(server.ready.management).host,
-  authHost: new URL(server.ready.auth).host,
-  credentials: JSON.parse(readFileSync(join(folder, 'management-client.json'), 'utf8')),
-});
-await setUp.close();
 const keys = makeHolderKeys();
 let nextKey = 0;
 
-const load = async (http, configurationId, clients, seconds) => {
+const load = async (http, tenant, configurationId, clients, seconds) => {
   const end = performance.now() + seconds * 1000;
   const latencies = [];
   const client = async () => {
@@ -75,17 +62,19 @@ const load = async (http, configurationId, clients, seconds) => {
   return { latencies, seconds: (performance.now() - start) / 1000 };
 };
 
-const measure = async (format, clients) => {
-  const http = connect(port, clients);
+const measure = async (platform, tenant, format, clients) => {
+  const http = connect(platform.port, clients);
   const id = tenant.configurations[format];
-  await load(http, id, clients, WARM_UP_SECONDS);
+  await load(http, tenant, id, clients, WARM_UP_SECONDS);
   const rates = [];
   const latencies = [];
   const cpu = [];
   for (let i = 0; i < ROUNDS; i++) {
-    const before = server.cpuMs();
-    const run = await load(http, id, clients, SECONDS);
-    cpu.push((server.cpuMs() - before) / run.latencies.length);
+    const before = platform.cpu();
+    const run = await load(http, tenant, id, clients, SECONDS);
+    const after = platform.cpu();
+    const each = Object.keys(after).map((name) => [name, (after[name] - before[name]) / run.latencies.length]);
+    cpu.push(Object.fromEntries(each));
     rates.push(run.latencies.length / run.seconds);
     latencies.push(...run.latencies);
   }
@@ -99,7 +88,8 @@ const measure = async (format, clients) => {
     p50Ms: round(percentile(latencies, 0.5)),
     p95Ms: round(percentile(latencies, 0.95)),
     p99Ms: round(percentile(latencies, 0.99)),
-    serverCpuMsPerCredential: round(median(cpu), 3),
+    serverCpuMsPerCredential: round(median(cpu.map((one) => sumOf(one, platform.engines))), 3),
+    ...(platform.engines.length && { cpuMsPerCredential: mediansOf(cpu) }),
   };
   say(
     `${format} ${clients} clients: ${result.credentialsPerSecond}/s, p50 ${result.p50Ms} p95 ${result.p95Ms} p99 ${result.p99Ms} ms, server CPU ${result.serverCpuMsPerCredential} ms each`,
@@ -107,21 +97,46 @@ const measure = async (format, clients) => {
   return result;
 };
 
-const only = args
-  .find((arg) => arg.startsWith('--only='))
-  ?.slice(7)
-  .split(',');
+const only = options.only?.split(',');
 const wanted = [
   ['jwt_vc_json', 1],
   ['jwt_vc_json', 16],
   ['jwt_vc_json', 64],
   ['ldp_vc', 64],
 ].filter(([format, clients]) => !only || only.includes(`${format}:${clients}`));
-const results = [];
-for (const [format, clients] of wanted) results.push(await measure(format, clients));
-const residentMiB = round(server.residentMiB(), 0);
-await server.stop();
-rmSync(folder, { recursive: true, force: true });
+/** Everything wanted on one platform, which is started for it and stopped. */
+const measureAll = async (start, wanted) => {
+  const platform = await start();
+  try {
+    say(`ready in ${round(platform.startMs, 0)} ms`);
+    const setUp = connect(platform.port, 1);
+    const tenant = await prepare(setUp, platform);
+    await setUp.close();
+    const before = await platform.hops();
+    const results = [];
+    for (const [format, clients] of wanted) results.push(await measure(platform, tenant, format, clients));
+    const after = await platform.hops();
+    return {
+      startMs: round(platform.startMs, 0),
+      residentMiB: round(platform.residentMiB(), 0),
+      results,
+      // The one to the gateway, and those from it to the services.
+      ...(after && { hopsPerRequest: round(1 + (after.bus - before.bus) / (after.http - before.http)) }),
+    };
+  } finally {
+    await platform.stop();
+  }
+};
+
+const embedded = await measureAll(startEmbedded, wanted);
+const { results, startMs, residentMiB } = embedded;
+let cluster;
+if (mode === 'cluster') {
+  const kit = await import('@attestry/testing');
+  const one = await measureAll(() => startCluster(kit, { issuance: 1 }), wanted);
+  const two = await measureAll(() => startCluster(kit, { issuance: 2 }), wanted);
+  cluster = { engines: process.env.EVENTSTORE_URL ? 'EventStoreDB' : 'PostgreSQL', oneIssuance: one, twoIssuance: two };
+}
 
 const primitives = {
   ...cryptoPrimitives(),
@@ -136,13 +151,14 @@ const yardstickMs =
 const of = (format, clients) => results.find((r) => r.format === format && r.clients === clients);
 const at64 = of('jwt_vc_json', 64);
 const report = {
-  startMs: round(server.startMs, 0),
+  startMs,
   residentMiB,
   results,
   primitives: Object.fromEntries(Object.entries(primitives).map(([name, value]) => [name, round(value, 4)])),
   yardstickCpuMs: round(yardstickMs, 3),
   cpuRatio: at64 && round(at64.serverCpuMsPerCredential / yardstickMs),
   targets: TARGETS,
+  ...(cluster && { cluster, clusterCpuRatio: clusterRatio(cluster, at64) }),
 };
 say(
   `memory ${residentMiB} MiB; yardstick ${report.yardstickCpuMs} ms CPU (4 bare requests, 1 verification, 1 signature, ${APPENDS} appends); ratio ${report.cpuRatio}`,

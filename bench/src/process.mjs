@@ -1,6 +1,6 @@
 // A server process under measurement: its start, CPU time and memory.
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { nodeFlags } from '../../scripts/node-flags.mjs';
 
@@ -34,9 +34,12 @@ export const startServer = async (args, env) => {
   };
 };
 
-const cpuMs = (pid) => {
+/** User and system time of a process, milliseconds; 0 when it has ended. */
+export const cpuMs = (pid) => {
   if (process.platform === 'linux') {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const stat = `/proc/${pid}/stat`;
+    if (!existsSync(stat)) return 0;
+    const fields = readFileSync(stat, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS;
@@ -45,5 +48,5 @@ const cpuMs = (pid) => {
   return text.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0) * 1000;
 };
 
-const residentMiB = (pid) =>
+export const residentMiB = (pid) =>
   Number(spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim()) / 1024;

@@ -1,3 +1,3 @@
 import { onPostgres } from '@attestry/testing';
 
-if (onPostgres('analytics')) await import('./analytics.int.spec.js');
+await onPostgres('analytics', () => import('./analytics.int.spec.js'));

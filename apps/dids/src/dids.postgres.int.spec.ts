@@ -1,3 +1,3 @@
 import { onPostgres } from '@attestry/testing';
 
-if (onPostgres('dids')) await import('./dids.int.spec.js');
+await onPostgres('dids', () => import('./dids.int.spec.js'));

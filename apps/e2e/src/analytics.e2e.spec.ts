@@ -11,6 +11,7 @@ import {
   type ManagementApi,
   type RunningPlatform,
   type TenantUnderTest,
+  PLATFORM_START_MS,
 } from '@attestry/testing';
 import { issue, makeIssuer, type Issuer } from './journey.js';
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'audited');
   issuer = await makeIssuer(tenant);
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
 type Filter = Record<string, string | number | readonly string[]>;

@@ -8,6 +8,7 @@ import {
   type ManagementApi,
   type RunningPlatform,
   type TenantUnderTest,
+  PLATFORM_START_MS,
 } from '@attestry/testing';
 
 let platform: RunningPlatform;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   platform = await startPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'edge');
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
 const json = { 'content-type': 'application/json' };

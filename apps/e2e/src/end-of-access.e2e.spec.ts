@@ -13,6 +13,7 @@ import {
   Wallet,
   type ManagementApi,
   type RunningPlatform,
+  PLATFORM_START_MS,
 } from '@attestry/testing';
 import { issue, makeIssuer } from './journey.js';
 
@@ -21,7 +22,7 @@ let management: ManagementApi;
 beforeAll(async () => {
   platform = await startPlatform();
   management = await connectManagement(platform);
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
 const issueFrom = async (uri: string) => (await new Wallet().collect(uri)).credentials;
@@ -121,51 +122,55 @@ describe('a name', () => {
 });
 
 describe('a restart', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('after %s keeps everything', async (signal) => {
-    const tenant = await createTenantUnderTest(platform, management, `kept-${signal.toLowerCase()}`);
-    const issuer = await makeIssuer(tenant);
-    const gone = await createTenantUnderTest(platform, management, `gone-${signal.toLowerCase()}`);
-    expectStatus(await management.tenants.delete(gone.id), 204);
-    const former = await connectWithRoles(platform, management, tenant, ['issuer']);
-    expectStatus(await management.clients.delete(tenant.id, former.clientId), 204);
-    const { credentials, issued, accessToken } = await issue(tenant, {
-      credentials: [issuer.jwtVc],
-      claims: { given_name: 'Ada' },
-    });
-    const open = expectStatus(await tenant.api.offers.create({ credentials: [issuer.jwtVc], claims: {} }), 200);
-    const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Grace' } }), 201);
-    const told = async () => [
-      (await tenant.api.dids.retrieve(issuer.did)).body,
-      (await tenant.api.dids.list()).body,
-      (await tenant.api.jwtVc.list()).body,
-      (await tenant.api.webSemantic.retrieve(issuer.webSemantic)).body,
-      (await tenant.api.users.list()).body,
-      (await tenant.api.users.credentials(issued.userId)).body,
-      (await management.tenants.list()).body,
-      (await management.clients.list(tenant.id)).body,
-      (await tenant.api.metadata()).body,
-      (await tenant.api.webhooks.keys()).body,
-    ];
-    // Lists catch up with what was acknowledged.
-    const before = await waitUntil(async () => {
-      const now = await told();
-      const text = JSON.stringify(now);
-      return text.includes(user.id) && text.includes(issued.id) && now;
-    });
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'after %s keeps everything',
+    async (signal) => {
+      const tenant = await createTenantUnderTest(platform, management, `kept-${signal.toLowerCase()}`);
+      const issuer = await makeIssuer(tenant);
+      const gone = await createTenantUnderTest(platform, management, `gone-${signal.toLowerCase()}`);
+      expectStatus(await management.tenants.delete(gone.id), 204);
+      const former = await connectWithRoles(platform, management, tenant, ['issuer']);
+      expectStatus(await management.clients.delete(tenant.id, former.clientId), 204);
+      const { credentials, issued, accessToken } = await issue(tenant, {
+        credentials: [issuer.jwtVc],
+        claims: { given_name: 'Ada' },
+      });
+      const open = expectStatus(await tenant.api.offers.create({ credentials: [issuer.jwtVc], claims: {} }), 200);
+      const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Grace' } }), 201);
+      const told = async () => [
+        (await tenant.api.dids.retrieve(issuer.did)).body,
+        (await tenant.api.dids.list()).body,
+        (await tenant.api.jwtVc.list()).body,
+        (await tenant.api.webSemantic.retrieve(issuer.webSemantic)).body,
+        (await tenant.api.users.list()).body,
+        (await tenant.api.users.credentials(issued.userId)).body,
+        (await management.tenants.list()).body,
+        (await management.clients.list(tenant.id)).body,
+        (await tenant.api.metadata()).body,
+        (await tenant.api.webhooks.keys()).body,
+      ];
+      // Lists catch up with what was acknowledged.
+      const before = await waitUntil(async () => {
+        const now = await told();
+        const text = JSON.stringify(now);
+        return text.includes(user.id) && text.includes(issued.id) && now;
+      });
 
-    await platform.end(signal);
-    await platform.restart();
+      await platform.end(signal);
+      await platform.restart();
 
-    // The tokens of before are still good, and so are the client's credentials.
-    expect(await told()).toEqual(before);
-    await clientToken(platform, tenant.url, tenant.admin);
-    expect(expectStatus(await tenant.api.users.retrieve(user.id), 200).claims).toEqual({ given_name: 'Grace' });
-    expect((await former.dids.list()).status).toBe(401);
-    expect((await gone.api.dids.list()).status).toBe(404);
-    await verifyJwtVc(credentials[0]!.credential as string);
-    expect(accessToken).toEqual(expect.any(String));
-    // An open offer can still be collected, a spent one not.
-    expect((await issueFrom(open.uri)).length).toBe(1);
-    await expect(issueFrom(issued.uri)).rejects.toThrow();
-  });
+      // The tokens of before are still good, and so are the client's credentials.
+      expect(await told()).toEqual(before);
+      await clientToken(platform, tenant.url, tenant.admin);
+      expect(expectStatus(await tenant.api.users.retrieve(user.id), 200).claims).toEqual({ given_name: 'Grace' });
+      expect((await former.dids.list()).status).toBe(401);
+      expect((await gone.api.dids.list()).status).toBe(404);
+      await verifyJwtVc(credentials[0]!.credential as string);
+      expect(accessToken).toEqual(expect.any(String));
+      // An open offer can still be collected, a spent one not.
+      expect((await issueFrom(open.uri)).length).toBe(1);
+      await expect(issueFrom(issued.uri)).rejects.toThrow();
+    },
+    PLATFORM_START_MS,
+  );
 });

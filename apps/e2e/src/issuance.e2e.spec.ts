@@ -16,6 +16,7 @@ import {
   type ManagementApi,
   type RunningPlatform,
   type TenantUnderTest,
+  PLATFORM_START_MS,
 } from '@attestry/testing';
 import type { JWK } from 'jose';
 import { SignJWT } from 'jose';
@@ -59,7 +60,7 @@ beforeAll(async () => {
   configurations['jwt did:web'] = expectStatus(await jwtVc.create(request('C', web)), 201).id;
   configurations['ldp did:key'] = expectStatus(await webSemantic.create(request('A', ed25519)), 201).id;
   configurations['ldp did:web'] = expectStatus(await webSemantic.create(request('B', web)), 201).id;
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
 const id = (name: string): string => configurations[name]!;
@@ -532,8 +533,15 @@ describe('the credential endpoint refuses', () => {
     const offer = expectStatus(await tenant.api.offers.create({ credentials: [brief], claims }), 200);
     const mine = await redeem(offer.uri);
     expect((await tenant.api.jwtVc.delete(brief)).status).toBe(204);
-    const jwt = await proof(await nonce(), key);
-    const answer = await credential(mine, { credential_configuration_id: brief, proofs: { jwt: [jwt] } });
+    // Another process of the service may take a second to see it.
+    const answer = await waitUntil(
+      async () => {
+        const jwt = await proof(await nonce(), key);
+        const given = await credential(mine, { credential_configuration_id: brief, proofs: { jwt: [jwt] } });
+        return given.status !== 200 && given;
+      },
+      { timeoutMs: 2000, what: 'the end of the configuration' },
+    );
     expectOAuthError(answer, 400, 'unknown_credential_configuration');
   });
 });

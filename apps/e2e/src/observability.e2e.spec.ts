@@ -187,7 +187,7 @@ describe('an OTLP receiver that does not answer', () => {
       const watched = await createTenantUnderTest(other, await connectManagement(other), 'unwatched');
       const traceId = 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';
       const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
-      const path = '/v1/dids/7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01';
+      const path = '/v1/users/7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01';
       const answer = await new ApiClient(watched.url, watched.token).request('GET', path, { headers });
       expect(answer.status).toBe(404);
       // This caller is a trusted proxy: the trace it names is joined, and every line of the request tells it.
@@ -202,7 +202,7 @@ describe('an OTLP receiver that does not answer', () => {
         expect(line).toMatchObject({
           service: 'platform',
           tenantId: watched.id,
-          operation: 'dids.retrieve-did',
+          operation: 'issuance.retrieve-user',
           traceId,
         });
       expect(await other.end()).toBe(0);

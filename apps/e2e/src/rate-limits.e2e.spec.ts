@@ -7,6 +7,7 @@ import {
   type Answer,
   type RunningPlatform,
   type TenantUnderTest,
+  PLATFORM_START_MS,
 } from '@attestry/testing';
 
 let platform: RunningPlatform;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     },
   });
   tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'slow');
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
 const header = ({ headers }: Answer, name: string) => Number(headers.get(name));

@@ -1,5 +1,5 @@
 import { OPERATIONS, ROLES, type Operation } from '@attestry/contracts';
-import { ApiClient, pathOf, waitUntil, type Answer, type OperationParts } from '@attestry/testing';
+import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil, type Answer, type OperationParts } from '@attestry/testing';
 import { clientOf, openWorld, rightToken, ROWS, snapshot, type Row, type World } from './registry.rows.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
@@ -50,7 +50,7 @@ const expectErrorShape = (operation: Operation, answer: Answer): void => {
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => world?.platform.stop());
 
 const call = async (operation: Operation, parts: OperationParts, token = rightToken(world, operation)) =>

@@ -9,6 +9,7 @@ import {
   WebhookReceiver,
   type RunningPlatform,
   type TenantUnderTest,
+  PLATFORM_START_MS,
 } from '@attestry/testing';
 import { issue, makeIssuer, type Issuer } from './journey.js';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
   platform = await startPlatform({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1', WEBHOOK_TIMEOUT_MS: '700' } });
   tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'hooks');
   issuer = await makeIssuer(tenant);
-}, 60_000);
+}, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
 const receivers: WebhookReceiver[] = [];
@@ -191,7 +192,7 @@ describe('targets', () => {
   beforeAll(async () => {
     strict = await startPlatform({ env: { ALLOW_PRIVATE_TARGETS: 'false' } });
     cautious = await createTenantUnderTest(strict, await connectManagement(strict), 'cautious');
-  }, 60_000);
+  }, PLATFORM_START_MS);
   afterAll(async () => strict?.stop());
 
   it.each([

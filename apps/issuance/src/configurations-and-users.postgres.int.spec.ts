@@ -1,3 +1,3 @@
 import { onPostgres } from '@attestry/testing';
 
-if (onPostgres('configurations-and-users')) await import('./configurations-and-users.int.spec.js');
+await onPostgres('configurations-and-users', () => import('./configurations-and-users.int.spec.js'));

@@ -1,3 +1,3 @@
 import { onPostgres } from '@attestry/testing';
 
-if (onPostgres('management')) await import('./management.int.spec.js');
+await onPostgres('management', () => import('./management.int.spec.js'));

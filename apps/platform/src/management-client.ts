@@ -37,7 +37,7 @@ const main = async (): Promise<void> => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { name: { type: 'string' } } });
   if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new Error(USAGE);
   const config = parseConfig(process.env);
-  if (config.natsServers) {
+  if (!config.hasDataFolder) {
     const { clientId, clientSecret } = await register(config, values.name);
     return console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
   }

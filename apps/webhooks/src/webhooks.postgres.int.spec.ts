@@ -1,3 +1,3 @@
 import { onPostgres } from '@attestry/testing';
 
-if (onPostgres('webhooks')) await import('./webhooks.int.spec.js');
+await onPostgres('webhooks', () => import('./webhooks.int.spec.js'));

@@ -1,5 +1,5 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
+import { BatchedRows, type Projection } from '@attestry/read-model';
 import type { Transaction } from 'kysely';
 import type { CancelReason } from './webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
@@ -65,12 +65,19 @@ export const webhooksProjection: Projection<WebhookTables> = {
     await db.schema.createIndex('delivery_due').on('delivery').columns(['due_at']).execute();
   },
   async project(trx, events) {
+    const deliveries: Deliveries = new BatchedRows(trx, 'delivery', ['tenant_id', 'delivery_key']);
     for (const stored of events) {
-      if (stored.stream.startsWith(`${webhook.category}-`)) await projectWebhook(trx, stored);
-      else await projectDelivery(trx, stored);
+      if (stored.stream.startsWith(`${webhook.category}-`)) {
+        // It may change deliveries of the webhook: all that came before are to be there.
+        await deliveries.write();
+        await projectWebhook(trx, stored);
+      } else await projectDelivery(trx, deliveries, stored);
     }
+    await deliveries.write();
   },
 };
+
+type Deliveries = BatchedRows<WebhookTables, 'delivery'>;
 
 const hostOf = (url: string): string => new URL(url).host;
 
@@ -134,27 +141,27 @@ const cancelPending = (trx: Transaction<WebhookTables>, tenantId: string, webhoo
     .where('webhook_id', '=', webhookId)
     .execute();
 
-const projectDelivery = async (trx: Transaction<WebhookTables>, stored: RecordedEvent): Promise<void> => {
+const projectDelivery = async (
+  trx: Transaction<WebhookTables>,
+  deliveries: Deliveries,
+  stored: RecordedEvent,
+): Promise<void> => {
   const { tenantId, requestId } = stored.metadata;
   const event = readEvent(webhookDelivery, stored);
   const { deliveryKey } = event.data;
   switch (event.type) {
     case 'DeliveryScheduled': {
       const { webhookId, payload, sealedCredential, attemptAt } = event.data;
-      await trx
-        .insertInto('delivery')
-        .values({
-          tenant_id: tenantId,
-          delivery_key: deliveryKey,
-          webhook_id: webhookId,
-          user_id: payload.userId,
-          key_id: sealedCredential?.keyId ?? null,
-          request_id: requestId,
-          due_at: attemptAt,
-          cancel: null,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      deliveries.insert({
+        tenant_id: tenantId,
+        delivery_key: deliveryKey,
+        webhook_id: webhookId,
+        user_id: payload.userId,
+        key_id: sealedCredential?.keyId ?? null,
+        request_id: requestId,
+        due_at: attemptAt,
+        cancel: null,
+      });
       return;
     }
     // Stays due: a sender that ends amid an attempt leaves it to the next one.
@@ -163,6 +170,11 @@ const projectDelivery = async (trx: Transaction<WebhookTables>, stored: Recorded
     case 'DeliveryAttemptFailed': {
       const { nextAttemptAt } = event.data;
       if (nextAttemptAt === undefined) return;
+      const gathered = deliveries.gathered(tenantId, deliveryKey);
+      if (gathered) {
+        gathered.due_at = nextAttemptAt;
+        return;
+      }
       await trx
         .updateTable('delivery')
         .set({ due_at: nextAttemptAt })
@@ -175,11 +187,7 @@ const projectDelivery = async (trx: Transaction<WebhookTables>, stored: Recorded
     case 'DeliverySucceeded':
     case 'DeliveryExhausted':
     case 'DeliveryCancelled':
-      await trx
-        .deleteFrom('delivery')
-        .where('tenant_id', '=', tenantId)
-        .where('delivery_key', '=', deliveryKey)
-        .execute();
+      deliveries.remove(tenantId, deliveryKey);
       return;
   }
 };

@@ -1,5 +1,5 @@
 /**
- * The event store port. Adapters: embedded/ (SQLite), later eventstoredb/ and postgres/. Every adapter passes
+ * The event store port. Adapters: embedded/ (SQLite), eventstoredb/ and postgres/. Every adapter passes
  * event-store.contract.ts.
  *
  * Shaped by what the engines can do: no append over several streams, no filter on reading all but by category,

@@ -29,5 +29,6 @@ export {
 } from './postgres/load-postgres.js';
 export { openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
 export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
+export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';

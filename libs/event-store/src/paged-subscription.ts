@@ -22,11 +22,12 @@ export class PagedSubscription implements Subscription {
     this.cursor = this.told = options.after;
   }
 
-  /** Events `first` to `last` of one category are stored. */
-  appended(category: string, first: number, last: number): void {
+  /** Behind `after` and up to `last` there are events of these categories only. */
+  appended(categories: readonly string[], after: number, last: number): void {
+    const { categories: wanted } = this.options;
     // Directly behind what was read and of no interest: passing them needs no reading.
-    if (!this.dirty && this.cursor === first - 1 && this.options.categories?.includes(category) === false) {
-      this.cursor = last;
+    if (!this.dirty && this.cursor >= after && wanted && !categories.some((category) => wanted.includes(category))) {
+      this.cursor = Math.max(this.cursor, last);
       this.run();
     } else this.wake();
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UnknownEventType } from './aggregate.js';
+import { EventStoreUnavailable } from './event-store.js';
 import type { EventStore, Lease, Leases, Position, RecordedEvent, Subscription } from './event-store.js';
 
 /** Where named consumers keep how far they came. */
@@ -45,7 +46,7 @@ export interface CheckpointedOptions {
   onError?: (error: Error, health: SubscriptionHealth) => void;
   /** Milliseconds. Default 6,000; renewed every third of it, and looked for every sixth by who waits for it. */
   leaseMs?: number;
-  /** Milliseconds. Default 100, doubling to 5,000, with jitter. */
+  /** Milliseconds. Default 100, doubling to 5,000, with jitter; while the store is away 2,000 at most. */
   backOff?: { initialMs: number; maxMs: number };
   /** Milliseconds of rest after a batch that was not full, cut short by whoever waits for a position. Default 10. */
   restMs?: number;
@@ -53,6 +54,8 @@ export interface CheckpointedOptions {
 
 /** Positions that a filter hid are written as a checkpoint only so often: losing them costs a little reading. */
 const HIDDEN_WRITES = 256;
+/** A store that is away comes back by itself, and asking it costs little. */
+const MOST_AWAY_MS = 2000;
 
 /**
  * A named consumer of the event store: runs under a lease, continues from its checkpoint, and whenever it is dropped
@@ -211,7 +214,8 @@ export class CheckpointedSubscription {
     this.health.healthy = error instanceof UnknownEventType || error instanceof StaleEpoch;
     this.health.error = error.message;
     onError?.(error, { ...this.health });
-    const delay = Math.min(backOff.initialMs * 2 ** this.failures++, backOff.maxMs);
+    const most = error instanceof EventStoreUnavailable ? Math.min(backOff.maxMs, MOST_AWAY_MS) : backOff.maxMs;
+    const delay = Math.min(backOff.initialMs * 2 ** this.failures++, most);
     return delay * (0.75 + Math.random() / 4);
   }
 

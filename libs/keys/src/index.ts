@@ -3,6 +3,7 @@ export {
   KeyAlreadyExists,
   KeyNotFound,
   KeyVault,
+  KeyVaultUnavailable,
   MasterKeyMismatch,
   PLATFORM,
   ReplayGuard,
@@ -19,7 +20,8 @@ export {
   type SigningKey,
   type SigningPurpose,
 } from './key-vault.js';
-export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions, type MasterKey } from './embedded/embedded-key-vault.js';
+export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
+export type { MasterKey } from './stored-key-vault.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
 export { base62, newId, randomDigits, randomSecret } from './secrets.js';
 export {
@@ -40,3 +42,5 @@ export {
 export { describeKeyVault, describeReplayGuard, type KeyVaultStore, type ReplayGuardStore } from './keys.contract.js';
 export { openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
+export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
+export type { PostgresKeyVaultOptions } from './postgres/postgres-key-store.js';

@@ -162,3 +162,8 @@ export abstract class ReplayGuard {
   abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;
   abstract close(): Promise<void>;
 }
+
+/** The store cannot be reached or refused; nothing is known to have been stored. */
+export class KeyVaultUnavailable extends Error {
+  override readonly name = 'KeyVaultUnavailable';
+}

@@ -1,2 +1,10 @@
-export { migrateSchema, NotMigrated, openDatabase, type Grant, type Migrations } from './migrate-schema.js';
+export {
+  migrateSchema,
+  NotMigrated,
+  openDatabase,
+  requireVersion,
+  schemaVersion,
+  type Grant,
+  type Migrations,
+} from './migrate-schema.js';
 export { openPool, poolSettings, type PostgresOptions } from './open-pool.js';

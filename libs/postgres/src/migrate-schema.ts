@@ -13,11 +13,17 @@ export interface Migrations {
   component: string;
   /** SQL for a schema, in order. Steps only add: the release before goes on beside this one. */
   steps: readonly ((schema: string) => string)[];
+  /** SQL that is run each time, after the steps: what the configuration says now. */
+  settings?: (schema: string) => string;
   /** What services may do; all else is denied to them. */
   grants: (schema: string) => readonly Grant[];
   /** Services make and drop tables of their own in the schema, and own those. */
   ownTables?: boolean;
 }
+
+/** Version of a component's tables, 0 where there are none yet. */
+export const schemaVersion = (pool: Pool, schema: string, component: string): Promise<number> =>
+  versionOf(pool as unknown as ClientBase, schema, component).catch(absent);
 
 const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, component: string): Promise<number> => {
   const { rows } = await client.query<{ version: number }>(
@@ -34,7 +40,7 @@ const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, comp
  */
 export const migrateSchema = async (
   { url, schema, serviceRole }: { url: string; schema: string; serviceRole?: string },
-  { component, steps, grants, ownTables = false }: Migrations,
+  { component, steps, settings, grants, ownTables = false }: Migrations,
 ): Promise<void> => {
   checkedSchema(schema);
   const client = new pg.Client({ connectionString: url, application_name: 'attestry migrate' });
@@ -54,6 +60,7 @@ export const migrateSchema = async (
          ON CONFLICT (component) DO UPDATE SET version = excluded.version`,
         [component, steps.length],
       );
+    if (settings) await client.query(settings(schema));
     if (serviceRole !== undefined) {
       const role = client.escapeIdentifier(serviceRole);
       const all = [{ on: 'schema_versions', privileges: 'SELECT' }, ...grants(schema)];
@@ -79,6 +86,19 @@ export class NotMigrated extends Error {
   override readonly name = 'NotMigrated';
 }
 
+/** @throws NotMigrated */
+export const requireVersion = async (
+  pool: Pool,
+  schema: string,
+  { component, steps }: Pick<Migrations, 'component' | 'steps'>,
+): Promise<void> => {
+  const version = await schemaVersion(pool, schema, component);
+  if (version < steps.length)
+    throw new NotMigrated(
+      `${schema}: ${component} has schema version ${version}, this release needs ${steps.length}: run "npm run migrate"`,
+    );
+};
+
 /**
  * A pool on a schema that was migrated.
  * @throws NotMigrated
@@ -86,13 +106,7 @@ export class NotMigrated extends Error {
 export const openDatabase = async (options: PostgresOptions, ...needed: readonly Migrations[]): Promise<Pool> => {
   const pool = openPool(options);
   try {
-    for (const { component, steps } of needed) {
-      const version = await versionOf(pool as unknown as ClientBase, options.schema, component).catch(absent);
-      if (version < steps.length)
-        throw new NotMigrated(
-          `${options.schema}: ${component} has schema version ${version}, this release needs ${steps.length}: run "npm run migrate"`,
-        );
-    }
+    for (const component of needed) await requireVersion(pool, options.schema, component);
     return pool;
   } catch (error) {
     await pool.end();

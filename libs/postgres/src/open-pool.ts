@@ -47,6 +47,7 @@ export const poolSettings = ({
   // Longer than the server's own, which gives the better reason.
   query_timeout: timeoutMs + 1000,
   keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
 });
 
 /** Connections are made when they are needed, and again after a failure. */

@@ -2,6 +2,7 @@ export { ReadModels, ReadModelUnavailable } from './read-model.js';
 export type { Page, Projection, ProjectionHealth, RunningProjection } from './read-model.js';
 export { CursorCodec, InvalidCursor, page } from './cursor.js';
 export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
+export { BatchedRows } from './batched-rows.js';
 export { insertRows } from './insert-rows.js';
 export { migrate } from './migrate.js';
 export type { Migration } from './migrate.js';

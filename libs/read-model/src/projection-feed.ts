@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { UnknownEventType } from '@attestry/event-store';
+import { EventStoreUnavailable, UnknownEventType } from '@attestry/event-store';
 import type { EventStore, Position, RecordedEvent, Subscription } from '@attestry/event-store';
 import type { Pause } from './pause.js';
 import { Fenced } from './projection-registry.js';
@@ -30,6 +30,8 @@ export interface FeedOptions<Tables> {
 
 /** An empty range is worth a commit only now and then. */
 const IDLE_CHECKPOINT_MS = 5000;
+/** A store that is away comes back by itself, and asking it costs little. */
+const MOST_AWAY_MS = 2000;
 
 /** Fills one generation of tables from the event store, from its checkpoint on, until it is closed or fenced. */
 export class ProjectionFeed<Tables> {
@@ -93,7 +95,8 @@ export class ProjectionFeed<Tables> {
         failures = this.position === before ? failures + 1 : 1;
         this.error = cause.message;
         this.o.onFailure(this, cause);
-        await this.o.pause.for(this.o.backoff(failures));
+        const wait = this.o.backoff(failures);
+        await this.o.pause.for(cause instanceof EventStoreUnavailable ? Math.min(wait, MOST_AWAY_MS) : wait);
       }
     }
   }

@@ -17,7 +17,7 @@ export interface ProjectionRunnerOptions {
   holder: string;
   /** How long a lease outlives its holder. Default 6,000 ms; renewed three times within it, looked for six times. */
   leaseTtlMs?: number;
-  /** Most events in a batch, up to 1024. Default 256. */
+  /** Most events in a batch, up to 1024, which is the default. */
   batchSize?: number;
   /** Pause after a failure, doubling with jitter. Default 100 to 5,000 ms. */
   backoff?: { firstMs: number; maxMs: number };
@@ -35,10 +35,12 @@ export interface ProjectionRunnerOptions {
   onFailure?: (projection: string, error: Error) => void;
 }
 
-/** How often a projection that somebody else holds is looked at while a caller waits for a position. */
 /** Fewer, larger batches; who waits for a position does not wait for this. */
 const REST_MS = 100;
+/** How often a projection that somebody else holds is looked at while a caller waits for a position. */
 const STANDBY_LOOK_MS = 25;
+/** A batch costs the same for few events as for many: a rebuild takes large steps. */
+const MOST_EVENTS = 1024;
 
 /** One projection of this process: takes the lease, feeds the tables, follows which tables are read. Knows no dialect. */
 export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
@@ -213,7 +215,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         eventStore: this.o.eventStore,
         projection: this.projection,
         epoch,
-        batchSize: Math.min(this.o.batchSize ?? 256, 1024),
+        batchSize: Math.min(this.o.batchSize ?? MOST_EVENTS, MOST_EVENTS),
         backoff: (failures) => this.backoff(failures),
         pause,
         rest: this.rest,

@@ -1,4 +1,4 @@
-import type { ColumnType, Kysely } from 'kysely';
+import type { ColumnType, CompiledQuery, Kysely, KyselyPlugin, SelectQueryBuilder } from 'kysely';
 import { Leases } from '@attestry/event-store';
 import type { EventStore, Lease, NewEvent, RecordedEvent } from '@attestry/event-store';
 import { CursorCodec, InvalidCursor, page } from './cursor.js';
@@ -13,6 +13,8 @@ export interface ReadModelsUnderTest {
   open(options?: Partial<ReadModelOptions>): Promise<KyselyReadModels>;
   /** Names of all tables there are. */
   tables(db: Kysely<unknown>): Promise<string[]>;
+  /** Whether the engine would sort to answer the query, where an index might give the order. */
+  sorts(db: Kysely<unknown>, query: CompiledQuery): Promise<boolean>;
   /** Removes the data; all read models are closed by then. */
   close(): Promise<void>;
 }
@@ -515,6 +517,37 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
           expect(seen).toEqual(expect.arrayContaining(before.map((row) => row.id)));
           expect(seen).toEqual(direction === 'asc' ? seen.toSorted() : seen.toSorted().reverse());
           expect(seen).toHaveLength(direction === 'asc' ? 65 : 50);
+        },
+      );
+
+      it.each(['asc', 'desc'] as const)(
+        'reads a page in the order of its index, without a sort (%s)',
+        async (direction) => {
+          await store.add(50);
+          const running = await (await open()).start(things());
+          expect(await running.waitForHead(5000)).toBe(true);
+          const sorts = async <Row>(query: SelectQueryBuilder<ThingTables, 'thing', Row>, cursor?: string) => {
+            let asked: CompiledQuery | undefined;
+            const watch: KyselyPlugin = {
+              transformQuery({ node, queryId }) {
+                asked = running.db.withoutPlugins().getExecutor().compileQuery(node, queryId);
+                return node;
+              },
+              transformResult: async ({ result }) => result,
+            };
+            await page(query.withPlugin(watch), {
+              limit: 7,
+              codec,
+              direction,
+              ...(cursor !== undefined && { cursor }),
+            });
+            return under.sorts(running.db.withoutPlugins() as Kysely<unknown>, asked!);
+          };
+          const query = running.db.selectFrom('thing').select(['id', 'created_at']);
+          expect(await sorts(query)).toBe(false);
+          expect(await sorts(query, codec.encode({ time: created(20), id: idOf(60) }))).toBe(false);
+          // It would be told.
+          expect(await sorts(query.orderBy('label'))).toBe(true);
         },
       );
 

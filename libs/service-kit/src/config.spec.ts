@@ -91,6 +91,65 @@ describe('configuration', () => {
       expect(faultsOf({ ENVIRONMENTS: bad })).toHaveLength(1);
   });
 
+  describe('of several processes', () => {
+    const SHARED = {
+      NATS_URL: 'nats://a:4222, tls://b:4222',
+      DATABASE_URL: 'postgres://service:word@db/attestry',
+      REDIS_URL: 'rediss://cache',
+      MASTER_KEY: KEY,
+      MANAGEMENT_CLIENT_ID: 'ops',
+      MANAGEMENT_CLIENT_SECRET: 'x'.repeat(32),
+      BASE_DOMAIN: 'example.com',
+    };
+
+    it('takes one service, or all of them', () => {
+      const config = parseConfig({ ...SHARED, SERVICE: 'issuance' });
+      expect(config).toMatchObject({ service: 'issuance', natsServers: ['nats://a:4222', 'tls://b:4222'] });
+      expect(config.hasDataFolder).toBe(false);
+      expect(faultsOf(SHARED)).toEqual([]);
+      expect(faultsOf({ ...SHARED, SERVICE: 'tenants' }).join()).toMatch(
+        /^SERVICE must be one of: gateway, management,/,
+      );
+    });
+
+    it('asks each service only for what it uses', () => {
+      const { NATS_URL, BASE_DOMAIN } = SHARED;
+      expect(faultsOf({ SERVICE: 'gateway', NATS_URL, BASE_DOMAIN, REDIS_URL: SHARED.REDIS_URL })).toEqual([]);
+      const dids = { SERVICE: 'dids', NATS_URL, BASE_DOMAIN, DATABASE_URL: SHARED.DATABASE_URL, MASTER_KEY: KEY };
+      expect(faultsOf(dids)).toEqual([]);
+      expect(faultsOf({ ...dids, SERVICE: 'issuance' })).toEqual([expect.stringMatching(/^REDIS_URL is required/)]);
+      expect(faultsOf({ ...dids, SERVICE: 'management' })).toEqual([
+        expect.stringMatching(/^MANAGEMENT_CLIENT_ID is required/),
+        expect.stringMatching(/^MANAGEMENT_CLIENT_SECRET is required/),
+      ]);
+    });
+
+    it.each([
+      ['a service without a bus', { SERVICE: 'dids', NATS_URL: '' }, /NATS_URL is required with SERVICE/],
+      ['processes without a common database', { DATABASE_URL: '' }, /DATABASE_URL is required with NATS_URL/],
+      ['processes without common limits', { REDIS_URL: '' }, /REDIS_URL is required with NATS_URL/],
+      ['processes with a key each', { MASTER_KEY: '' }, /MASTER_KEY is required with NATS_URL/],
+      ['processes that guess their domain', { BASE_DOMAIN: '' }, /BASE_DOMAIN or ENVIRONMENTS is required/],
+      ['a password without a user', { NATS_PASSWORD: 'word' }, /NATS_PASSWORD needs NATS_USER/],
+      ['two ways to sign in', { NATS_USER: 'u', NATS_CREDENTIALS_FILE: 'f' }, /exclude each other/],
+      ['half a certificate', { NATS_CERT_FILE: 'c' }, /must be set together/],
+      ['another database', { DATABASE_URL: 'mysql://db' }, /DATABASE_URL must begin with postgres:/],
+      ['a schema that is SQL', { DATABASE_SCHEMA: 'a; drop' }, /DATABASE_SCHEMA must be lower-case/],
+    ])('refuses %s', (_name, change, fault) => {
+      expect(faultsOf({ ...SHARED, ...change }).join('\n')).toMatch(fault);
+    });
+
+    it('shows no address of an engine that may hold a password', () => {
+      const text = JSON.stringify(parseConfig({ ...SHARED, EVENTSTORE_URL: 'esdb://user:word@es:2113' }));
+      expect(text).not.toContain('word');
+    });
+
+    it('asks for nothing but engines when it migrates', () => {
+      const config = parseConfig({ NODE_ENV: 'production', DATABASE_URL: SHARED.DATABASE_URL }, undefined, 'migrate');
+      expect(config.databaseUrl).toBe(SHARED.DATABASE_URL);
+    });
+  });
+
   it('documents every variable', () => {
     for (const { env, about } of Object.values(SETTINGS)) {
       expect(env).toMatch(/^[A-Z][A-Z0-9_]+$/);

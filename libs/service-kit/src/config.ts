@@ -224,6 +224,13 @@ export const SETTINGS = {
     urlOf('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:'),
     { secret: true, ...optional },
   ),
+  eventStorePrefix: setting(
+    'EVENTSTORE_PREFIX',
+    'Before the names of all streams in EventStoreDB, so that several platforms can share a server. Default: none.',
+    '',
+    (s) => (/^[A-Za-z0-9_]+$/.test(s) ? s : fail('must be letters, digits and _')),
+    optional,
+  ),
   databaseUrl: setting(
     'DATABASE_URL',
     'PostgreSQL for read models, keys, leases and, without `EVENTSTORE_URL`, events; as the role of the services. Default: files.',
@@ -288,7 +295,7 @@ export const SETTINGS = {
   ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
-    'Comma list of addresses or CIDR ranges whose `X-Forwarded-For` and `X-Forwarded-Host` count.',
+    'Comma list of addresses or CIDR ranges whose `X-Forwarded-For`, `X-Forwarded-Host` and `traceparent` count.',
     '',
     addresses,
     { absent: () => [] },
@@ -455,6 +462,10 @@ export class PlatformConfig extends Values {
     }
     return out;
   }
+  /** False where processes share engines and no folder: then nothing is handed over through files. */
+  get hasDataFolder(): boolean {
+    return this.natsServers === undefined;
+  }
   get rates(): RateLimits {
     return {
       api: this.rateApi,
@@ -495,12 +506,16 @@ export const parseConfig = (
   }
   const parsed = values as unknown as Parsed;
   if (parsed.nodeEnv === 'production' && purpose === 'run') {
-    if (!parsed.masterKey) faults.push('MASTER_KEY is required in production');
+    const { service } = parsed;
+    if (!parsed.masterKey && service !== 'gateway') faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
     if (!parsed.baseDomain && !parsed.environments)
       faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
-    if (!parsed.managementClientId || !parsed.managementClientSecret)
+    if (
+      (service === undefined || service === 'management') &&
+      (!parsed.managementClientId || !parsed.managementClientSecret)
+    )
       faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are required in production');
   }
   if (!parsed.managementClientId !== !parsed.managementClientSecret)

@@ -271,7 +271,10 @@ export class EventStoreDbStandIn {
 
   private async subscribe(call: Reading, options: ReadReq.Options): Promise<void> {
     this.requests.subscription++;
-    if (!options.hasAll()) throw { code: status.UNIMPLEMENTED, details: 'not in the stand-in' };
+    if (!options.hasAll()) {
+      call.emit('error', { code: status.UNIMPLEMENTED, details: 'not in the stand-in' });
+      return;
+    }
     const { log } = this;
     const wanted = filterOf(options);
     const settings = options.getFilter();

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endWithUs, letLive } from './end-with-us.js';
@@ -63,7 +63,7 @@ export class PostgresServer {
       '--locale=C',
       '--no-sync',
     ];
-    execFileSync(join(programs, 'initdb'), words, { ...server.user, cwd: folder, stdio: 'ignore' });
+    execFileSync(join(programs, 'initdb'), words, { ...server.user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     await server.run();
     return server;
   }
@@ -73,9 +73,20 @@ export class PostgresServer {
     return `postgres://${role}@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** Ends it at once; what it acknowledged is on its disk. */
+  /** Ends all its processes at once, as a machine that stops would; what it acknowledged is on its disk. */
   async kill(): Promise<void> {
+    const pid = this.running();
+    if (pid === undefined) return;
+    // Held, it starts no further process while its present ones are listed.
+    process.kill(pid, 'SIGSTOP');
+    const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+    const all = stdout.split('\n').map((line) => line.trim().split(/ +/).map(Number));
+    const children = all.filter(([, parent]) => parent === pid).map(([child]) => child!);
     await this.end('SIGKILL');
+    for (const child of children) signalled(child, 'SIGKILL');
+    await waitUntil(() => !children.some((child) => signalled(child, 0)), {
+      what: 'the processes of PostgreSQL to end',
+    });
   }
 
   async restart(): Promise<void> {
@@ -93,38 +104,53 @@ export class PostgresServer {
   }
 
   async stop(): Promise<void> {
-    // "Immediate": its processes all end, also those that a killed one would leave behind for a moment.
+    // "Immediate": it ends its processes, and then itself.
     await this.end('SIGQUIT');
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private async end(signal: NodeJS.Signals): Promise<void> {
+  private running(): number | undefined {
     const { child } = this;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
+    return child && child.exitCode === null && child.signalCode === null ? child.pid : undefined;
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.running() === undefined) return;
+    const ended = once(this.child!, 'exit');
+    this.child!.kill(signal);
     await ended;
   }
 
   private async run(): Promise<void> {
     const settings = { port: this.port, listen_addresses: '127.0.0.1', unix_socket_directories: this.folder };
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const start = () =>
-      endWithUs(
-        spawn(join(this.programs, 'postgres'), ['-D', join(this.folder, 'data'), ...words], {
-          ...this.user,
-          cwd: this.folder,
-          stdio: 'ignore',
-          detached: true,
-        }),
-      );
-    this.child = start();
+    const log = join(this.folder, 'log');
+    const file = openSync(log, 'a');
+    this.child = endWithUs(
+      spawn(join(this.programs, 'postgres'), ['-D', join(this.folder, 'data'), ...words], {
+        ...this.user,
+        cwd: this.folder,
+        stdio: ['ignore', file, file],
+        detached: true,
+      }),
+    );
+    closeSync(file);
     const ready = () => {
-      // After a kill its orphans hold the shared memory for a moment, and a start is refused.
-      if (this.child!.exitCode !== null) this.child = start();
+      if (this.running() === undefined) return 'ended';
       const words = ['-h', '127.0.0.1', '-p', String(this.port), '-q'];
-      return spawnSync(join(this.programs, 'pg_isready'), words).status === 0;
+      return spawnSync(join(this.programs, 'pg_isready'), words).status === 0 && 'ready';
     };
-    await waitUntil(ready, { timeoutMs: 30_000, intervalMs: 50, what: 'PostgreSQL to accept connections' });
+    const options = { timeoutMs: 30_000, intervalMs: 50, what: 'PostgreSQL to accept connections' };
+    if ((await waitUntil(ready, options)) === 'ended')
+      throw new Error(`PostgreSQL ended: ${readFileSync(log, 'utf8').slice(-1000)}`);
   }
 }
+
+/** False when there is no such process any more. */
+const signalled = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+};

@@ -1,6 +1,5 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
-import type { Transaction } from 'kysely';
+import { BatchedRows, type Projection } from '@attestry/read-model';
 import { did } from '../did/did.state.js';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
 
@@ -58,18 +57,31 @@ export const didLists: Projection<DidListTables> = {
       .execute();
   },
   async project(trx, events) {
-    for (const stored of events) await projectOne(trx, stored);
+    const rows: Rows = {
+      dids: new BatchedRows(trx, 'did', ['tenant_id', 'did']),
+      reservations: new BatchedRows(trx, 'did_reservation', ['tenant_id', 'did', 'configuration_id']),
+    };
+    for (const stored of events) projectOne(rows, stored);
+    await rows.dids.write();
+    await rows.reservations.write();
   },
 };
 
-const projectOne = async (trx: Transaction<DidListTables>, stored: RecordedEvent): Promise<void> => {
+interface Rows {
+  dids: BatchedRows<DidListTables, 'did'>;
+  reservations: BatchedRows<DidListTables, 'did_reservation'>;
+}
+
+const projectOne = ({ dids, reservations }: Rows, stored: RecordedEvent): void => {
   const event = readEvent(did, stored);
   const { tenantId } = stored.metadata;
   const name = stored.stream.slice(`${did.category}-${tenantId}+`.length);
   switch (event.type) {
     case 'DidCreated': {
       const { keys, document, registered } = event.data;
-      const row = {
+      dids.put({
+        tenant_id: tenantId,
+        did: name,
         id: stored.id,
         created_at: new Date(registered).toISOString(),
         registered,
@@ -77,35 +89,18 @@ const projectOne = async (trx: Transaction<DidListTables>, stored: RecordedEvent
         document: JSON.stringify(document),
         signs_p256: signs(keys, 'P-256'),
         signs_ed25519: signs(keys, 'Ed25519'),
-      };
-      await trx
-        .insertInto('did')
-        .values({ tenant_id: tenantId, did: name, ...row })
-        .onConflict((conflict) => conflict.columns(['tenant_id', 'did']).doUpdateSet(row))
-        .execute();
+      });
       return;
     }
-    case 'DidReserved': {
-      await trx
-        .insertInto('did_reservation')
-        .values({ tenant_id: tenantId, configuration_id: event.data.configurationId, did: name })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+    case 'DidReserved':
+      reservations.insert({ tenant_id: tenantId, configuration_id: event.data.configurationId, did: name });
       return;
-    }
-    case 'DidReleased': {
-      await trx
-        .deleteFrom('did_reservation')
-        .where('tenant_id', '=', tenantId)
-        .where('configuration_id', '=', event.data.configurationId)
-        .where('did', '=', name)
-        .execute();
+    case 'DidReleased':
+      reservations.remove(tenantId, name, event.data.configurationId);
       return;
-    }
-    case 'DidDeletionStarted': {
-      await trx.deleteFrom('did').where('tenant_id', '=', tenantId).where('did', '=', name).execute();
+    case 'DidDeletionStarted':
+      dids.remove(tenantId, name);
       return;
-    }
     case 'DidDeleted':
       return;
   }

@@ -1,3 +1,3 @@
 import { onPostgres } from '@attestry/testing';
 
-if (onPostgres('wallet-flow')) await import('./wallet-flow.int.spec.js');
+await onPostgres('wallet-flow', () => import('./wallet-flow.int.spec.js'));

@@ -19,7 +19,10 @@ const REQUEST_FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/;
 /** A request is a name, an id and a digest; whatever is longer is none. */
 const MAX_REQUEST_LENGTH = 4096;
 
-/** Takes the requests for management clients that the command line drops into the data folder, every second. */
+/**
+ * Takes the requests for management clients that the command line drops into the data folder, every second. Where there
+ * is no such folder, the command registers the client itself.
+ */
 @Injectable()
 export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -37,7 +40,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
   ) {}
 
   async onModuleInit(): Promise<void> {
-    if (!this.hasFolder) return;
+    if (!this.config.hasDataFolder) return;
     const folder = requestFolder(this.config.dataDir);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // A folder that was there before keeps its own mode otherwise.
@@ -49,17 +52,12 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
   }
 
   onApplicationBootstrap(): void {
-    if (this.hasFolder) this.timer = setInterval(() => void this.poll(), POLL_MS).unref();
+    if (this.config.hasDataFolder) this.timer = setInterval(() => void this.poll(), POLL_MS).unref();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.polling;
-  }
-
-  /** Several processes share no folder: there the command registers the client itself. */
-  private get hasFolder(): boolean {
-    return this.config.natsServers === undefined;
   }
 
   /** Handles what lies there now. A failure shows in readiness and the next poll tries again. */

@@ -128,7 +128,7 @@ export class EmbeddedEventStore extends EventStore {
       this.revisions?.set(stream, revision);
       this.tail.add(stream, category, first, expected + 1, events);
       if (last > this.newest) this.newest = last;
-      for (const subscription of this.subscriptions) subscription.appended(category, first, last);
+      for (const subscription of this.subscriptions) subscription.appended([category], first - 1, last);
     }
     return { revision, position: String(last) };
   }

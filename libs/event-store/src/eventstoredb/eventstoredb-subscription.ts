@@ -87,7 +87,7 @@ export class EventStoreDbSubscription implements Subscription {
   private async open(): Promise<void> {
     const { source } = this;
     const { categories } = this.options;
-    this.fault = undefined;
+    this.call = this.fault = undefined;
     // Before the subscription begins: when the server tells that it caught up, everything up to here has been sent.
     const head = await source.head();
     const after = await this.anchor();
@@ -98,10 +98,13 @@ export class EventStoreDbSubscription implements Subscription {
     this.call = call;
     const failed = (error: Error) => {
       source.connection.ended(call);
+      // A call that failed ends too, maybe when the next one has begun.
+      if (this.call !== call) return;
       this.fault ??= error;
       this.awake?.();
     };
     call.on('data', (response: ReadResp) => {
+      if (this.call !== call) return;
       const checkpoint = response.getCheckpoint();
       if (response.hasEvent()) this.take(recordOf(response)!);
       else if (checkpoint)

@@ -308,6 +308,36 @@ describe('with the stand-in', () => {
     expect(rest[0]!.position).toBe(result.position);
   });
 
+  it('is followed again at once when it was away, however long', async () => {
+    const store = await open(standIn.url);
+    const folder = await mkdtemp(join(tmpdir(), 'attestry-beside-'));
+    const beside = await EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
+    const got: RecordedEvent[] = [];
+    const failures: Error[] = [];
+    const subscription = new CheckpointedSubscription({
+      name: 'follower',
+      store,
+      leases: beside.leases,
+      checkpoints: beside.checkpoints,
+      categories: ['thing'],
+      handle: async (batch) => void got.push(...batch),
+      onError: (error) => void failures.push(error),
+      // As after many failures.
+      backOff: { initialMs: 60_000, maxMs: 60_000 },
+    }).start();
+    await store.append('thing-1', events(1), NO_STREAM);
+    await waitUntil(() => got.length === 1);
+    standIn.stop();
+    await waitUntil(() => failures.length > 0);
+    await standIn.restart();
+    await store.append('thing-1', events(1), 0);
+    await waitUntil(() => got.length === 2, { timeoutMs: 8000 });
+    expect(failures.every((error) => error instanceof EventStoreUnavailable)).toBe(true);
+    await subscription.close();
+    await beside.close();
+    await rm(folder, { recursive: true });
+  });
+
   it('settles every append when the server ends under load; another store of the process is not touched', async () => {
     const other = await startEventStoreDbStandIn();
     const [store, spared] = await Promise.all([open(standIn.url), open(other.url)]);

@@ -33,15 +33,22 @@ export const openPostgresCoordination = async (options: PostgresOptions): Promis
   };
 };
 
-/** Makes the tables of leases and checkpoints, and with `events` those of events; or adds what this release needs. */
+/**
+ * Makes the tables of leases and checkpoints, and with `events` those of events; or adds what this release needs.
+ *
+ * @param retentionDays keeps events in partitions by time, which are dropped so many days after their last event or at most a
+ *   twelfth of that later; may be changed by migrating again. Default: kept for ever. A schema stays what it was made as.
+ */
 export const migratePostgresEvents = async (
   options: { url: string; schema: string; serviceRole?: string },
-  { events }: { events: boolean },
+  { events, retentionDays }: { events: boolean; retentionDays?: number },
 ): Promise<void> => {
-  const [{ EVENT_TABLES, LEASE_TABLES }, { migrateSchema }] = await Promise.all([
+  const [{ EVENT_TABLES, LEASE_TABLES }, { partitionedEventTables }, { migrateSchema }] = await Promise.all([
     import('./schema.js'),
+    import('./partitioned-schema.js'),
     import('@attestry/postgres'),
   ]);
   await migrateSchema(options, LEASE_TABLES);
-  if (events) await migrateSchema(options, EVENT_TABLES);
+  if (events)
+    await migrateSchema(options, retentionDays === undefined ? EVENT_TABLES : partitionedEventTables(retentionDays));
 };

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import pg, { type Pool } from 'pg';
-import { openDatabase, poolSettings, type PostgresOptions } from '@attestry/postgres';
+import type { Pool } from 'pg';
+import { openDatabase, requireVersion, schemaVersion, type PostgresOptions } from '@attestry/postgres';
 import {
   AppendTooLarge,
   EventStore,
@@ -21,120 +20,104 @@ import {
   type SubscriptionHandler,
 } from '../event-store.js';
 import { PagedSubscription } from '../paged-subscription.js';
+import { AppendGroups, type Append, type AppendAnswer, type EventValues } from './append-groups.js';
+import { Notifications } from './notifications.js';
+import { PARTITIONED_EVENTS } from './partitioned-schema.js';
+import { PartitionUpkeep } from './partition-upkeep.js';
 import { PostgresCheckpoints, PostgresLeases } from './postgres-leases.js';
 import { EVENT_TABLES, LEASE_TABLES } from './schema.js';
+import { statementsOf, type EventRow, type PageRow, type Statement } from './statements.js';
 
 /** A notification may be lost with its connection: events are found at the latest so much later. */
 const POLL_MS = 500;
-const MOST_APPENDS = 256;
-const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** A page ends early when it holds so much: pages of large events must not fill the memory. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 
-interface PendingAppend {
-  /** JSON of one member of `append_group`'s argument. */
-  text: string;
-  resolve: (row: AppendRow) => void;
-  reject: (error: Error) => void;
-}
-
-interface AppendRow {
-  actual: string;
-  last_position: string | null;
-  fresh: boolean;
-}
-
-interface EventRow {
-  position: string;
-  stream: string;
-  revision: string;
-  id: string;
-  type: string;
-  schema_version: number;
-  data: string;
-  metadata: string;
-}
-
-const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
-
-/** The event store in PostgreSQL, for several processes. Positions are decimal. */
+/** The event store in PostgreSQL, for several processes (record 0017). Positions are decimal. */
 export class PostgresEventStore extends EventStore {
   readonly leases: PostgresLeases;
   readonly checkpoints: PostgresCheckpoints;
-  private readonly schema: string;
+  private readonly statements: ReturnType<typeof statementsOf>;
+  private readonly groups = new AppendGroups((group) => this.appendGroup(group));
   private readonly subscriptions = new Set<PagedSubscription>();
-  private readonly stopping = new AbortController();
-  private readonly pending: PendingAppend[] = [];
-  private appending: Promise<void> | undefined;
-  private listening: Promise<void> | undefined;
+  private notifications: Notifications | undefined;
+  /** Up to here this connection heard of everything; undefined while it may have missed something. */
+  private heardTo: number | undefined;
+  private listening = false;
   private newest = 0;
   private poll: NodeJS.Timeout | undefined;
+  private looking = false;
+  private upkeep: PartitionUpkeep | undefined;
   private closing: Promise<void> | undefined;
 
   private constructor(
     private readonly pool: Pool,
     private readonly options: PostgresOptions,
+    partitioned: boolean,
   ) {
     super();
-    this.schema = options.schema;
-    this.leases = new PostgresLeases(pool, this.schema);
-    this.checkpoints = new PostgresCheckpoints(pool, this.schema);
+    const { schema } = options;
+    this.statements = statementsOf(schema, partitioned);
+    this.leases = new PostgresLeases(pool, schema);
+    this.checkpoints = new PostgresCheckpoints(pool, schema);
   }
 
-  /** @throws Error when the tables are missing or those of an older release */
+  /**
+   * A store on events kept for ever or in partitions, as they were migrated; partitions are looked after while it is open.
+   * @throws Error when the tables are missing or those of an older release
+   */
   static async open(options: PostgresOptions): Promise<PostgresEventStore> {
-    return new PostgresEventStore(await openDatabase(options, LEASE_TABLES, EVENT_TABLES), options);
+    const pool = await openDatabase(options, LEASE_TABLES);
+    try {
+      const partitioned = (await schemaVersion(pool, options.schema, PARTITIONED_EVENTS.component)) > 0;
+      await requireVersion(pool, options.schema, partitioned ? PARTITIONED_EVENTS : EVENT_TABLES);
+      const store = new PostgresEventStore(pool, options, partitioned);
+      if (partitioned) await store.keepPartitions();
+      return store;
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    const dash = stream.indexOf('-');
-    if (dash < 1) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
-    const values = events.map(({ id, type, schemaVersion, data, metadata }) => [
-      id,
-      type,
-      schemaVersion,
-      JSON.stringify(data),
-      JSON.stringify(metadata),
-    ]);
+    const values = events.map(({ id, type, schemaVersion, data, metadata }): EventValues => {
+      return [id, type, schemaVersion, JSON.stringify(data), JSON.stringify(metadata)];
+    });
     const bytes = values.reduce((sum, [, , , data, metadata]) => sum + byteLength(data) + byteLength(metadata), 0);
     if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
-    const text = JSON.stringify({ stream, category: stream.slice(0, dash), expected, events: values });
-    const { actual, last_position: last, fresh } = await this.appended(text);
-    if (last === null) throw new WrongExpectedRevision(stream, expected, Number(actual));
-    if (fresh) this.wake(Number(last));
-    return { revision: expected + events.length, position: last };
+    if (this.closing) throw new EventStoreUnavailable('the event store is closed');
+    const [actual, position, fresh] = await this.groups.append({ stream, expected, events: values, bytes });
+    if (position === null) throw new WrongExpectedRevision(stream, expected, actual);
+    // Whoever listens is told with more detail.
+    if (fresh && !this.listening) this.wake(Number(position));
+    return { revision: expected + events.length, position };
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
     const backwards = options.direction === 'backwards';
     const from = options.from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
-    const { rows } = await this.ask<EventRow>(
-      `SELECT ${COLUMNS} FROM ${this.schema}.events WHERE stream = $1 AND revision ${backwards ? '<=' : '>='} $2
-       ORDER BY revision ${backwards ? 'DESC' : 'ASC'} LIMIT $3`,
-      [stream, from, options.limit ?? null],
-    );
-    return rows.map(toEvent);
+    const statement = backwards ? this.statements.backwards : this.statements.forwards;
+    return (await this.ask<EventRow>(statement, [stream, from, options.limit ?? null])).map(toEvent);
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {
     const { limit } = options;
     if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
     const after = options.after === undefined ? 0 : toNumber(options.after);
-    const categories = options.categories && [...new Set(options.categories)];
-    const page = categories
-      ? // Each category through its index, then merged: reading on costs the same however much the filter hides.
-        `SELECT e.* FROM unnest($3::text[]) AS category CROSS JOIN LATERAL (
-           SELECT ${COLUMNS} FROM ${this.schema}.events WHERE category = category.category AND position > $1
-           ORDER BY position LIMIT $2) AS e ORDER BY e.position LIMIT $2`
-      : `SELECT ${COLUMNS} FROM ${this.schema}.events WHERE position > $1 ORDER BY position LIMIT $2`;
-    // One statement sees one moment: what is behind the page and the page itself belong together.
-    const { rows } = await this.ask<EventRow & { head: string }>(
-      `SELECT head, page.* FROM (SELECT coalesce(max(position), 0) AS head FROM ${this.schema}.events) AS newest
-       LEFT JOIN (${page}) AS page ON true ORDER BY page.position`,
-      [after, limit, ...(categories ? [categories] : [])],
-    );
-    const head = Math.max(Number(rows[0]!.head), after);
-    const events = rows.filter(({ position }) => position !== null).map(toEvent);
-    const full = events.length === limit;
+    const rows = options.categories
+      ? await this.ask<PageRow>(this.statements.ofCategories, [
+          after,
+          limit,
+          PAGE_BYTES,
+          [...new Set(options.categories)],
+        ])
+      : await this.ask<PageRow>(this.statements.all, [after, limit, PAGE_BYTES]);
+    const head = Math.max(Number(rows[0]![0]), after);
+    const events = rows.filter(([, , position]) => position !== null).map(([, , ...row]) => toEvent(row));
+    const full = events.length === limit || Number(rows.at(-1)![1]) >= PAGE_BYTES;
     const next = full ? Number(events.at(-1)!.position) : head;
     return { events, next: next > 0 ? String(next) : undefined, atEnd: next === head };
   }
@@ -147,14 +130,14 @@ export class PostgresEventStore extends EventStore {
     );
     this.subscriptions.add(subscription);
     subscription.wake();
-    this.listening ??= this.listen();
+    this.notifications ??= this.listen();
     this.poll ??= setInterval(() => void this.look(), POLL_MS).unref();
     return subscription;
   }
 
   async head(): Promise<Position | undefined> {
-    const { rows } = await this.ask<{ head: string | null }>(`SELECT max(position) AS head FROM ${this.schema}.events`);
-    return rows[0]!.head ?? undefined;
+    const [row] = await this.ask<[head: string | null]>(this.statements.head, []);
+    return row![0] ?? undefined;
   }
 
   comparePositions(a: Position, b: Position): number {
@@ -164,75 +147,62 @@ export class PostgresEventStore extends EventStore {
   close(): Promise<void> {
     this.closing ??= (async () => {
       clearInterval(this.poll);
-      this.stopping.abort();
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
-      await Promise.all([this.appending, this.listening]);
+      await Promise.all([this.groups.idle(), this.notifications?.close(), this.upkeep?.close()]);
       await this.pool.end();
     })();
     return this.closing;
   }
 
-  /** Joins the next group: one group at a time, so that what comes meanwhile shares a transaction. */
-  private appended(text: string): Promise<AppendRow> {
-    if (this.closing) return Promise.reject(new EventStoreUnavailable('the event store is closed'));
-    return new Promise((resolve, reject) => {
-      this.pending.push({ text, resolve, reject });
-      this.appending ??= this.appendGroups().finally(() => (this.appending = undefined));
+  private async appendGroup(group: readonly Append[]): Promise<AppendAnswer[]> {
+    const all = group.flatMap(({ events }) => events);
+    const rows = await this.ask<[actual: string, position: string | null, fresh: boolean]>(this.statements.append, [
+      group.map(({ stream }) => stream),
+      group.map(({ expected }) => expected),
+      group.map(({ events }) => events.length),
+      ...[0, 1, 2, 3, 4].map((column) => all.map((event) => event[column])),
+    ]);
+    return rows.map(([actual, position, fresh]) => [Number(actual), position, fresh]);
+  }
+
+  private async keepPartitions(): Promise<void> {
+    const step = async () => (await this.ask<[string | null]>(this.statements.keepPartitions, []))[0]![0];
+    this.upkeep = new PartitionUpkeep(step, this.options.onFailure);
+    await this.upkeep.start();
+  }
+
+  /** Hears of appends of any process, this one among them. */
+  private listen(): Notifications {
+    return new Notifications(this.options, this.statements.channel, {
+      connected: () => {
+        this.listening = true;
+        void this.look();
+      },
+      heard: (payload) => {
+        const [last, categories] = JSON.parse(payload) as [number, string[]?];
+        const after = this.heardTo;
+        this.heardTo = last;
+        this.newest = Math.max(this.newest, last);
+        for (const subscription of this.subscriptions)
+          if (after === undefined || categories === undefined) subscription.wake();
+          else subscription.appended(categories, after, last);
+      },
+      lost: () => {
+        this.listening = false;
+        this.heardTo = undefined;
+      },
     });
   }
 
-  private async appendGroups(): Promise<void> {
-    while (this.pending.length) {
-      let characters = 0;
-      const count = this.pending.findIndex(
-        ({ text }, at) => at > 0 && (at >= MOST_APPENDS || (characters += text.length) > MOST_CHARACTERS),
-      );
-      const group = this.pending.splice(0, count < 0 ? this.pending.length : count);
-      try {
-        const { rows } = await this.ask<AppendRow>(
-          `SELECT actual, last_position, fresh FROM ${this.schema}.append_group($1)`,
-          [`[${group.map(({ text }) => text).join(',')}]`],
-        );
-        group.forEach(({ resolve }, at) => resolve(rows[at]!));
-      } catch (error) {
-        for (const { reject } of group) reject(error as Error);
-      }
-    }
-  }
-
-  /** Hears of other processes' appends; the connection is made anew until the store is closed. */
-  private async listen(): Promise<void> {
-    const { signal } = this.stopping;
-    for (let failures = 0; !signal.aborted; failures++) {
-      // A connection that only waits has no statement that could take too long.
-      const client = new pg.Client({ ...poolSettings(this.options), statement_timeout: 0, query_timeout: 0 });
-      const ended = new Promise<void>((resolve) => {
-        client.once('end', resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      client.on('error', this.options.onFailure);
-      client.on('notification', ({ payload }) => this.wake(Number(payload)));
-      try {
-        await client.connect();
-        await client.query(`LISTEN "${this.schema}.events"`);
-        failures = 0;
-        void this.look();
-        await ended;
-        await client.end();
-      } catch (error) {
-        if (!signal.aborted) this.options.onFailure(error as Error);
-      }
-      // Also when it is aborted: the loop's condition ends it.
-      await pause(Math.min(100 * 2 ** failures, 5000), undefined, { signal }).catch(() => failures);
-    }
-  }
-
   private async look(): Promise<void> {
-    if (this.subscriptions.size === 0) return;
+    if (this.looking || this.subscriptions.size === 0) return;
+    this.looking = true;
     try {
       this.wake(Number((await this.head()) ?? 0));
     } catch (error) {
       for (const subscription of [...this.subscriptions]) subscription.drop(error as Error);
+    } finally {
+      this.looking = false;
     }
   }
 
@@ -242,29 +212,30 @@ export class PostgresEventStore extends EventStore {
     for (const subscription of this.subscriptions) subscription.wake();
   }
 
-  private async ask<Row extends object>(text: string, values: unknown[] = []): Promise<{ rows: Row[] }> {
+  private async ask<Row extends unknown[]>(statement: Statement, values: unknown[]): Promise<Row[]> {
     try {
-      return await this.pool.query<Row & Record<string, unknown>>(text, values);
+      const { rows } = await this.pool.query<Row>({ ...statement, values, rowMode: 'array' });
+      return rows;
     } catch (error) {
       throw new EventStoreUnavailable(`event store: ${(error as Error).message}`, { cause: error });
     }
   }
 }
 
-const byteLength = (value: string | number | undefined): number => Buffer.byteLength(value as string);
+const byteLength = (value: string): number => Buffer.byteLength(value);
 
 const toNumber = (position: Position): number => {
   if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is no position of this store`);
   return Number(position);
 };
 
-const toEvent = (row: EventRow): RecordedEvent => ({
-  position: row.position,
-  stream: row.stream,
-  revision: Number(row.revision),
-  id: row.id,
-  type: row.type,
-  schemaVersion: row.schema_version,
-  data: JSON.parse(row.data) as unknown,
-  metadata: JSON.parse(row.metadata) as RecordedEvent['metadata'],
+const toEvent = ([position, stream, revision, id, type, schemaVersion, data, metadata]: EventRow): RecordedEvent => ({
+  position,
+  stream,
+  revision: Number(revision),
+  id,
+  type,
+  schemaVersion,
+  data: JSON.parse(data) as unknown,
+  metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
 });

@@ -14,6 +14,7 @@ export class PostgresLeases extends Leases {
   async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     const now = `${this.schema}.now_ms()`;
     return this.one(
+      'acquire',
       name,
       holder,
       `INSERT INTO ${this.schema}.leases AS l (name, holder, epoch, expires_at) VALUES ($1, $2, 1, ${now} + $3)
@@ -30,6 +31,7 @@ export class PostgresLeases extends Leases {
   async renew({ name, holder, epoch }: Lease, ttlMs: number): Promise<Lease | undefined> {
     const now = `${this.schema}.now_ms()`;
     return this.one(
+      'renew',
       name,
       holder,
       `UPDATE ${this.schema}.leases SET expires_at = ${now} + $4
@@ -46,16 +48,24 @@ export class PostgresLeases extends Leases {
   }
 
   async isHeld({ name, holder, epoch }: Lease): Promise<boolean> {
-    const { rowCount } = await this.pool.query(
-      `SELECT FROM ${this.schema}.leases
+    const { rowCount } = await this.pool.query({
+      name: 'is held',
+      text: `SELECT FROM ${this.schema}.leases
        WHERE name = $1 AND holder = $2 AND epoch = $3 AND expires_at > ${this.schema}.now_ms()`,
-      [name, holder, epoch],
-    );
+      values: [name, holder, epoch],
+    });
     return rowCount === 1;
   }
 
-  private async one(name: string, holder: string, sql: string, values: unknown[]): Promise<Lease | undefined> {
-    const { rows } = await this.pool.query<{ epoch: string; expires_at: string }>(sql, values);
+  /** @param statement name it is prepared under */
+  private async one(
+    statement: string,
+    name: string,
+    holder: string,
+    text: string,
+    values: unknown[],
+  ): Promise<Lease | undefined> {
+    const { rows } = await this.pool.query<{ epoch: string; expires_at: string }>({ name: statement, text, values });
     const [row] = rows;
     return row && { name, holder, epoch: Number(row.epoch), expiresAt: Number(row.expires_at) };
   }
@@ -78,14 +88,15 @@ export class PostgresCheckpoints implements Checkpoints {
 
   async write(name: string, position: Position, epoch = 0): Promise<void> {
     // The lease's row stays as it is until this is committed: nobody takes over between the look and the write.
-    const { rowCount } = await this.pool.query(
-      `WITH lease AS MATERIALIZED (SELECT epoch FROM ${this.schema}.leases WHERE name = $1 FOR SHARE)
+    const { rowCount } = await this.pool.query({
+      name: 'write checkpoint',
+      text: `WITH lease AS MATERIALIZED (SELECT epoch FROM ${this.schema}.leases WHERE name = $1 FOR SHARE)
        INSERT INTO ${this.schema}.checkpoints AS c (name, position, epoch)
        SELECT $1, $2, $3::bigint WHERE NOT EXISTS (SELECT FROM lease WHERE epoch > $3::bigint)
        ON CONFLICT (name) DO UPDATE SET position = excluded.position, epoch = excluded.epoch
        WHERE c.epoch <= excluded.epoch`,
-      [name, position, epoch],
-    );
+      values: [name, position, epoch],
+    });
     if (rowCount === 0) throw new StaleEpoch(`checkpoint ${name} has an epoch newer than ${epoch}`);
   }
 }

@@ -1,82 +1,137 @@
 import type { Migrations } from '@attestry/postgres';
 
 /** Key of the lock under which positions are given out; one per schema. */
-const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
+export const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
 
-/**
- * Migrations only add. Positions are given out and committed under one lock of the transaction, so none becomes visible
- * before an earlier one; a group of appends of one process shares a transaction, and a lock.
- */
-const events = (schema: string): string => `
-    CREATE TABLE ${schema}.events (
+/** Runs with the rights of the role that migrated; names are found in no schema that others write to. */
+export const DEFINER = 'SECURITY DEFINER SET search_path = pg_catalog, pg_temp';
+
+export const COLUMNS = `
       position bigint PRIMARY KEY,
-      stream text COLLATE "C" NOT NULL,
+      stream text COLLATE "C" NOT NULL CHECK (strpos(stream, '-') > 1),
       category text COLLATE "C" NOT NULL,
       revision bigint NOT NULL,
       id text COLLATE "C" NOT NULL,
       type text NOT NULL,
       schema_version integer NOT NULL,
       data text NOT NULL,
-      metadata text NOT NULL,
+      metadata text NOT NULL`;
+
+/** Also the owner of the table changes nothing by mistake. */
+export const refusal = (schema: string): string => `
+    CREATE FUNCTION ${schema}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION 'events are only added, never changed or removed' USING ERRCODE = 'insufficient_privilege';
+    END $$;`;
+export const refuseOn = (table: string): string =>
+  `CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
+      FOR EACH STATEMENT EXECUTE FUNCTION`;
+
+/**
+ * Positions are given out and committed under one lock of the transaction, so none becomes visible before an earlier one; a
+ * group of appends of one process shares a transaction, and a lock (record 0017). Services may run this function and
+ * have no other way to add an event.
+ *
+ * @param lastRevision SQL that sets `actual` for `a_stream`, to null where it has no event
+ */
+export const appendGroup = (
+  schema: string,
+  { declare = '', prepare = '', lastRevision }: { declare?: string; prepare?: string; lastRevision: string },
+): string => `
+    -- Appends a group, each append all or none. An append is a stream, the revision expected and a number of events; the
+    -- other arrays hold the events of all appends in turn. Answers for each: the revision the stream was at, and the last
+    -- position, absent when it was refused.
+    CREATE FUNCTION ${schema}.append_group(
+      streams text[], revisions bigint[], counts integer[],
+      event_ids text[], event_types text[], event_versions integer[], event_data text[], event_metadata text[]
+    ) RETURNS TABLE (actual bigint, last_position bigint, fresh boolean)
+    LANGUAGE plpgsql VOLATILE ${DEFINER} AS $$
+    #variable_conflict use_column
+    DECLARE
+      -- Assigned, an array is unpacked once; an argument would be for each of its members.
+      ids text[] := event_ids;
+      types text[] := event_types;
+      versions integer[] := event_versions;
+      bodies text[] := event_data;
+      details text[] := event_metadata;
+      at integer := 0;
+      a_stream text;
+      a_category text;
+      expected bigint;
+      stored text[];
+      newest bigint;
+      touched text[] := '{}';${declare}
+    BEGIN
+      -- What was committed before the lock was granted must be seen after it.
+      IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'appends need the isolation level "read committed"';
+      END IF;
+      IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+      END IF;
+      PERFORM pg_advisory_xact_lock(${appendLock(schema)});${prepare}
+      FOR i IN 1..cardinality(streams) LOOP
+        a_stream := streams[i];
+        a_category := split_part(a_stream, '-', 1);
+        expected := revisions[i];
+        last_position := NULL;
+        fresh := false;
+        ${lastRevision}
+        actual := coalesce(actual, -1);
+        IF actual = expected THEN
+          FOR k IN 1..counts[i] LOOP
+            INSERT INTO ${schema}.events (position, stream, category, revision, id, type, schema_version, data, metadata)
+            VALUES (nextval('${schema}.positions'), a_stream, a_category, expected + k,
+              ids[at + k], types[at + k], versions[at + k], bodies[at + k], details[at + k])
+            RETURNING position INTO last_position;
+          END LOOP;
+          fresh := true;
+          newest := last_position;
+          IF NOT a_category = ANY (touched) THEN
+            touched := touched || a_category;
+          END IF;
+        ELSIF actual >= expected + counts[i] THEN
+          SELECT array_agg(e.id ORDER BY e.revision), max(e.position) INTO stored, last_position
+          FROM ${schema}.events AS e
+          WHERE e.stream = a_stream AND e.revision BETWEEN expected + 1 AND expected + counts[i];
+          IF stored IS DISTINCT FROM ids[at + 1 : at + counts[i]] THEN
+            last_position := NULL;
+          END IF;
+        END IF;
+        at := at + counts[i];
+        RETURN NEXT;
+      END LOOP;
+      IF newest IS NOT NULL THEN
+        -- A payload has at most 8,000 bytes; without categories it stands for all of them.
+        PERFORM pg_notify('${schema}.events', CASE
+          WHEN octet_length(array_to_json(touched)::text) < 7000 THEN json_build_array(newest, touched)
+          ELSE json_build_array(newest) END::text);
+      END IF;
+    END $$;
+    REVOKE ALL ON FUNCTION ${schema}.append_group FROM PUBLIC;`;
+
+const events = (schema: string): string => `
+    CREATE TABLE ${schema}.events (${COLUMNS},
       UNIQUE (stream, revision)
     );
     CREATE INDEX events_category ON ${schema}.events (category, position);
     CREATE SEQUENCE ${schema}.positions AS bigint CACHE 1;
-    -- Appends a group, each all or none: [{"stream", "category", "expected", "events": [[id, type, version, data, metadata]]}].
-    -- Answers for each: the revision the stream was at, and the last position, absent when it was refused.
-    CREATE FUNCTION ${schema}.append_group(appends json)
-    RETURNS TABLE (actual bigint, last_position bigint, fresh boolean) LANGUAGE plpgsql VOLATILE AS $$
-    DECLARE
-      one json;
-      expected bigint;
-      count integer;
-      stored text[];
-      newest bigint;
-    BEGIN
-      PERFORM pg_advisory_xact_lock(${appendLock(schema)});
-      FOR one IN SELECT value FROM json_array_elements(appends) LOOP
-        expected := (one->>'expected')::bigint;
-        count := json_array_length(one->'events');
-        last_position := NULL;
-        fresh := false;
-        SELECT e.revision INTO actual FROM ${schema}.events e
-          WHERE e.stream = one->>'stream' ORDER BY e.revision DESC LIMIT 1;
-        actual := coalesce(actual, -1);
-        IF actual = expected THEN
-          WITH given AS (
-            SELECT value AS event, ordinality AS at FROM json_array_elements(one->'events') WITH ORDINALITY
-          ), inserted AS (
-            INSERT INTO ${schema}.events (position, stream, category, revision, id, type, schema_version, data, metadata)
-            SELECT nextval('${schema}.positions'), one->>'stream', one->>'category', expected + at,
-              event->>0, event->>1, (event->>2)::integer, event->>3, event->>4
-            FROM given ORDER BY at
-            RETURNING position
-          )
-          SELECT max(position) INTO last_position FROM inserted;
-          newest := last_position;
-          fresh := true;
-        ELSIF actual >= expected + count THEN
-          SELECT array_agg(e.id ORDER BY e.revision), max(e.position) INTO stored, last_position
-          FROM ${schema}.events e
-          WHERE e.stream = one->>'stream' AND e.revision BETWEEN expected + 1 AND expected + count;
-          IF stored IS DISTINCT FROM ARRAY(SELECT value->>0 FROM json_array_elements(one->'events')) THEN
-            last_position := NULL;
-          END IF;
-        END IF;
-        RETURN NEXT;
-      END LOOP;
-      IF newest IS NOT NULL THEN
-        PERFORM pg_notify('${schema}.events', newest::text);
-      END IF;
-    END $$;`;
+    ${refusal(schema)}
+    ${refuseOn(`${schema}.events`)} ${schema}.refuse_change();
+    ${appendGroup(schema, {
+      lastRevision: `SELECT e.revision INTO actual FROM ${schema}.events AS e
+          WHERE e.stream = a_stream ORDER BY e.revision DESC LIMIT 1;`,
+    })}`;
 
-/** A service may add events, and neither change nor remove one. */
+/** A service may add events in the one way that keeps their order, and neither change nor remove one. */
+export const APPEND_GROUP = 'FUNCTION append_group(text[],bigint[],integer[],text[],text[],integer[],text[],text[])';
+
 export const EVENT_TABLES: Migrations = {
   component: 'events',
   steps: [events],
   grants: () => [
-    { on: 'events', privileges: 'SELECT, INSERT' },
-    { on: 'SEQUENCE positions', privileges: 'USAGE' },
+    { on: 'events', privileges: 'SELECT' },
+    { on: APPEND_GROUP, privileges: 'EXECUTE' },
   ],
 };
 

@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERASED, KeyNotFound, MasterKeyMismatch } from '../key-vault.js';
-import { EmbeddedKeyVault, type MasterKey } from './embedded-key-vault.js';
+import type { MasterKey, StoredKeyVault } from '../stored-key-vault.js';
+import { EmbeddedKeyVault } from './embedded-key-vault.js';
 
 const T = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const master = (version: number, fill = version): MasterKey => ({ version, key: new Uint8Array(32).fill(fill) });
@@ -13,7 +14,7 @@ const master = (version: number, fill = version): MasterKey => ({ version, key: 
 describe('EmbeddedKeyVault', () => {
   let folder: string;
   let file: string;
-  let vault: EmbeddedKeyVault | undefined;
+  let vault: StoredKeyVault | undefined;
   const open = async (current: MasterKey, previous: MasterKey[] = []) =>
     (vault = await EmbeddedKeyVault.open({ file, masterKeys: { current, previous } }));
   const close = async () => {
@@ -151,7 +152,7 @@ describe('EmbeddedKeyVault', () => {
       const mac = v.mac('secret');
       await v.destroyTenant('ended');
       await close();
-      return async (again: EmbeddedKeyVault) => {
+      return async (again: StoredKeyVault) => {
         expect(await again.open(T, 'user', sealed)).toBe('text');
         expect((await again.signer(T, key.keyId)).publicJwk).toEqual(key.publicJwk);
         expect(again.verifyMac('secret', mac)).toBe(true);

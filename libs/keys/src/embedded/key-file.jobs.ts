@@ -1,31 +1,5 @@
 import type { Database, Jobs } from '@attestry/sqlite';
-
-/** What the thread is told and tells; it only ever sees sealed keys. Sealed keys are 60 bytes: iv 12, key 32, tag 16. */
-export interface WrappedKey {
-  id: string;
-  /** 64 bytes: version of the master key (4, big endian), then the sealed key. */
-  wrapped: Uint8Array;
-}
-export interface Rewrap extends WrappedKey {
-  before: Uint8Array;
-}
-export interface SigningKeyRow {
-  keyId: string;
-  tenant: string;
-  purpose: string;
-  algorithm: string;
-  publicJwk: string;
-  createdAt: string;
-  sealed: Uint8Array;
-}
-export interface DataKeyRow {
-  tenant: string;
-  purpose: string;
-  id: string;
-  sealed: Uint8Array;
-}
-/** `destroyed`: the id, or the whole tenant, has a tombstone. */
-export type Found<T> = { state: 'live'; row: T; created?: boolean } | { state: 'destroyed' } | { state: 'absent' };
+import type { DataKeyRow, Found, Rewrap, SigningKeyRow, WrappedKey } from '../key-store.js';
 
 // Key material stands only in tables with an ascending integer key, in rows of constant length, and is overwritten
 // in place with zeros, never deleted: SQLite then has no occasion to move a row between pages and leave a copy behind

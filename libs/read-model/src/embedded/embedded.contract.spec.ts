@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '@attestry/event-store';
+import { CompiledQuery } from 'kysely';
 import { describeReadModels } from '../read-model.contract.js';
 import { EmbeddedReadModels } from './embedded-read-models.js';
 
@@ -14,6 +15,12 @@ describeReadModels('embedded (SQLite)', async () => {
     leases,
     open: (options) => EmbeddedReadModels.open({ file: join(folder, 'read.db'), eventStore, leases, ...options }),
     tables: async (db) => (await db.introspection.getTables()).map(({ name }) => name),
+    async sorts(db, { sql, parameters }) {
+      const { rows } = await db.executeQuery<{ detail: string }>(
+        CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+      );
+      return rows.some(({ detail }) => detail.includes('TEMP B-TREE'));
+    },
     async close() {
       await eventStore.close();
       await rm(folder, { recursive: true });

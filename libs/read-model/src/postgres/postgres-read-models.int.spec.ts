@@ -6,9 +6,10 @@ import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
 import { insertRows } from '../insert-rows.js';
 import { migrate } from '../migrate.js';
+import { ProjectionRegistry, type RegistryTables } from '../projection-registry.js';
 import { ReadModelUnavailable, type Projection } from '../read-model.js';
 import { migratePostgresReadModels } from './load-postgres.js';
-import { openPostgresDatabase } from './postgres-dialect.js';
+import { openPostgresDatabase, sqliteTypes } from './postgres-dialect.js';
 import { PostgresReadModels, type PostgresReadModelsOptions } from './postgres-read-models.js';
 
 const programs = findPostgres();
@@ -80,7 +81,7 @@ if (programs === undefined) {
       return readModels;
     };
 
-    /** `undefined` while the store is away; an append is repeated under the same ids, so none is stored twice. */
+    /** Waits while the store is away; an append is repeated under the same ids, so none is stored twice. */
     const add = async (count: number) => {
       const added = Array.from({ length: count }, (): NewEvent => ({
         id: randomUUID(),
@@ -100,7 +101,7 @@ if (programs === undefined) {
         },
       }));
       const stream = `item-t+${randomUUID()}`;
-      const append = () => events.append(stream, added, -1).catch(() => undefined);
+      const append = () => events.append(stream, added, -1);
       return (await waitUntil(append, { timeoutMs: 20_000, what: 'an append' })).position;
     };
 
@@ -255,6 +256,30 @@ if (programs === undefined) {
         await proxy.close();
       }
     }, 60_000);
+
+    it('does not switch to tables that a batch on its way has just overtaken', async () => {
+      const url = `${server.url()}?options=-c search_path=${schema}_read`;
+      const pool = new pg.Pool({ connectionString: url, types: sqliteTypes });
+      try {
+        const db = openPostgresDatabase<RegistryTables>(pool);
+        const registry = new ProjectionRegistry(db);
+        const old = await registry.open(items());
+        await registry.takeOver(items(), 1);
+        const fresh = await registry.requestRebuild(items());
+        for (const g of [old, fresh])
+          await db.transaction().execute((trx) => registry.advance(trx, g, 1, undefined, '5'));
+        const batch = await db.startTransaction().execute();
+        await registry.advance(batch, old, 1, '5', '6');
+        const switching = registry.switchTo(fresh, 1, 0, async (position) => position === '5');
+        const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+        await waitUntil(async () => (await pool.query(waits)).rowCount, { what: 'the switch to wait' });
+        await batch.commit().execute();
+        expect(await switching).toBe(false);
+        expect(await registry.current('items')).toMatchObject({ generation: old.generation, position: '6' });
+      } finally {
+        await pool.end();
+      }
+    });
 
     describe('values', () => {
       const rows = async (insert: (db: Kysely<Tables>) => Promise<unknown>) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '@attestry/event-store';
 import { findPostgres, PostgresServer, skipSuite } from '@attestry/testing';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { describeReadModels } from '../read-model.contract.js';
 import { migratePostgresReadModels } from './load-postgres.js';
@@ -56,6 +57,16 @@ if (programs === undefined) {
         );
         return rows.map(({ name }) => name);
       },
+      sorts: (db, { sql, parameters }) =>
+        db.transaction().execute(async (trx) => {
+          // In a small table it would rather read all: the question is whether the index can give the order.
+          for (const way of ['seqscan', 'bitmapscan', 'sort'])
+            await trx.executeQuery(CompiledQuery.raw(`set local enable_${way} to off`));
+          const { rows } = await trx.executeQuery<Record<string, string>>(
+            CompiledQuery.raw(`explain ${sql}`, [...parameters]),
+          );
+          return rows.some((row) => row['QUERY PLAN']!.includes('Sort'));
+        }),
       async close() {
         expect(failures).toEqual([]);
         await eventStore.close();

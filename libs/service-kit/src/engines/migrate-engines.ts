@@ -39,7 +39,10 @@ export const migrateEngines = async (
   if (database) {
     const events = config.eventStoreUrl === undefined;
     await migratePostgresEvents(asOwner(config, database.events), { events });
-    await migratePostgresEvents(asOwner(config, database.operations), { events, partitioned: true });
+    await migratePostgresEvents(asOwner(config, database.operations), {
+      events,
+      retentionDays: config.operationEventsDays,
+    });
     await migratePostgresReadModels(asOwner(config, database['read-models']));
     await migratePostgresReadModels(asOwner(config, database.analytics));
     await migratePostgresKeys(asOwner(config, database.keys));

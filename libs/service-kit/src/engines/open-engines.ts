@@ -7,6 +7,7 @@ import {
   openEventStoreDb,
   openPostgresCoordination,
   openPostgresEvents,
+  PrefixedEventStore,
   randomIds,
   Streams,
   systemClock,
@@ -174,7 +175,9 @@ class Opening {
       const coordination = await (database
         ? this.keep(openPostgresCoordination({ ...database, onFailure: this.failed(name) }))
         : this.keep(EmbeddedEventStore.open({ file: this.file(`${name}.db`), onFailure: this.fatal })));
-      const events = await this.keep(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
+      const store = await this.keep(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
+      const { eventStorePrefix: prefix } = this.config;
+      const events = prefix === undefined ? store : new PrefixedEventStore(store, prefix);
       return { events, leases: coordination.leases, checkpoints: coordination.checkpoints };
     }
     const store = await (database

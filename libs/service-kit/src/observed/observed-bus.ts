@@ -22,10 +22,23 @@ const waitingSince = (messages: readonly FeedMessage[]): number => {
   return Number.isNaN(happened) ? Date.now() : happened;
 };
 
+/** A batch that is being handled, or waits for its next attempt. */
+interface InHand {
+  /** Since when its oldest message waits, milliseconds since the epoch. */
+  since: number;
+  /** End of the last attempt that failed, `performance.now()`; absent during an attempt. */
+  failedAt?: number;
+}
+
+/** Attempts follow each other within 30 s; a batch that does not come again has gone to another process. */
+const GONE_MS = 60_000;
+
+const isGone = ({ failedAt }: InHand): boolean => failedAt !== undefined && performance.now() - failedAt > GONE_MS;
+
 /** Any message bus, with what goes over it counted and timed, and traced under the `traceparent` in the headers. */
 export class ObservedBus extends MessageBus {
-  /** Consumers with a batch in hand, and since when its oldest message waits. */
-  private readonly inHand = new Map<string, number | undefined>();
+  /** What each consumer has in hand. */
+  private readonly inHand = new Map<string, InHand | undefined>();
 
   constructor(
     private readonly inner: MessageBus,
@@ -35,8 +48,8 @@ export class ObservedBus extends MessageBus {
     super();
     const lag = metrics.gauge('consumerLag');
     metrics.onScrape(() => {
-      for (const [consumer, since] of this.inHand)
-        lag.set({ consumer }, since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000));
+      for (const [consumer, batch] of this.inHand)
+        lag.set({ consumer }, batch && !isGone(batch) ? Math.max(0, (Date.now() - batch.since) / 1000) : 0);
     });
   }
 
@@ -95,11 +108,14 @@ export class ObservedBus extends MessageBus {
     this.inHand.set(consumer, undefined);
     return async (messages: FeedMessage[]): Promise<void> => {
       // Attempts of one batch follow each other: what waits since the first one goes on waiting.
-      if (this.inHand.get(consumer) === undefined) this.inHand.set(consumer, waitingSince(messages));
+      const before = this.inHand.get(consumer);
+      const since = before && !isGone(before) ? before.since : waitingSince(messages);
+      this.inHand.set(consumer, { since });
       const { traced, end } = this.traced(consumer, messages);
       try {
         await handler(traced);
       } catch (error) {
+        this.inHand.set(consumer, { since, failedAt: performance.now() });
         failures.inc({ consumer });
         end('error');
         throw error;

@@ -1,13 +1,13 @@
 import type { Headers, Reply } from '@attestry/messaging';
 import type { Metrics } from '../metrics/metrics.js';
-import type { Tracing } from '../tracing/tracing.js';
+import { isSampled, type Tracing } from '../tracing/tracing.js';
 
 type Handle = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
 
 /** Kinds of error that are ours; the others are answers. */
 const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable']);
 
-/** A service handler, counted and timed; while tracing is on, what it causes hangs below a span of its own. */
+/** A service handler, counted and timed; in a trace, what it causes hangs below a span of its own. */
 export const observedEndpoint = (operation: string, handle: Handle, metrics: Metrics, tracing: Tracing): Handle => {
   const count = metrics.counter('operations');
   const seconds = metrics.histogram('operationSeconds');
@@ -20,9 +20,11 @@ export const observedEndpoint = (operation: string, handle: Handle, metrics: Met
   };
   if (!tracing.on) return counted;
   return async (data, headers, from) => {
+    const parent = headers['traceparent'];
+    if (!isSampled(parent)) return counted(data, headers, from);
     const span = tracing.start(operation, {
       kind: 'server',
-      parent: headers['traceparent'],
+      parent,
       attributes: { 'attestry.operation': operation, 'attestry.request_id': headers['request-id'] ?? '' },
     });
     const reply = await counted(data, { ...headers, traceparent: span.traceparent }, from);

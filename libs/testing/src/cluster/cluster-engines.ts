@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNatsServer, NatsServer } from '../nats-server.js';
 import { findPostgres, PostgresServer } from '../postgres-server.js';
@@ -56,6 +56,8 @@ export const startClusterEngines = async (
   const missing = missingEngines(env);
   if (missing.length) throw new Error(`missing: ${missing.map(({ name }) => name).join(', ')}`);
   const given = Object.fromEntries(GIVEN.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  // PostgreSQL does not run as root, and whom it runs as must get to its own folder.
+  if (process.getuid?.() === 0) chmodSync(folder, 0o711);
   const own = (name: string) => {
     const path = join(folder, name);
     mkdirSync(path, { recursive: true });

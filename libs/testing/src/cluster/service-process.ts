@@ -40,11 +40,14 @@ export class ServiceProcess {
     private readonly options: ServiceProcessOptions,
     /** Of its HTTP server: the API at a gateway, health and metrics at the others. */
     readonly port: number,
+    /** Of health and metrics: at a gateway another one. */
+    readonly adminPort: number,
   ) {}
 
   /** Ready when it resolves. */
   static async start(options: ServiceProcessOptions): Promise<ServiceProcess> {
-    const process = new ServiceProcess(options, await freePort());
+    const port = await freePort();
+    const process = new ServiceProcess(options, port, options.service === 'gateway' ? await freePort() : port);
     await process.restart();
     return process;
   }
@@ -89,7 +92,13 @@ export class ServiceProcess {
     const log = openSync(this.logFile, 'a');
     const child = spawn(process.execPath, ['--no-warnings', join(build, 'apps/platform/dist/main.js')], {
       cwd: build,
-      env: { ...this.options.env, ...env, SERVICE: this.service, PORT: String(this.port) },
+      env: {
+        ...this.options.env,
+        ...env,
+        SERVICE: this.service,
+        PORT: String(this.port),
+        ADMIN_PORT: String(this.adminPort),
+      },
       stdio: ['ignore', log, log],
       detached: this.options.detached ?? false,
     });

@@ -5,6 +5,9 @@ import { Cluster } from './cluster.js';
 export const platformMode = (): 'embedded' | 'cluster' =>
   process.env['ATTESTRY_MODE'] === 'cluster' ? 'cluster' : 'embedded';
 
+/** Most time for the start of a platform on a busy machine: one process, or eight. */
+export const PLATFORM_START_MS = 180_000;
+
 /** Starts the built platform as ATTESTRY_MODE says: one process on its embedded engines, or many on real ones. */
 export const startPlatform = async (
   options: Pick<PlatformProcessOptions, 'env' | 'startTimeoutMs'> = {},

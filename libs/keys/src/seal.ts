@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
-import { SealBroken } from '../key-vault.js';
+import { SealBroken } from './key-vault.js';
 
 /** Bytes around the plaintext: 12 of iv before, 16 of tag after. */
 const IV = 12;

@@ -1,0 +1,534 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SETTINGS, parseConfig } from '@attestry/service-kit';
+import { skipSuite } from '@attestry/testing';
+import { faultsOf, isBuiltIn } from './kubernetes-schemas.js';
+import {
+  chart,
+  helm,
+  kubectl,
+  noToolsBecause,
+  refusal,
+  render,
+  repository,
+  values,
+  type Manifest,
+} from './kube-tools.js';
+import { nodeCommand } from './node-command.js';
+
+/** What each service is given beside NATS: the issue's list, not the chart's. */
+const SERVICES: Record<string, string[]> = {
+  gateway: ['REDIS_URL'],
+  management: ['DATABASE_URL', 'EVENTSTORE_URL'],
+  dids: ['DATABASE_URL', 'EVENTSTORE_URL'],
+  issuance: ['DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL'],
+  webhooks: ['DATABASE_URL', 'EVENTSTORE_URL'],
+  analytics: ['DATABASE_URL', 'EVENTSTORE_URL'],
+};
+const OUTSIDE = ['dids', 'issuance', 'webhooks'];
+
+const VARIANTS: Record<string, string[]> = {
+  minimal: values('minimal.yaml'),
+  production: values('production.yaml'),
+  operators: values('operators.yaml'),
+  everything: values('production.yaml', 'everything.yaml'),
+};
+
+const name = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
+const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((it) => it.kind === kind);
+const one = (manifests: Manifest[], kind: string, of: string): Manifest => {
+  const found = ofKind(manifests, kind).filter(({ metadata }) => metadata.name === `attestry-${of}`);
+  if (found.length !== 1) throw new Error(`${found.length} times ${kind} attestry-${of}`);
+  return found[0]!;
+};
+const pods = (manifests: Manifest[]) => manifests.filter(({ kind }) => ['Deployment', 'Job'].includes(kind));
+const podOf = (manifest: Manifest) => manifest['spec'].template.spec;
+
+/** A value that the settings take, for each key of the Secret. */
+const DUMMIES: Record<string, string> = {
+  MASTER_KEY: Buffer.alloc(32, 1).toString('base64url'),
+  MASTER_KEY_PREVIOUS: Buffer.alloc(32, 2).toString('base64url'),
+  MANAGEMENT_CLIENT_ID: 'first',
+  MANAGEMENT_CLIENT_SECRET: 'not-a-secret-but-of-the-right-length',
+  DATABASE_URL: 'postgres://attestry:dummy@postgres:5432/attestry',
+  KEYS_DATABASE_URL: 'postgres://keys:dummy@postgres:5432/keys',
+  MIGRATION_DATABASE_URL: 'postgres://owner:dummy@postgres:5432/attestry',
+  EVENTSTORE_URL: 'esdb://attestry:dummy@eventstore:2113',
+  REDIS_URL: 'rediss://:dummy@valkey:6379',
+};
+const dummy = (key: string) => {
+  const value = DUMMIES[key] ?? (key.startsWith('NATS_PASSWORD_') ? `dummy of ${key}` : undefined);
+  if (value === undefined) throw new Error(`nobody knows the key ${key}`);
+  return value;
+};
+
+/** The environment of a pod's only container, as the kubelet would make it. */
+const environmentOf = (manifests: Manifest[], workload: Manifest): Record<string, string> => {
+  const [container] = podOf(workload).containers as [Manifest];
+  const maps = container['envFrom'].map(
+    (it: { configMapRef: { name: string } }) =>
+      ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === it.configMapRef.name)!['data'],
+  );
+  const secrets = container['env'].map((it: { name: string; valueFrom: { secretKeyRef: { key: string } } }) => [
+    it.name,
+    dummy(it.valueFrom.secretKeyRef.key),
+  ]);
+  return Object.assign({}, ...maps, Object.fromEntries(secrets));
+};
+
+if (noToolsBecause) skipSuite('helm chart', noToolsBecause);
+else
+  describe('helm chart', () => {
+    const rendered = Object.fromEntries(Object.entries(VARIANTS).map(([variant, words]) => [variant, render(words)]));
+    const variant = (which: string) => rendered[which]!;
+
+    describe.each(Object.keys(VARIANTS))('with the values %s', (which) => {
+      const manifests = variant(which);
+
+      it('passes helm lint --strict', () => {
+        const { status, stdout, stderr } = helm('lint', '--strict', chart, ...VARIANTS[which]!);
+        expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+      });
+
+      it('makes manifests that fit the schemas and hold nothing the schemas do not know', async () => {
+        const faults = (await Promise.all(manifests.map(faultsOf))).flat();
+        expect(faults).toEqual([]);
+      });
+
+      it('makes manifests that kubectl can read, each once', () => {
+        const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
+        try {
+          const builtIn = manifests.filter(isBuiltIn);
+          const file = join(folder, 'manifests.json');
+          writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: builtIn }));
+          const { status, stdout, stderr } = kubectl('annotate', '--local', '-f', file, 'read=yes', '-o', 'name');
+          expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+          expect(new Set(stdout.trim().split('\n')).size).toBe(builtIn.length);
+        } finally {
+          rmSync(folder, { recursive: true });
+        }
+      });
+
+      it('has a Deployment, Service, account and settings for each service, and nothing else that runs', () => {
+        const names = Object.keys(SERVICES)
+          .map((it) => `attestry-${it}`)
+          .sort();
+        for (const kind of ['Deployment', 'Service', 'PodDisruptionBudget'])
+          expect([kind, ...ofKind(manifests, kind).map(({ metadata }) => metadata.name)].sort()).toEqual(
+            [kind, ...names].sort(),
+          );
+        expect(
+          ofKind(manifests, 'ServiceAccount')
+            .map(({ metadata }) => metadata.name)
+            .sort(),
+        ).toEqual([...names, 'attestry-migrate'].sort());
+        expect(pods(manifests)).toHaveLength(names.length + 1);
+      });
+
+      it('runs nothing as root, with a writable root file system, with capabilities or a token of the cluster', () => {
+        for (const workload of pods(manifests)) {
+          const pod = podOf(workload);
+          expect(pod).toMatchObject({
+            automountServiceAccountToken: false,
+            serviceAccountName: workload.metadata.name,
+            securityContext: { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } },
+          });
+          for (const member of ['hostNetwork', 'hostPID', 'hostIPC', 'initContainers'])
+            expect(pod[member]).toBeUndefined();
+          expect(pod.containers).toHaveLength(1);
+          expect(pod.containers[0].securityContext).toEqual({
+            allowPrivilegeEscalation: false,
+            privileged: false,
+            readOnlyRootFilesystem: true,
+            runAsNonRoot: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          for (const volume of pod.volumes) expect(volume.hostPath).toBeUndefined();
+        }
+        for (const account of ofKind(manifests, 'ServiceAccount'))
+          expect(account['automountServiceAccountToken']).toBe(false);
+      });
+
+      it('asks for and limits CPU and memory, more of it than the heap may grow to', () => {
+        const heap = Number(/--max-old-space-size=(\d+)/.exec(nodeCommand.join(' '))![1]);
+        for (const workload of pods(manifests)) {
+          const { requests, limits } = podOf(workload).containers[0].resources;
+          for (const given of [requests, limits]) expect(Object.keys(given).sort()).toEqual(['cpu', 'memory']);
+          const [, mebibytes] = /^(\d+)Mi$/.exec(limits.memory)!;
+          expect(Number(mebibytes)).toBeGreaterThanOrEqual(1.4 * heap);
+        }
+      });
+
+      it('keeps secrets out of everything but references to one Secret', () => {
+        const secret = Object.entries(SETTINGS).flatMap(([, it]) => (it.secret ? [it.env] : []));
+        const never = [...secret, ...Object.keys(DUMMIES), 'NATS_PASSWORD'].filter(
+          (it) => it !== 'MANAGEMENT_CLIENT_ID',
+        );
+        expect(ofKind(manifests, 'Secret')).toEqual([]);
+        for (const map of ofKind(manifests, 'ConfigMap'))
+          for (const [key, value] of Object.entries(map['data'] as Record<string, string>)) {
+            expect(never).not.toContain(key);
+            expect(value).not.toMatch(/:\/\/[^/\s]*@/);
+          }
+        for (const workload of pods(manifests))
+          for (const variable of podOf(workload).containers[0].env) {
+            expect(Object.keys(variable).sort()).toEqual(['name', 'valueFrom']);
+            expect(Object.keys(variable.valueFrom)).toEqual(['secretKeyRef']);
+            // A pod must not start without it.
+            expect(variable.valueFrom.secretKeyRef.optional).toBeUndefined();
+          }
+      });
+
+      it.each(Object.keys(SERVICES))('gives %s settings that it starts with, its engines and no more', (service) => {
+        const environment = environmentOf(manifests, one(manifests, 'Deployment', service));
+        const config = parseConfig(environment);
+        expect(config).toMatchObject({ nodeEnv: 'production', publicScheme: 'https', host: '0.0.0.0', port: 8080 });
+        expect(environment).toMatchObject({ SERVICE: service, NATS_URL: expect.stringMatching(/^(nats|tls):/) });
+        const events = which === 'production' || which === 'everything';
+        const engines = SERVICES[service]!.filter((it) => events || it !== 'EVENTSTORE_URL');
+        const given = ['DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL'].filter((it) => it in environment);
+        expect(given.sort()).toEqual(engines.sort());
+        expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
+        expect(environment).not.toHaveProperty('DATA_DIR');
+      });
+
+      it('lets nothing in or out that is not named, the API of the gateway excepted', () => {
+        const policies = ofKind(manifests, 'NetworkPolicy').map((it) => it['spec']);
+        const all = { 'app.kubernetes.io/name': 'attestry', 'app.kubernetes.io/instance': 'attestry' };
+        for (const workload of pods(manifests)) expect(workload['spec'].template.metadata.labels).toMatchObject(all);
+        const deny = { podSelector: { matchLabels: all }, policyTypes: ['Ingress', 'Egress'] };
+        expect(policies).toContainEqual(deny);
+        for (const { podSelector, ingress = [], egress = [] } of policies) {
+          const service = podSelector.matchLabels['app.kubernetes.io/component'];
+          // An empty list of peers would mean everybody.
+          for (const rule of ingress) expect(rule.from.length).toBeGreaterThan(0);
+          for (const rule of egress) expect(rule.to.length).toBeGreaterThan(0);
+          for (const rule of [...ingress, ...egress]) expect(rule.ports.length).toBeGreaterThan(0);
+          const reached = ingress.flatMap((it: Manifest) => it['ports'].map(({ port }: { port: number }) => port));
+          if (service === 'gateway') expect(reached).toEqual([8080, 9090]);
+          else expect(reached).toEqual(service && service !== 'migrate' ? [8080] : []);
+          const world = egress
+            .flatMap((it: Manifest) => it['to'])
+            .filter((it: Manifest) => /\/0$/.test(it['ipBlock']?.cidr));
+          expect(world).toHaveLength(OUTSIDE.includes(service) ? 2 : 0);
+          for (const { ipBlock } of world)
+            expect(ipBlock.except).toEqual(
+              expect.arrayContaining(
+                ipBlock.cidr === '0.0.0.0/0'
+                  ? ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16']
+                  : ['fc00::/7'],
+              ),
+            );
+        }
+        // Whoever is not the gateway is reached by monitoring only.
+        for (const service of Object.keys(SERVICES).filter((it) => it !== 'gateway')) {
+          const [{ from }] = one(manifests, 'NetworkPolicy', service)['spec'].ingress;
+          expect(from).toEqual([
+            { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+          ]);
+        }
+      });
+
+      it('migrates before anything else, with what that needs made before it', () => {
+        const job = one(manifests, 'Job', 'migrate');
+        const hook = {
+          'helm.sh/hook': 'pre-install,pre-upgrade',
+          'helm.sh/hook-delete-policy': 'before-hook-creation',
+        };
+        expect(job.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-weight': '0' });
+        const before = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook-weight'] === '-10');
+        for (const it of before) expect(it.metadata.annotations).toMatchObject(hook);
+        const external = which === 'operators' || which === 'everything';
+        const kinds = ['ConfigMap', ...(external ? ['ExternalSecret'] : []), 'NetworkPolicy', 'ServiceAccount'];
+        expect(before.map(name).sort()).toEqual(kinds.map((kind) => `${kind} attestry-migrate`));
+        const environment = environmentOf(manifests, job);
+        expect(environment).toHaveProperty('MIGRATION_DATABASE_URL');
+        expect('DATABASE_SERVICE_ROLE' in environment || 'DATABASE_URL' in environment).toBe(true);
+        for (const key of ['MASTER_KEY', 'MANAGEMENT_CLIENT_SECRET', 'REDIS_URL'])
+          expect(environment).not.toHaveProperty(key);
+        const [container] = podOf(job).containers;
+        expect(container.command).toEqual(['node', '--no-warnings', 'apps/platform/dist/migrate.js']);
+      });
+
+      it('lets a pod finish: unready, SHUTDOWN_DELAY, 15 s, and never one pod less while rolling out', () => {
+        for (const deployment of ofKind(manifests, 'Deployment')) {
+          const { terminationGracePeriodSeconds, containers, topologySpreadConstraints } = podOf(deployment);
+          const { SHUTDOWN_DELAY } = environmentOf(manifests, deployment);
+          expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(SHUTDOWN_DELAY) + 15);
+          expect(deployment['spec'].strategy.rollingUpdate.maxUnavailable).toBe(0);
+          expect(topologySpreadConstraints.map((it: { topologyKey: string }) => it.topologyKey)).toEqual([
+            'topology.kubernetes.io/zone',
+            'kubernetes.io/hostname',
+          ]);
+          const { ports, startupProbe, livenessProbe, readinessProbe } = containers[0];
+          const paths = [startupProbe, livenessProbe, readinessProbe].map((it) => it.httpGet.path);
+          expect(paths).toEqual(['/health/live', '/health/live', '/health/ready']);
+          for (const probe of [startupProbe, livenessProbe, readinessProbe])
+            expect(ports.map((it: { name: string }) => it.name)).toContain(probe.httpGet.port);
+        }
+      });
+
+      it('selects with its Services, budgets and autoscalers what its Deployments run', () => {
+        for (const deployment of ofKind(manifests, 'Deployment')) {
+          const { labels } = deployment['spec'].template.metadata;
+          const service = labels['app.kubernetes.io/component'];
+          expect(labels).toMatchObject(deployment['spec'].selector.matchLabels);
+          expect(labels).toMatchObject(one(manifests, 'Service', service)['spec'].selector);
+          expect(labels).toMatchObject(one(manifests, 'PodDisruptionBudget', service)['spec'].selector.matchLabels);
+        }
+        const scalers = [...ofKind(manifests, 'HorizontalPodAutoscaler'), ...ofKind(manifests, 'ScaledObject')];
+        const scaled = scalers.map((it) => it['spec'].scaleTargetRef.name);
+        expect(new Set(scaled).size).toBe(scaled.length);
+        for (const deployment of ofKind(manifests, 'Deployment'))
+          expect('replicas' in deployment['spec']).toBe(!scaled.includes(deployment.metadata.name));
+      });
+    });
+
+    it('scales issuance alone: its bounds change nothing but its own autoscaler', () => {
+      const more = render([...VARIANTS['minimal']!, '--set', 'services.issuance.autoscaling.maxReplicas=77']);
+      const changed = more.filter((it, i) => JSON.stringify(it) !== JSON.stringify(variant('minimal')[i]));
+      expect(changed.map(name)).toEqual(['HorizontalPodAutoscaler attestry-issuance']);
+      expect(changed[0]!['spec']).toMatchObject({ maxReplicas: 77, metrics: [{ resource: { name: 'cpu' } }] });
+      const fixed = ['--set', 'services.issuance.autoscaling.enabled=false,services.issuance.replicas=9'];
+      const replicas = ofKind(render([...VARIANTS['minimal']!, ...fixed]), 'Deployment').map((it) => [
+        it.metadata.name.replace('attestry-', ''),
+        it['spec'].replicas,
+      ]);
+      expect(Object.fromEntries(replicas)).toEqual({
+        analytics: 2,
+        dids: 2,
+        gateway: undefined,
+        issuance: 9,
+        management: 2,
+        webhooks: 2,
+      });
+    });
+
+    it('scales gateway and issuance on CPU, and with KEDA on lag as well, never by two scalers at once', () => {
+      expect(ofKind(variant('minimal'), 'HorizontalPodAutoscaler').map(name)).toEqual([
+        'HorizontalPodAutoscaler attestry-gateway',
+        'HorizontalPodAutoscaler attestry-issuance',
+      ]);
+      const operators = variant('operators');
+      expect(ofKind(operators, 'HorizontalPodAutoscaler').map(name)).toEqual([
+        'HorizontalPodAutoscaler attestry-gateway',
+      ]);
+      expect(ofKind(operators, 'ScaledObject').map(name).sort()).toEqual([
+        'ScaledObject attestry-issuance',
+        'ScaledObject attestry-webhooks',
+      ]);
+      for (const scaled of ofKind(operators, 'ScaledObject'))
+        expect(scaled['spec'].triggers.map((it: { type: string }) => it.type)).toEqual(['cpu', 'prometheus']);
+    });
+
+    it('leads every public host to the gateway and its API port, over TLS', () => {
+      const hosts = ['*.issue.example.org', '*.sandbox.example.org', 'manage.example.net', 'login.example.com'];
+      const { tls, rules } = one(variant('production'), 'Ingress', 'gateway')['spec'];
+      expect(tls).toEqual([{ secretName: 'wildcard', hosts }]);
+      expect(rules.map((it: { host: string }) => it.host)).toEqual(hosts);
+      const everything = variant('everything');
+      const route = one(everything, 'HTTPRoute', 'gateway')['spec'];
+      expect(route).toMatchObject({
+        hostnames: hosts,
+        rules: [{ backendRefs: [{ name: 'attestry-gateway', port: 8080 }] }],
+      });
+      const listeners = one(everything, 'Gateway', 'gateway')['spec'].listeners as {
+        protocol: string;
+        hostname: string;
+      }[];
+      expect(listeners.map(({ protocol, hostname }) => [protocol, hostname])).toEqual(hosts.map((it) => ['HTTPS', it]));
+      for (const manifests of Object.values(rendered))
+        for (const service of ofKind(manifests, 'Service').filter((it) => it.metadata.name !== 'attestry-gateway'))
+          expect(service['spec'].ports.map((it: { name: string }) => it.name)).toEqual(['admin']);
+      expect(ofKind(variant('minimal'), 'Ingress').concat(ofKind(variant('minimal'), 'HTTPRoute'))).toEqual([]);
+    });
+
+    it('fetches from the store every key that a pod refers to', () => {
+      for (const which of ['operators', 'everything']) {
+        const manifests = variant(which);
+        const made = new Map(
+          ofKind(manifests, 'ExternalSecret').map((it) => [
+            it['spec'].target.name,
+            it['spec'].data.map((entry: { secretKey: string }) => entry.secretKey),
+          ]),
+        );
+        for (const workload of pods(manifests)) {
+          for (const { valueFrom } of podOf(workload).containers[0].env)
+            expect(made.get(valueFrom.secretKeyRef.name)).toContain(valueFrom.secretKeyRef.key);
+        }
+        expect(made.get('attestry-services')).not.toContain('MIGRATION_DATABASE_URL');
+      }
+    });
+
+    it('gives each service a NATS user of its own', () => {
+      const users = Object.keys(SERVICES).map((service) => {
+        const environment = environmentOf(variant('minimal'), one(variant('minimal'), 'Deployment', service));
+        return [environment['NATS_USER'], environment['NATS_PASSWORD']];
+      });
+      expect(users).toEqual(Object.keys(SERVICES).map((it) => [it, `dummy of NATS_PASSWORD_${it.toUpperCase()}`]));
+      const credentials = Object.keys(SERVICES).map(
+        (service) =>
+          podOf(one(variant('production'), 'Deployment', service)).volumes.find(
+            (it: { name: string }) => it.name === 'nats-credentials',
+          ).secret.items[0].key,
+      );
+      expect(credentials).toEqual(Object.keys(SERVICES).map((it) => `nats-${it}.creds`));
+    });
+
+    it('rolls a Deployment out when its settings change, and no other', () => {
+      const digests = (manifests: Manifest[]) =>
+        ofKind(manifests, 'Deployment').map((it) => [
+          it.metadata.name,
+          it['spec'].template.metadata.annotations['checksum/config'],
+        ]);
+      const before = digests(variant('minimal'));
+      const after = digests(render([...VARIANTS['minimal']!, '--set-string', 'services.dids.config.NONCE_SECONDS=60']));
+      expect(after.filter(([, digest], i) => digest !== before[i]![1]).map(([it]) => it)).toEqual(['attestry-dids']);
+    });
+
+    it('takes in every dashboard and alert file of its files folder, as they are', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
+      try {
+        const copy = join(folder, 'attestry');
+        cpSync(chart, copy, { recursive: true });
+        for (const part of ['dashboards', 'alerts']) mkdirSync(join(copy, 'files', part), { recursive: true });
+        const dashboard = JSON.stringify({ title: 'One', panels: [{ legendFormat: '{{service}}' }] }, null, 2);
+        const groups = [
+          {
+            name: 'one',
+            rules: [{ alert: 'Down', expr: 'up == 0', annotations: { summary: '{{ $labels.pod }} is down' } }],
+          },
+        ];
+        writeFileSync(join(copy, 'files/dashboards/one.json'), dashboard);
+        writeFileSync(join(copy, 'files/alerts/one.yaml'), JSON.stringify({ groups }));
+        const manifests = render(VARIANTS['production']!, copy);
+        expect((await Promise.all(manifests.map(faultsOf))).flat()).toEqual([]);
+        const map = one(manifests, 'ConfigMap', 'dashboard-one');
+        expect(map.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+        expect(JSON.parse(map['data']['one.json'])).toEqual(JSON.parse(dashboard));
+        const rule = one(manifests, 'PrometheusRule', 'one');
+        expect(rule['spec']).toEqual({ groups });
+        expect(rule.metadata.labels).toMatchObject({ release: 'prometheus' });
+        const monitor = ofKind(manifests, 'ServiceMonitor')[0]!['spec'];
+        expect(monitor.endpoints).toEqual([{ port: 'admin', path: '/metrics', interval: '15s' }]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    it('tells the next command', () => {
+      const notes = (words: string[]) => helm('install', 'attestry', chart, '--dry-run=client', ...words).stdout;
+      expect(notes(VARIANTS['production']!)).toMatch(
+        /kubectl .*rollout status[\s\S]*curl https:\/\/auth\.issue\.example\.org\/oauth\/token/,
+      );
+      expect(notes(VARIANTS['minimal']!)).toContain('nothing leads to the gateway yet');
+    });
+
+    it('takes the values of the guide, and refers to no key that the guide does not make', () => {
+      const guide = readFileSync(join(repository, 'docs/guides/deploy.md'), 'utf8');
+      const [, example] = /```yaml\n(image:[\s\S]*?)```/.exec(guide)!;
+      const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
+      try {
+        const file = join(folder, 'values.yaml');
+        writeFileSync(file, example!);
+        const manifests = render(['--values', file]);
+        const command = (secret: string) =>
+          guide.split(`create secret generic ${secret} `)[1]!.split(/kubectl|```/)[0]!;
+        for (const workload of pods(manifests))
+          for (const { valueFrom } of podOf(workload).containers[0].env)
+            expect(command(valueFrom.secretKeyRef.name)).toContain(`--from-literal=${valueFrom.secretKeyRef.key}=`);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    describe('refuses', () => {
+      const minimal = VARIANTS['minimal']!;
+      const set = (text: string) => ['--set', text];
+      it.each<[string, string[], RegExp]>([
+        ['no values at all', [], /image\/repository[\s\S]*baseDomain|baseDomain[\s\S]*image\/repository/],
+        ['no NATS', [...minimal, ...set('nats.urls=null')], /'\/nats'.*urls/],
+        ['an empty list of NATS servers', [...minimal, '--set-json', 'nats.urls=[]'], /'\/nats\/urls'.*minItems/],
+        ['no Redis', [...minimal, ...set('redis=null')], /redis/],
+        ['Redis nobody knows where', [...minimal, ...set('redis.peers=null')], /peers/],
+        ['no database', [...minimal, ...set('database=null')], /database/],
+        ['EventStoreDB nobody knows where', [...minimal, ...set('eventStore.enabled=true')], /eventStore\/peers/],
+        [
+          'a password in the address of NATS',
+          [...minimal, ...set('nats.urls={nats://a:b@nats:4222}')],
+          /nats\/urls\/0/,
+        ],
+        ['no Secret', [...minimal, ...set('secrets.existingSecret=')], /secrets\/existingSecret/],
+        [
+          'a Secret and a store',
+          [...minimal, ...set('secrets.externalSecret.enabled=true')],
+          /existingSecret|remoteKey/,
+        ],
+        ['a secret among settings', [...minimal, ...set('config.MASTER_KEY=x')], /MASTER_KEY/],
+        ['a setting the chart makes', [...minimal, ...set('services.dids.config.SERVICE=x')], /SERVICE/],
+        ['private targets', [...minimal, ...set('config.ALLOW_PRIVATE_TARGETS=true')], /ALLOW_PRIVATE_TARGETS/],
+        ['a data folder', [...minimal, ...set('config.DATA_DIR=/data')], /DATA_DIR/],
+        [
+          'a service that is none',
+          [...minimal, ...set('services.isuance.replicas=1')],
+          /services\.isuance: there is no such service/,
+        ],
+        ['a misspelt value', [...minimal, ...set('shutdowndelay=1')], /shutdowndelay/],
+        ['an open gateway', [...minimal, ...set('networkPolicy.ingressFrom=null')], /ingressFrom|networkPolicy/],
+        ['no limits', [...minimal, ...set('defaults.resources.limits=null')], /resources/],
+        ['TLS without a certificate', [...minimal, ...set('ingress.enabled=true')], /ingress\/tls\/secretName/],
+        ['a route to no Gateway', [...minimal, ...set('gatewayApi.enabled=true')], /parentRefs/],
+        [
+          'two ways in',
+          [...values('production.yaml'), '--set-json', 'gatewayApi={"enabled":true,"parentRefs":[{"name":"a"}]}'],
+          /one way in/,
+        ],
+        [
+          'KEDA without a trigger',
+          [...minimal, ...set('services.issuance.autoscaling.keda.enabled=true')],
+          /services\.issuance\.autoscaling\.keda: needs triggers/,
+        ],
+        [
+          'bounds the wrong way round',
+          [...minimal, ...set('services.issuance.autoscaling.maxReplicas=1')],
+          /minReplicas is more/,
+        ],
+      ])('%s, and says so', (_, words, message) => {
+        expect(refusal(...words)).toMatch(message);
+      });
+    });
+  });
+
+describe('the check of manifests', () => {
+  const service = (spec: object): Manifest => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec });
+
+  it('finds wrong types, missing members and members that do not exist', async () => {
+    const ports = [{ port: 80 }];
+    expect(await faultsOf(service({ ports }))).toEqual([]);
+    expect(await faultsOf(service({ ports: [{ port: '80' }] }))).toEqual([
+      'Service a/spec/ports/0/port: type {"type":"integer"}',
+    ]);
+    expect(await faultsOf(service({ ports: [{}] }))).toEqual([
+      'Service a/spec/ports/0: required {"missingProperty":"port"}',
+    ]);
+    expect(await faultsOf(service({ ports, selectors: {} }))).toEqual(['Service a/spec/selectors: unknown']);
+    const scaled = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: { name: 'a' } };
+    const spec = { scaleTargetRef: { name: 'a' }, triggers: [{ type: 'cpu', metadata: { value: '70' } }] };
+    expect(await faultsOf({ ...scaled, spec })).toEqual([]);
+    expect(await faultsOf({ ...scaled, spec: { ...spec, maxReplicas: 3 } })).toEqual([
+      'ScaledObject a/spec/maxReplicas: unknown',
+    ]);
+    expect(await faultsOf({ ...service({}), kind: 'Servce' })).toEqual(['Servce a: no schema for v1 Servce']);
+  });
+});
+
+describe('the values of the chart', () => {
+  it('are all tried: each file of ci/ is rendered above', () => {
+    const used = Object.values(VARIANTS)
+      .flat()
+      .filter((it) => it.startsWith(chart));
+    expect(new Set(used).size).toBe(4);
+    for (const file of used) expect(existsSync(file)).toBe(true);
+  });
+});

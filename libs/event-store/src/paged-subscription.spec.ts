@@ -1,0 +1,68 @@
+import type { AllPage, ReadAllOptions } from './event-store.js';
+import { PagedSubscription } from './paged-subscription.js';
+
+describe('a subscription that reads pages', () => {
+  const following = (categories?: string[]) => {
+    const reads: (string | undefined)[] = [];
+    const told: string[] = [];
+    let head = '10';
+    const store = {
+      readAll: async ({ after }: ReadAllOptions): Promise<AllPage> => {
+        reads.push(after);
+        return { events: [], next: head, atEnd: true };
+      },
+    };
+    const subscription = new PagedSubscription(
+      store,
+      { after: 0, categories },
+      {
+        onEvents: async (_, next) => void told.push(next),
+        onDropped: (error) => {
+          throw error;
+        },
+      },
+      () => undefined,
+    );
+    const settled = async () => {
+      for (let tick = 0; tick < 20; tick++) await Promise.resolve();
+    };
+    const wake = () => {
+      subscription.wake();
+      return settled();
+    };
+    const appended = (to: number, ...args: Parameters<PagedSubscription['appended']>) => {
+      head = String(to);
+      subscription.appended(...args);
+      return settled();
+    };
+    return { reads, told, wake, appended };
+  };
+
+  it('passes events of other categories unread, also over gaps between positions', async () => {
+    const { reads, told, wake, appended } = following(['mine']);
+    await wake();
+    await appended(15, ['other', 'another'], 10, 15);
+    await appended(30, ['other'], 15, 30);
+    expect([reads, told]).toEqual([[undefined], ['10', '15', '30']]);
+    await appended(31, ['other', 'mine'], 30, 31);
+    expect([reads, told.at(-1)]).toEqual([[undefined, '30'], '31']);
+  });
+
+  it('reads when something may lie between, or when it wants every category', async () => {
+    const one = following(['mine']);
+    await one.wake();
+    await one.appended(20, ['other'], 15, 20);
+    expect(one.reads).toEqual([undefined, '10']);
+    const all = following();
+    await all.wake();
+    await all.appended(11, ['other'], 10, 11);
+    expect(all.reads).toEqual([undefined, '10']);
+  });
+
+  it('is not set back by news of what it has read', async () => {
+    const { reads, told, wake, appended } = following(['mine']);
+    await wake();
+    await appended(10, ['other'], 3, 7);
+    expect([reads, told]).toEqual([[undefined], ['10']]);
+  });
+});

@@ -1,0 +1,70 @@
+import { AppendGroups, type Append, type AppendAnswer } from './append-groups.js';
+
+const append = (stream: string, bytes = 10): Append => ({ stream, expected: -1, events: [], bytes });
+
+describe('appends in groups', () => {
+  /** Groups as they were sent; `faulty` says what a group is refused with. */
+  const recorded = (faulty: (streams: string[]) => unknown = () => undefined) => {
+    const sent: string[][] = [];
+    const groups = new AppendGroups(async (group) => {
+      const streams = group.map(({ stream }) => stream);
+      sent.push(streams);
+      const cause = faulty(streams);
+      if (cause !== undefined) throw new Error('refused', { cause });
+      return streams.map((stream): AppendAnswer => [-1, stream, true]);
+    });
+    return { sent, groups };
+  };
+
+  it('share what came while the group before was stored', async () => {
+    const { sent, groups } = recorded();
+    const answers = await Promise.all(['a', 'b', 'c'].map((stream) => groups.append(append(stream))));
+    expect(sent).toEqual([['a'], ['b', 'c']]);
+    expect(answers.map(([, position]) => position)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('begin again whenever one comes as the last group ends', async () => {
+    const { sent, groups } = recorded();
+    // Each comes at another moment after an answer.
+    const later = async (stream: string, ticks: number) => {
+      await groups.append(append(`${stream} first`));
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      return groups.append(append(stream));
+    };
+    for (let ticks = 0; ticks < 10; ticks++)
+      expect(await later(String(ticks), ticks)).toEqual([-1, String(ticks), true]);
+    expect(sent).toHaveLength(20);
+    await groups.idle();
+  });
+
+  it('are at most so many and so large, and one that is too large for a group goes alone', async () => {
+    const { sent, groups } = recorded();
+    const mega = 1024 * 1024;
+    await Promise.all([
+      groups.append(append('first')),
+      ...Array.from({ length: 300 }, (_, n) => groups.append(append(`small ${n}`))),
+      ...[5, 4, 9, 1].map((size) => groups.append(append(`${size} MiB`, size * mega))),
+    ]);
+    expect(sent.map((group) => group.length)).toEqual([1, 256, 45, 1, 1, 1]);
+    expect(sent.slice(2).map((group) => group.at(-1))).toEqual(['5 MiB', '4 MiB', '9 MiB', '1 MiB']);
+  });
+
+  it('go one by one when the server refuses the values of one', async () => {
+    const { sent, groups } = recorded((streams) => (streams.includes('bad') ? { code: '22021' } : undefined));
+    const results = await Promise.allSettled(
+      ['a', 'good', 'bad', 'fine'].map((stream) => groups.append(append(stream))),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(sent).toEqual([['a'], ['good', 'bad', 'fine'], ['good'], ['bad'], ['fine']]);
+  });
+
+  it('fail together when the server is away, and the next group is tried', async () => {
+    let away = true;
+    const { sent, groups } = recorded(() => (away ? { code: '57P01' } : undefined));
+    const results = await Promise.allSettled(['a', 'b', 'c'].map((stream) => groups.append(append(stream))));
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(sent).toEqual([['a'], ['b', 'c']]);
+    away = false;
+    expect(await groups.append(append('d'))).toEqual([-1, 'd', true]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Columns of one event, in the order the statements give them; 64-bit numbers arrive as text. */
+export type EventRow = [
+  position: string,
+  stream: string,
+  revision: string,
+  id: string,
+  type: string,
+  schemaVersion: number,
+  data: string,
+  metadata: string,
+];
+/** `total`: bytes of data and metadata up to and with this event. All but `head` are null on an empty page. */
+export type PageRow = [head: string, total: string, ...EventRow];
+
+export interface Statement {
+  /** Prepared once a connection under this name. */
+  name: string;
+  text: string;
+}
+
+const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
+
+const statement = (name: string, text: string): Statement => ({ name, text });
+
+/**
+ * The statements on a schema's events.
+ *
+ * @param partitioned events may be discarded, and what was the newest position stays known
+ */
+export const statementsOf = (schema: string, partitioned: boolean) => {
+  const events = `${schema}.events`;
+  const stored = `(SELECT max(position) FROM ${events})`;
+  const newest = partitioned
+    ? `coalesce(${stored}, (SELECT nullif(discarded_to, 0) FROM ${schema}.retention))`
+    : stored;
+  // One statement sees one moment: what is behind the page and the page itself belong together.
+  const page = (name: string, rows: string) =>
+    statement(
+      name,
+      `SELECT head, page.* FROM (SELECT coalesce(${newest}, 0) AS head) AS newest
+       LEFT JOIN (
+         SELECT * FROM (
+           SELECT sum(octet_length(data) + octet_length(metadata)) OVER (ORDER BY position) AS total, ${COLUMNS}
+           FROM (${rows}) AS found
+         ) AS measured
+         WHERE total - octet_length(data) - octet_length(metadata) < $3::bigint
+       ) AS page ON true ORDER BY page.position`,
+    );
+  return {
+    channel: `${schema}.events`,
+    append: statement(
+      'append',
+      `SELECT actual, last_position, fresh FROM ${schema}.append_group($1, $2, $3, $4, $5, $6, $7, $8)`,
+    ),
+    keepPartitions: statement('keep partitions', `SELECT ${schema}.keep_partitions()`),
+    head: statement('head', `SELECT ${newest}`),
+    forwards: statement(
+      'forwards',
+      `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`,
+    ),
+    backwards: statement(
+      'backwards',
+      `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision <= $2 ORDER BY revision DESC LIMIT $3`,
+    ),
+    all: page('all', `SELECT ${COLUMNS} FROM ${events} WHERE position > $1 ORDER BY position LIMIT $2`),
+    // Each category through its index, then merged: reading on costs the same however much the filter hides. Compared as a pair,
+    // and not for equality, so that the planner has no way by position alone and past all that the filter hides.
+    ofCategories: page(
+      'of categories',
+      `SELECT e.* FROM unnest($4::text[]) AS wanted (category) CROSS JOIN LATERAL (
+         SELECT ${COLUMNS} FROM ${events}
+         WHERE (category, position) > (wanted.category, $1) AND category <= wanted.category AND position > $1
+         ORDER BY category, position LIMIT $2) AS e ORDER BY e.position LIMIT $2`,
+    ),
+  };
+};

@@ -1,0 +1,91 @@
+import {
+  AppendTooLarge,
+  EventStore,
+  WrongExpectedRevision,
+  type AllPage,
+  type AppendResult,
+  type NewEvent,
+  type Position,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type Revision,
+  type StreamName,
+  type SubscribeOptions,
+  type Subscription,
+  type SubscriptionHandler,
+} from './event-store.js';
+
+/**
+ * One of several platforms on a server that has no schemas or databases: the names of its streams begin with a prefix,
+ * which nobody sees here. `head` is the whole server's.
+ */
+export class PrefixedEventStore extends EventStore {
+  constructor(
+    private readonly inner: EventStore,
+    private readonly prefix: string,
+  ) {
+    super();
+    if (!/^[A-Za-z0-9_]+$/.test(prefix)) throw new RangeError(`a prefix is letters, digits and _: ${prefix}`);
+  }
+
+  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    try {
+      return await this.inner.append(this.outer(stream), events, expected);
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) throw new WrongExpectedRevision(stream, expected, error.actual);
+      if (error instanceof AppendTooLarge) throw new AppendTooLarge(stream, error.bytes);
+      throw error;
+    }
+  }
+
+  async readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]> {
+    return this.ours(await this.inner.readStream(this.outer(stream), options));
+  }
+
+  override knownRevision(stream: StreamName): Revision | undefined {
+    return this.inner.knownRevision(this.outer(stream));
+  }
+
+  async readAll(options: ReadAllOptions): Promise<AllPage> {
+    const page = await this.inner.readAll({ ...options, categories: this.categories(options.categories) });
+    return { ...page, events: this.ours(page.events) };
+  }
+
+  subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
+    return this.inner.subscribe(
+      { ...options, categories: this.categories(options.categories) },
+      {
+        onEvents: (events, next) => handler.onEvents(this.ours(events), next),
+        onDropped: (error) => handler.onDropped(error),
+      },
+    );
+  }
+
+  head(): Promise<Position | undefined> {
+    return this.inner.head();
+  }
+
+  comparePositions(a: Position, b: Position): number {
+    return this.inner.comparePositions(a, b);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  private outer(stream: StreamName): StreamName {
+    return `${this.prefix}.${stream}`;
+  }
+
+  private categories(categories: readonly string[] | undefined): readonly string[] | undefined {
+    return categories?.map((category) => `${this.prefix}.${category}`);
+  }
+
+  private ours(events: readonly RecordedEvent[]): RecordedEvent[] {
+    const start = `${this.prefix}.`;
+    return events
+      .filter(({ stream }) => stream.startsWith(start))
+      .map((event) => ({ ...event, stream: event.stream.slice(start.length) }));
+  }
+}

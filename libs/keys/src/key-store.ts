@@ -1,0 +1,58 @@
+/** What a store is told and tells; it only ever sees sealed keys. Sealed keys are 60 bytes: iv 12, key 32, tag 16. */
+export interface WrappedKey {
+  id: string;
+  /** 64 bytes: version of the master key (4, big endian), then the sealed key. */
+  wrapped: Uint8Array;
+}
+export interface Rewrap extends WrappedKey {
+  before: Uint8Array;
+}
+export interface SigningKeyRow {
+  keyId: string;
+  tenant: string;
+  purpose: string;
+  algorithm: string;
+  publicJwk: string;
+  createdAt: string;
+  sealed: Uint8Array;
+}
+export interface DataKeyRow {
+  tenant: string;
+  purpose: string;
+  id: string;
+  sealed: Uint8Array;
+}
+/** `destroyed`: the id, or the whole tenant, has a tombstone. */
+export type Found<T> = { state: 'live'; row: T; created?: boolean } | { state: 'destroyed' } | { state: 'absent' };
+
+/** What a store of keys does for the vault above it, each durable and all or nothing. */
+export interface KeyJobs {
+  wrappedKeys: [undefined, { tenantKeys: WrappedKey[]; peppers: WrappedKey[] }];
+  /** Keeps the first of two: every caller gets all peppers, oldest first. */
+  putPepper: [WrappedKey, WrappedKey[]];
+  /** A row that somebody else rewrapped meanwhile is left alone. */
+  rewrap: [{ tenantKeys: Rewrap[]; peppers: Rewrap[] }, void];
+  tenantKey: [string, Found<WrappedKey>];
+  /** Keeps the first of two: concurrent makers get the same key back. */
+  putTenantKey: [WrappedKey, Found<WrappedKey>];
+  putSigningKeys: [{ tenant: string; rows: SigningKeyRow[] }, 'made' | 'destroyed'];
+  ensureSigningKey: [SigningKeyRow, Found<SigningKeyRow>];
+  signingKey: [{ tenant: string; keyId: string }, SigningKeyRow | undefined];
+  newestSigningKey: [{ tenant: string; purpose: string; algorithm: string }, SigningKeyRow | undefined];
+  /** Oldest first. */
+  signingKeys: [{ tenant: string; purpose: string }, SigningKeyRow[]];
+  putDataKey: [DataKeyRow, Found<DataKeyRow>];
+  dataKey: [{ tenant: string; purpose: string; id: string }, Found<DataKeyRow>];
+  /** An absent key gets its tombstone too: its maker may still be on the way. */
+  destroy: [{ tenant: string; keyIds: string[] }, void];
+  destroyTenant: [string, void];
+  /** What was destroyed before is gone from the disk as far as the engine can do that. */
+  scrub: [undefined, void];
+  checkpoint: [string, string | undefined];
+  setCheckpoint: [{ name: string; position: string }, void];
+}
+
+export interface KeyStore {
+  call<Job extends keyof KeyJobs>(job: Job, args?: KeyJobs[Job][0]): Promise<KeyJobs[Job][1]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,28 @@
+import type { KeyVault } from '../key-vault.js';
+import type { PostgresKeyVaultOptions } from './postgres-key-store.js';
+
+// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+
+/** KeyVault in a schema of PostgreSQL, which several processes share. @throws NotMigrated, MasterKeyMismatch */
+export const openPostgresKeyVault = async (options: PostgresKeyVaultOptions): Promise<KeyVault> => {
+  const [{ PostgresKeyStore }, { StoredKeyVault }] = await Promise.all([
+    import('./postgres-key-store.js'),
+    import('../stored-key-vault.js'),
+  ]);
+  const { masterKeys, clock, believeMs = 30_000, ...database } = options;
+  return StoredKeyVault.open(() => PostgresKeyStore.open(database), {
+    masterKeys,
+    believeMs,
+    ...(clock && { clock }),
+  });
+};
+
+/** Makes the tables of keys, or adds what this release needs. */
+export const migratePostgresKeys = async (options: {
+  url: string;
+  schema: string;
+  serviceRole?: string;
+}): Promise<void> => {
+  const [{ KEY_TABLES }, { migrateSchema }] = await Promise.all([import('./schema.js'), import('@attestry/postgres')]);
+  await migrateSchema(options, KEY_TABLES);
+};

@@ -1,0 +1,222 @@
+import type { Pool } from 'pg';
+import { openDatabase, type PostgresOptions } from '@attestry/postgres';
+import type { DataKeyRow, Found, KeyJobs, KeyStore, SigningKeyRow, WrappedKey } from '../key-store.js';
+import { KeyVaultUnavailable } from '../key-vault.js';
+import type { StoredKeyVaultOptions } from '../stored-key-vault.js';
+import { KEY_TABLES } from './schema.js';
+
+/** Cached keys are believed for 30 seconds by default. */
+export type PostgresKeyVaultOptions = PostgresOptions & StoredKeyVaultOptions;
+
+type Jobs = { [Job in keyof KeyJobs]: (args: KeyJobs[Job][0]) => Promise<KeyJobs[Job][1]> };
+
+interface Row {
+  [column: string]: unknown;
+}
+
+/** Data keys stored in one transaction at most; each holds two locks of the server's. */
+const MOST_KEYS = 64;
+
+interface WaitingKey {
+  row: DataKeyRow;
+  resolve: (found: Found<DataKeyRow>) => void;
+  reject: (error: Error) => void;
+}
+
+const signingKey = (row: Row): SigningKeyRow => ({
+  keyId: row['key_id'] as string,
+  tenant: row['tenant'] as string,
+  purpose: row['purpose'] as string,
+  algorithm: row['algorithm'] as string,
+  publicJwk: row['public_jwk'] as string,
+  createdAt: row['created_at'] as string,
+  sealed: row['sealed'] as Uint8Array,
+});
+
+/** Sealed keys in PostgreSQL. */
+export class PostgresKeyStore implements KeyStore {
+  private readonly waiting: WaitingKey[] = [];
+  private storing: Promise<void> | undefined;
+
+  private constructor(
+    private readonly pool: Pool,
+    private readonly schema: string,
+  ) {}
+
+  /** @throws NotMigrated, KeyVaultUnavailable */
+  static async open(options: PostgresOptions): Promise<PostgresKeyStore> {
+    return new PostgresKeyStore(await openDatabase(options, KEY_TABLES), options.schema);
+  }
+
+  call<Job extends keyof KeyJobs>(job: Job, args?: KeyJobs[Job][0]): Promise<KeyJobs[Job][1]> {
+    return (this.jobs[job] as (given: unknown) => Promise<KeyJobs[Job][1]>)(args);
+  }
+
+  async close(): Promise<void> {
+    await this.storing;
+    await this.pool.end();
+  }
+
+  private readonly jobs: Jobs = {
+    wrappedKeys: async () => {
+      // One statement, one moment: a pepper is there before the first tenant key.
+      const rows = await this.ask(
+        `SELECT 'tenant' AS kind, 0::bigint AS seq, tenant AS id, wrapped FROM ${this.schema}.tenant_keys WHERE live
+         UNION ALL SELECT 'pepper', seq, id, wrapped FROM ${this.schema}.peppers ORDER BY seq`,
+      );
+      const of = (kind: string) => rows.filter((row) => row['kind'] === kind).map(wrapped);
+      return { tenantKeys: of('tenant'), peppers: of('pepper') };
+    },
+    putPepper: async (pepper) => {
+      await this.ask(`INSERT INTO ${this.schema}.peppers (id, wrapped) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, [
+        pepper.id,
+        pepper.wrapped,
+      ]);
+      return (await this.ask(`SELECT id, wrapped FROM ${this.schema}.peppers ORDER BY seq`)).map(wrapped);
+    },
+    rewrap: async ({ tenantKeys, peppers }) => {
+      const columns = (keys: readonly { id: string; wrapped: Uint8Array; before: Uint8Array }[]) => [
+        keys.map(({ id }) => id),
+        keys.map((key) => key.wrapped),
+        keys.map(({ before }) => before),
+      ];
+      await this.ask(
+        `WITH tenants AS (
+           UPDATE ${this.schema}.tenant_keys t SET wrapped = given.wrapped
+           FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS given (id, wrapped, before)
+           WHERE t.tenant = given.id AND t.wrapped = given.before)
+         UPDATE ${this.schema}.peppers p SET wrapped = given.wrapped
+         FROM unnest($4::text[], $5::bytea[], $6::bytea[]) AS given (id, wrapped, before)
+         WHERE p.id = given.id AND p.wrapped = given.before`,
+        [...columns(tenantKeys), ...columns(peppers)],
+      );
+    },
+    tenantKey: (tenant) => this.tenantKey(tenant),
+    putTenantKey: async ({ id, wrapped: key }) => {
+      await this.ask(
+        `INSERT INTO ${this.schema}.tenant_keys (tenant, live, wrapped) VALUES ($1, true, $2) ON CONFLICT (tenant) DO NOTHING`,
+        [id, key],
+      );
+      return this.tenantKey(id);
+    },
+    putSigningKeys: async ({ tenant, rows }) => {
+      const [answer] = await this.ask(
+        `SELECT ${this.schema}.put_signing_keys($1, $2, $3, $4, $5, $6, $7::bytea[]) AS made`,
+        [
+          tenant,
+          ...(['keyId', 'purpose', 'algorithm', 'publicJwk', 'createdAt', 'sealed'] as const).map((column) =>
+            rows.map((row) => row[column]),
+          ),
+        ],
+      );
+      return answer!['made'] ? 'made' : 'destroyed';
+    },
+    ensureSigningKey: async (row) => {
+      const [found] = await this.ask(`SELECT * FROM ${this.schema}.ensure_signing_key($1, $2, $3, $4, $5, $6, $7)`, [
+        row.tenant,
+        row.keyId,
+        row.purpose,
+        row.algorithm,
+        row.publicJwk,
+        row.createdAt,
+        row.sealed,
+      ]);
+      return found ? { state: 'live', row: signingKey(found) } : { state: 'destroyed' };
+    },
+    signingKey: async ({ tenant, keyId }) => {
+      const [row] = await this.ask(
+        `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND key_id = $2 AND live`,
+        [tenant, keyId],
+      );
+      return row && signingKey(row);
+    },
+    newestSigningKey: async ({ tenant, purpose, algorithm }) => {
+      const [row] = await this.ask(
+        `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND purpose = $2 AND algorithm = $3 AND live
+         ORDER BY seq DESC LIMIT 1`,
+        [tenant, purpose, algorithm],
+      );
+      return row && signingKey(row);
+    },
+    signingKeys: async ({ tenant, purpose }) =>
+      (
+        await this.ask(
+          `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND purpose = $2 AND live ORDER BY seq`,
+          [tenant, purpose],
+        )
+      ).map(signingKey),
+    putDataKey: (row) =>
+      new Promise((resolve, reject) => {
+        this.waiting.push({ row, resolve, reject });
+        this.storing ??= this.storeDataKeys().finally(() => (this.storing = undefined));
+      }),
+    dataKey: async (key) => {
+      const rows = await this.ask(
+        `SELECT k.purpose, k.live, k.sealed FROM ${this.schema}.data_keys k WHERE k.tenant = $1 AND k.id = $2
+         UNION ALL SELECT '', false, NULL FROM ${this.schema}.tenant_keys t WHERE t.tenant = $1 AND NOT t.live`,
+        [key.tenant, key.id],
+      );
+      if (rows.some((row) => row['live'] === false)) return { state: 'destroyed' };
+      const row = rows.find(({ purpose }) => purpose === key.purpose);
+      return row ? { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array } } : { state: 'absent' };
+    },
+    destroy: async ({ tenant, keyIds }) => {
+      await this.ask(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenant, keyIds]);
+    },
+    destroyTenant: async (tenant) => {
+      await this.ask(`SELECT ${this.schema}.destroy_tenant($1)`, [tenant]);
+    },
+    // Rows are overwritten; what was in their place goes with the server's own vacuum (ADR 0018).
+    scrub: async () => undefined,
+    checkpoint: async (name) => {
+      const [row] = await this.ask(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);
+      return row?.['position'] as string | undefined;
+    },
+    setCheckpoint: async ({ name, position }) => {
+      await this.ask(
+        `INSERT INTO ${this.schema}.key_checkpoints (name, position) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
+        [name, position],
+      );
+    },
+  };
+
+  private async tenantKey(tenant: string): Promise<Found<WrappedKey>> {
+    const [row] = await this.ask(`SELECT live, wrapped FROM ${this.schema}.tenant_keys WHERE tenant = $1`, [tenant]);
+    if (!row) return { state: 'absent' };
+    return row['live'] ? { state: 'live', row: wrapped({ ...row, id: tenant }) } : { state: 'destroyed' };
+  }
+
+  /** One transaction at a time: what comes meanwhile shares the next one. */
+  private async storeDataKeys(): Promise<void> {
+    while (this.waiting.length) {
+      const group = this.waiting.splice(0, MOST_KEYS);
+      try {
+        const rows = await this.ask(
+          `SELECT at, state, stored, created FROM ${this.schema}.put_data_keys($1, $2, $3, $4::bytea[])`,
+          (['tenant', 'purpose', 'id', 'sealed'] as const).map((column) => group.map(({ row }) => row[column])),
+        );
+        for (const { at, state, stored, created } of rows) {
+          const { row, resolve } = group[Number(at) - 1]!;
+          resolve(
+            state === 'live'
+              ? { state, row: { ...row, sealed: stored as Uint8Array }, created: created as boolean }
+              : { state: 'destroyed' },
+          );
+        }
+      } catch (error) {
+        for (const { reject } of group) reject(error as Error);
+      }
+    }
+  }
+
+  private async ask(text: string, values: unknown[] = []): Promise<Row[]> {
+    try {
+      return (await this.pool.query<Row>(text, values)).rows;
+    } catch (error) {
+      throw new KeyVaultUnavailable(`key store: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+const wrapped = (row: Row): WrappedKey => ({ id: row['id'] as string, wrapped: row['wrapped'] as Uint8Array });

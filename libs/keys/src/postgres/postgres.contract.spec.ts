@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { findPostgres, PostgresServer, skipSuite, waitUntil } from '@attestry/testing';
+import { describeKeyVault } from '../keys.contract.js';
+import { ERASED, KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../key-vault.js';
+import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
+
+const programs = findPostgres();
+
+if (programs === undefined) {
+  skipSuite('KeyVault: PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
+  // Jest wants a test in each file.
+  it.skip('KeyVault: PostgreSQL', () => undefined);
+} else {
+  const current = { version: 1, key: new Uint8Array(32).fill(7) };
+  let server: PostgresServer;
+  let tests = 0;
+  beforeAll(async () => {
+    server = await PostgresServer.start(programs);
+  }, 60_000);
+  afterAll(() => server.stop());
+
+  const migrated = async () => {
+    const options = { url: server.url(), schema: `test${++tests}` };
+    await migratePostgresKeys(options);
+    return { ...options, onFailure: () => undefined };
+  };
+
+  describeKeyVault('PostgreSQL', async () => {
+    const options = await migrated();
+    return {
+      open: () => openPostgresKeyVault({ ...options, masterKeys: { current } }),
+      remove: async () => undefined,
+    };
+  });
+
+  describe('KeyVault: PostgreSQL', () => {
+    const tenant = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    const opened: KeyVault[] = [];
+    const open = async (options: Parameters<typeof openPostgresKeyVault>[0]) => {
+      const vault = await openPostgresKeyVault(options);
+      opened.push(vault);
+      return vault;
+    };
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((vault) => vault.close()));
+    });
+
+    it('is refused before it is migrated, and migrated by several processes at once', async () => {
+      const options = { url: server.url(), schema: `test${++tests}` };
+      const opening = { ...options, masterKeys: { current }, onFailure: () => undefined };
+      await expect(open(opening)).rejects.toThrow(/keys has schema version 0, this release needs 1/);
+      await Promise.all([1, 2, 3].map(() => migratePostgresKeys(options)));
+      await migratePostgresKeys(options);
+      await open(opening);
+    });
+
+    it('has one pepper, one tenant key and one newest key for processes that begin together', async () => {
+      const options = { ...(await migrated()), masterKeys: { current } };
+      const vaults = await Promise.all([1, 2, 3, 4].map(() => open(options)));
+      const mac = vaults[0]!.mac('secret', 'here');
+      expect(vaults.map((vault) => vault.verifyMac('secret', mac, 'here'))).toEqual([true, true, true, true]);
+      const ensured = await Promise.all(vaults.map((vault) => vault.ensureSigningKey(tenant, 'token', 'P-256')));
+      expect(new Set(ensured.map(({ keyId }) => keyId)).size).toBe(1);
+      const ids = vaults.map(() => randomUUID());
+      const sealed = await Promise.all(
+        vaults.map(async (vault, at) => {
+          await vault.createDataKey(tenant, 'user', ids[at]!);
+          return vault.seal(tenant, 'user', ids[at]!, `text ${at}`);
+        }),
+      );
+      const read = await Promise.all(sealed.map((text, at) => vaults[(at + 1) % 4]!.open(tenant, 'user', text)));
+      expect(read).toEqual(['text 0', 'text 1', 'text 2', 'text 3']);
+    });
+
+    it('lets no key live that is destroyed while it is being made', async () => {
+      const options = { ...(await migrated()), masterKeys: { current } };
+      const [maker, destroyer] = [await open(options), await open(options)];
+      await maker.createDataKey(tenant, 'session', 'warm');
+      for (let round = 0; round < 30; round++) {
+        const id = `s${round}`;
+        const { sealed, durable } = maker.sealWithNewKey(tenant, 'session', id, 'text');
+        const made = durable.then(
+          () => 'made',
+          (error: unknown) => error,
+        );
+        await destroyer.destroy(tenant, [id]);
+        const outcome = await made;
+        if (outcome !== 'made') expect(outcome).toBeInstanceOf(KeyNotFound);
+        const third = await openPostgresKeyVault(options);
+        expect(await third.open(tenant, 'session', sealed)).toBe(ERASED);
+        await third.close();
+      }
+    });
+
+    it('believes what it remembers of a key that another process destroyed only for a while', async () => {
+      const options = { ...(await migrated()), masterKeys: { current } };
+      const [forgetful, destroyer] = [await open({ ...options, believeMs: 200 }), await open(options)];
+      await forgetful.createDataKey(tenant, 'user', 'u1');
+      const sealed = await forgetful.seal(tenant, 'user', 'u1', 'text');
+      await destroyer.destroy(tenant, ['u1']);
+      await waitUntil(async () => (await forgetful.open(tenant, 'user', sealed)) === ERASED, { timeoutMs: 5000 });
+      await expect(forgetful.createDataKey(tenant, 'user', 'u1')).rejects.toThrow(KeyNotFound);
+    });
+
+    it('is rewrapped once by processes that begin together with a new master key', async () => {
+      const options = await migrated();
+      const before = await open({ ...options, masterKeys: { current } });
+      await before.createDataKey(tenant, 'user', 'u1');
+      const sealed = await before.seal(tenant, 'user', 'u1', 'text');
+      const mac = before.mac('secret');
+      const next = { version: 2, key: new Uint8Array(32).fill(9) };
+      const after = await Promise.all(
+        [1, 2, 3].map(() => open({ ...options, masterKeys: { current: next, previous: [current] } })),
+      );
+      for (const vault of after) {
+        expect(await vault.open(tenant, 'user', sealed)).toBe('text');
+        expect(vault.verifyMac('secret', mac)).toBe(true);
+      }
+      await open({ ...options, masterKeys: { current: next } });
+      await expect(open({ ...options, masterKeys: { current } })).rejects.toThrow(MasterKeyMismatch);
+    });
+
+    it('says that it cannot be reached, in its own words, and goes on when it can', async () => {
+      const options = { ...(await migrated()), masterKeys: { current }, timeoutMs: 1000 };
+      const vault = await open(options);
+      await vault.createDataKey(tenant, 'user', 'u1');
+      await server.kill();
+      await expect(vault.createDataKey(tenant, 'user', 'u2')).rejects.toThrow(KeyVaultUnavailable);
+      await expect(vault.listSigningKeys(tenant, 'did')).rejects.toThrow(KeyVaultUnavailable);
+      await server.restart();
+      await waitUntil(() => vault.createDataKey(tenant, 'user', 'u2').then(() => true));
+      expect(await vault.seal(tenant, 'user', 'u2', 'text')).toMatch(/^v1\.u2\./);
+    }, 60_000);
+
+    it('needs no more rights than to add and overwrite', async () => {
+      const role = `keys_service_${++tests}`;
+      const options = { url: server.url(), schema: `test${++tests}` };
+      const { default: pg } = await import('pg');
+      const owner = new pg.Client(options.url);
+      await owner.connect();
+      await owner.query(`CREATE ROLE ${role} LOGIN`);
+      await migratePostgresKeys({ ...options, serviceRole: role });
+      const vault = await open({
+        url: server.url(role),
+        schema: options.schema,
+        masterKeys: { current },
+        onFailure: () => undefined,
+      });
+      const [key] = await vault.createSigningKeys(tenant, 'did', ['P-256']);
+      await vault.createDataKey(tenant, 'user', 'u1');
+      await vault.destroy(tenant, [key!.keyId, 'u1']);
+      await vault.destroyTenant(tenant);
+      const service = new pg.Client(server.url(role));
+      await service.connect();
+      for (const statement of ['DELETE FROM', 'TRUNCATE', 'DROP TABLE'])
+        await expect(service.query(`${statement} ${options.schema}.data_keys`)).rejects.toThrow(
+          /permission denied|must be owner/,
+        );
+      await Promise.all([owner.end(), service.end()]);
+    });
+  });
+}

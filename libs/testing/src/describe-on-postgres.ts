@@ -1,0 +1,21 @@
+import { findPostgres, PostgresServer } from './postgres-server.js';
+import { skipSuite } from './skipped-suite.js';
+
+/** A suite on a PostgreSQL server of its own, told as skipped where none is installed. Uses Jest's globals. */
+export const describeOnPostgres = (suite: string, tests: (server: () => PostgresServer) => void): void => {
+  const programs = findPostgres();
+  if (programs === undefined) {
+    skipSuite(suite, 'PostgreSQL is not installed (Debian: apt install postgresql)');
+    // Jest wants a test in each file.
+    it.skip(suite, () => undefined);
+    return;
+  }
+  describe(suite, () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await PostgresServer.start(programs);
+    }, 60_000);
+    afterAll(() => server.stop());
+    tests(() => server);
+  });
+};
