@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import {
+  jetstream,
+  jetstreamManager,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import {
   errors,
@@ -74,6 +81,11 @@ class NatsServing implements Serving {
   }
 }
 
+/** What the bus needs is missing on the server. */
+export class NotMigrated extends Error {
+  override readonly name = 'NotMigrated';
+}
+
 /**
  * The message bus on a NATS server: requests over queue groups, the durable feed over JetStream. `migrateNats` has made
  * stream and buckets before.
@@ -99,7 +111,7 @@ export class NatsBus extends MessageBus {
     this.now = options.now ?? Date.now;
   }
 
-  /** @throws JetStreamApiError when the server was not migrated */
+  /** @throws NotMigrated */
   static async open(options: NatsBusOptions): Promise<NatsBus> {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const onWaiting = (reason: string) => options.onError('nats', new Error(`waiting for a server: ${reason}`));
@@ -109,7 +121,7 @@ export class NatsBus extends MessageBus {
       // The account's state is no service's business.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const buckets = (options.owners ?? []).map((owner) => `KV_${names.bucket(owner)}`);
-      for (const stream of [names.stream, ...buckets]) await manager.streams.info(stream);
+      for (const stream of [names.stream, ...buckets]) await mustExist(manager, stream);
       return new NatsBus(connection, names, jetstream(connection, { checkAPI: false }), manager, options);
     } catch (error) {
       await connection.close();
@@ -339,6 +351,17 @@ const envelopeOf = (message: Msg): Envelope | undefined => {
 };
 
 type CallFeed = ConstructorParameters<typeof DurableConsumer>[2]['call'];
+
+/** @throws NotMigrated */
+const mustExist = async (manager: JetStreamManager, stream: string): Promise<void> => {
+  try {
+    await manager.streams.info(stream);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
+      throw new NotMigrated(`NATS has no stream ${stream}, which this release needs: run "npm run migrate"`);
+    throw error;
+  }
+};
 
 /** Also as a NATS header, for whoever looks at the traffic without reading bodies. */
 const deadlineHeader = (deadline: number) => {

@@ -78,7 +78,7 @@ if (program === undefined) {
 
     it('is migrated by several processes at once, and twice, and is refused before', async () => {
       const name = namespace();
-      await expect(bus(name)).rejects.toThrow(/stream not found/);
+      await expect(bus(name)).rejects.toThrow(/NATS has no stream .*: run "npm run migrate"/);
       const connection = await connectNats({ servers: [server.url] });
       connections.push(connection);
       await Promise.all([1, 2, 3, 4].map(() => migrateNats(connection, name)));
