@@ -182,6 +182,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   private async appendGroups(): Promise<void> {
+    // What the caller appends in the same turn belongs into the same transaction.
+    await Promise.resolve();
     while (this.pending.length) {
       let characters = 0;
       const count = this.pending.findIndex(

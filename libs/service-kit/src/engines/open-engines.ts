@@ -9,11 +9,11 @@ import {
   randomIds,
   Streams,
   systemClock,
-  type Checkpoints,
   type Clock,
   type EventStore,
   type Ids,
   type Leases,
+  type ListedCheckpoints,
 } from '@attestry/event-store';
 import {
   EmbeddedKeyVault,
@@ -39,6 +39,7 @@ import { databases } from './databases.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 import { MemoryRateCounter } from './rate-counter.js';
+import { refuseOlderEvents } from './refuse-older-events.js';
 import { SoleProcess } from './sole-process.js';
 
 export interface EnginesOptions {
@@ -51,6 +52,12 @@ export interface EnginesOptions {
 
 interface Closable {
   close(): Promise<void>;
+}
+
+interface OpenedEvents {
+  events: EventStore;
+  leases: Leases;
+  checkpoints: ListedCheckpoints;
 }
 
 const MASTER_KEY_FILE = 'master.key';
@@ -126,13 +133,20 @@ class Opening {
   async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
     const { events, leases, checkpoints } = await this.observed('domain', this.events('events', {}));
     const streams = new Streams(events, this.clock, this.ids);
-    return { events, streams, leases, checkpoints, readModels: await this.readModels('read-models', events, leases) };
+    const readModels = await this.readModels('read-models', events, leases);
+    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    return { events, streams, leases, checkpoints, readModels };
   }
 
   async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
     const { operationEventsDays: retentionDays } = this.config;
-    const { events, leases } = await this.observed('operations', this.events('operations', { retentionDays }));
-    return { operationEvents: events, operationReadModels: await this.readModels('analytics', events, leases) };
+    const { events, leases, checkpoints } = await this.observed(
+      'operations',
+      this.events('operations', { retentionDays }),
+    );
+    const readModels = await this.readModels('analytics', events, leases);
+    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    return { operationEvents: events, operationReadModels: readModels };
   }
 
   async keys(): Promise<KeyVault> {
@@ -158,10 +172,7 @@ class Opening {
     return this.keep(RedisRateCounter.open({ url, namespace, onError: this.failed('rate counter') }));
   }
 
-  private async events(
-    name: 'events' | 'operations',
-    options: { retentionDays?: number },
-  ): Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }> {
+  private async events(name: 'events' | 'operations', options: { retentionDays?: number }): Promise<OpenedEvents> {
     const { eventStoreUrl: url } = this.config;
     const database = databases(this.config)?.[name];
     if (url !== undefined) {
@@ -184,10 +195,7 @@ class Opening {
     return { events: store, leases: store.leases, checkpoints: store.checkpoints };
   }
 
-  private async observed(
-    name: 'domain' | 'operations',
-    opening: Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }>,
-  ) {
+  private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>) {
     const { events, leases, checkpoints } = await opening;
     return {
       events: new ObservedEventStore(events, name, this.metrics, this.tracing),
@@ -228,6 +236,11 @@ class Opening {
             onDatabaseFailure: this.fatal,
           }),
         );
+  }
+
+  /** Only EventStoreDB has replicas that may be behind for a moment. */
+  private get patienceMs(): number | undefined {
+    return this.config.eventStoreUrl === undefined ? 0 : undefined;
   }
 
   private file(name: string): string {
