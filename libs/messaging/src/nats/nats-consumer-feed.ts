@@ -198,6 +198,13 @@ export class NatsConsumerFeed implements ConsumerFeed {
     }
     before.sort((a, b) => epochOf(b.name) - epochOf(a.name));
     const acknowledged = before[0]?.acknowledged ?? (await this.options.startAfter());
+    const { last_seq: newest } = (await manager.streams.info(names.stream)).state;
+    // JetStream would pass over whatever gets the sequences in between.
+    if (acknowledged > newest)
+      throw new Error(
+        `consumer ${this.name} acknowledged ${acknowledged}, beyond the newest message of ${names.stream}, ${newest}: ` +
+          `the stream is older than the consumer. Delete its JetStream consumer ${before[0]?.name} to begin anew`,
+      );
     const consumer = `${prefix}${epoch}`;
     await manager.consumers.add(names.stream, {
       durable_name: consumer,
