@@ -14,6 +14,8 @@ import {
 } from '../event-store.js';
 
 export interface CopyOptions {
+  /** Default: every category. */
+  categories?: readonly string[];
   /** Whether a stream is copied, told by one of its events; asked once in a while for each. Default: every stream. */
   wanted?(event: RecordedEvent): boolean | Promise<boolean>;
   /** Streams that must be at the target before an event is; they are copied too. */
@@ -131,7 +133,7 @@ class Copying {
 
   async run(): Promise<CopyCounts> {
     for (let after: Position | undefined; ;) {
-      const page = await this.source.readAll({ after, limit: PAGE });
+      const page = await this.source.readAll({ after, limit: PAGE, categories: this.options.categories });
       await this.open(page.events);
       try {
         for (const event of page.events) await this.take(event);

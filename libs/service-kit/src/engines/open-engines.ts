@@ -21,6 +21,7 @@ import {
   openPostgresKeyVault,
   openRedisReplayGuard,
   type KeyVault,
+  type MasterKeysGiven,
 } from '@attestry/keys';
 import { Broker, openNatsBus, type MessageBus } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
@@ -72,11 +73,13 @@ const masterKeyOf = (config: PlatformConfig): Uint8Array => {
   return new Uint8Array(key);
 };
 
-const masterKeysOf = (config: PlatformConfig) => ({
+/** What the configuration knows of the master key. */
+export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
   current: { version: config.masterKeyVersion, key: masterKeyOf(config) },
   ...(config.previousMasterKey && {
     previous: [{ version: config.masterKeyVersion - 1, key: config.previousMasterKey }],
   }),
+  ...(config.nextMasterKey && { next: [{ version: config.masterKeyVersion + 1, key: config.nextMasterKey }] }),
 });
 
 /** Whether any engine of this configuration is a file. */
