@@ -1,145 +1,17 @@
 import 'reflect-metadata';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { type CopyCounts } from '@attestry/event-store';
-import { copyKeys, type CopiedKeys, type MasterKeysGiven } from '@attestry/keys';
-import { ConfigError, masterKeysOf, parseConfig } from '@attestry/service-kit';
-import { lockDataFolder, type DataFolderLock } from '@attestry/sqlite';
-import { copyHistory, type CopiedHistory } from './moving/copy-history.js';
-import { keyPlaceOf, mustExist } from './moving/key-place.js';
-import { kindsOf, nameOf, parsePlace, PLACES, type HistoryKind, type Place } from './moving/place.js';
-
-const USAGE = `usage: npm run copy-events -- --from PLACE --to PLACE [--tenant ID] [--only events|operations]
-  [--from-checkpoints PLACE] [--to-checkpoints PLACE] [--keys-from PLACE --keys-to PLACE] [--new-secrets]
-  [--live] [--leave-unpublished]
-PLACE: ${PLACES}`;
-
-const OPTIONS = {
-  from: { type: 'string' },
-  to: { type: 'string' },
-  tenant: { type: 'string' },
-  only: { type: 'string' },
-  'from-checkpoints': { type: 'string' },
-  'to-checkpoints': { type: 'string' },
-  'keys-from': { type: 'string' },
-  'keys-to': { type: 'string' },
-  'new-secrets': { type: 'boolean' },
-  live: { type: 'boolean' },
-  'leave-unpublished': { type: 'boolean' },
-} as const;
-
-class Usage extends Error {
-  constructor(message: string) {
-    super(`${message}\n${USAGE}`);
-  }
-}
-
-const readArguments = () => {
-  let values;
-  try {
-    ({ values } = parseArgs({ options: OPTIONS }));
-  } catch (error) {
-    throw new Usage((error as Error).message);
-  }
-  const place = (name: 'from-checkpoints' | 'to-checkpoints' | 'keys-from' | 'keys-to') =>
-    values[name] === undefined ? undefined : parsePlace(values[name]);
-  if (!values.from || !values.to) throw new Usage('--from and --to are required');
-  const [from, to] = [parsePlace(values.from), parsePlace(values.to)];
-  const { only } = values;
-  if (only !== undefined && only !== 'events' && only !== 'operations') throw new Usage(`--only ${only}`);
-  const kinds = kindsOf(from).filter((kind) => kindsOf(to).includes(kind) && (only ?? kind) === kind);
-  if (!kinds.length) throw new Usage(`there is nothing to copy from ${nameOf(from)} to ${nameOf(to)}`);
-  const keys = { from: place('keys-from'), to: place('keys-to') };
-  if (!keys.from !== !keys.to) throw new Usage('--keys-from and --keys-to go together');
-  if (JSON.stringify(from) === JSON.stringify(to)) throw new Usage('--from and --to are the same');
-  return {
-    values,
-    from,
-    to,
-    kinds,
-    keys,
-    fromCheckpoints: place('from-checkpoints'),
-    toCheckpoints: place('to-checkpoints'),
-  };
-};
-
-/** No platform runs on a folder that is locked here. */
-const lockFolders = async (places: readonly (Place | undefined)[]): Promise<DataFolderLock[]> => {
-  const folders = new Set(places.flatMap((place) => (place && 'folder' in place ? [place.folder] : [])));
-  const locks: DataFolderLock[] = [];
-  for (const folder of folders) locks.push(await lockDataFolder(folder));
-  return locks;
-};
-
-/** MASTER_KEY, or the one of a development installation in the folder the keys come from. */
-const masterKeys = (keysFrom: Place): MasterKeysGiven => {
-  const config = parseConfig(process.env, undefined, 'migrate');
-  if (config.masterKey) return masterKeysOf(config);
-  if (!('folder' in keysFrom) || !existsSync(join(keysFrom.folder, 'master.key')))
-    throw new Error('MASTER_KEY is required to copy keys');
-  return masterKeysOf(parseConfig({ ...process.env, DATA_DIR: keysFrom.folder }, undefined, 'migrate'));
-};
-
-const TELL_MS = 1000;
-const teller = (kind: HistoryKind) => {
-  let told = 0;
-  return ({ read, copied, present }: CopyCounts): void => {
-    if (Date.now() - told < TELL_MS) return;
-    told = Date.now();
-    process.stderr.write(`${kind}: ${read} read, ${copied} copied, ${present} were there\n`);
-  };
-};
+import { runCopy } from './moving/run-copy.js';
 
 /** Copies history, and keys where asked. Prints one JSON line with what was done. */
 const main = async (): Promise<void> => {
-  const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments();
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const begun = Date.now();
-  const sources = [from, fromCheckpoints, keys.from];
-  for (const place of [from, keys.from])
-    if (place && 'folder' in place && !existsSync(place.folder)) throw new Error(`${nameOf(place)} is not there`);
-  const locks = await lockFolders([...(values.live ? [] : sources), to, toCheckpoints, keys.to]);
-  try {
-    const summary: Partial<Record<HistoryKind, CopiedHistory>> & { keys?: CopiedKeys } = {};
-    // Keys first: a history whose keys do not fit is not begun.
-    if (keys.from && keys.to)
-      summary.keys = await copyKeys(mustExist(keyPlaceOf(keys.from)), keyPlaceOf(keys.to), {
-        masterKeys: masterKeys(keys.from),
-        otherPepper: values['new-secrets'] ?? false,
-        ...(values.tenant !== undefined && { tenantId: values.tenant }),
-      });
-    for (const kind of kinds)
-      if (!stopping.signal.aborted)
-        summary[kind] = await copyHistory({
-          kind,
-          from,
-          to,
-          fromCheckpoints,
-          toCheckpoints,
-          tenantId: values.tenant,
-          live: values.live,
-          leaveUnpublished: values['leave-unpublished'],
-          retentionDays: parseConfig(process.env, undefined, 'migrate').operationEventsDays,
-          signal: stopping.signal,
-          onProgress: teller(kind),
-        });
-    const complete = kinds.every((kind) => summary[kind]?.complete);
-    if (!summary.keys) process.stderr.write('keys were not copied: see --keys-from and --keys-to\n');
-    if (!complete) process.stderr.write('not complete: run it again before a platform is started on the target\n');
-    console.log(JSON.stringify({ complete, ...summary, seconds: (Date.now() - begun) / 1000 }));
-    if (stopping.signal.aborted) process.exitCode = 130;
-  } finally {
-    for (const lock of locks) lock.release();
-  }
+  const summary = await runCopy(process.argv.slice(2), process.env, stopping.signal, (line) => console.error(line));
+  console.log(JSON.stringify(summary));
+  if (stopping.signal.aborted) process.exitCode = 130;
 };
 
-/** What the operator can mend says how; a stack would not help. */
-const isKnown = (error: unknown): boolean =>
-  error instanceof ConfigError || (error instanceof Error && !(error instanceof TypeError));
-
 main().catch((error: unknown) => {
-  console.error(isKnown(error) ? (error as Error).message : error);
+  // The operator's to mend: the message says how, a stack would not.
+  console.error(error instanceof Error && !(error instanceof TypeError) ? error.message : error);
   process.exit(1);
 });

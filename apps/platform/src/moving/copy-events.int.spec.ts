@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import {
   CHAIN_START,
   chainValue,
@@ -25,10 +24,10 @@ import {
   startEventStoreDbStandIn,
 } from '@attestry/testing';
 import { PUBLISHERS } from './publishers.js';
+import { runCopy, type Summary } from './run-copy.js';
 
 const PROGRAM = join(repository, 'apps/platform/dist/copy-events.js');
 const MASTER_KEY = randomBytes(32).toString('base64url');
-const run = promisify(execFile);
 let folder: string;
 let serial = 0;
 const ends: (() => Promise<unknown> | void)[] = [];
@@ -42,20 +41,12 @@ afterEach(async () => {
 });
 
 const env = () => ({ ...ownEnvironment(), MASTER_KEY });
-interface Summary {
-  complete: boolean;
-  events?: { copied: number; present: number; complete: boolean };
-  operations?: { copied: number; present: number; renumbered: number };
-}
-/** The command as it is run. */
-const copy = async (...words: string[]): Promise<Summary> => {
-  const { stdout } = await run(process.execPath, ['--no-warnings', PROGRAM, ...words], { env: env() });
-  return JSON.parse(stdout) as Summary;
-};
+const copy = (...words: string[]): Promise<Summary> =>
+  runCopy(words, { MASTER_KEY }, new AbortController().signal, () => undefined);
 const refusal = async (...words: string[]): Promise<string> => {
-  const error = (await copy(...words).catch((reason: unknown) => reason)) as { code: number; stderr: string };
-  expect(error).toMatchObject({ code: 1 });
-  return error.stderr;
+  const error: unknown = await copy(...words).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Error);
+  return (error as Error).message;
 };
 
 const eventsOf = (tenantId: string, count: number, type = 'Happened'): NewEvent[] => {
@@ -184,7 +175,7 @@ if (!programs)
   };
 
   it('goes on after a kill, on a target that no platform starts on before; and back again', async () => {
-    const { at } = await dataFolder('a', 8000);
+    const { at } = await dataFolder('a', 3000);
     const { place, open, start } = await migrated();
     const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', place], { env: env() });
     const killed = new Promise((resolve) => child.once('exit', resolve));
@@ -204,8 +195,7 @@ if (!programs)
       try {
         rest = await copy('--from', at, '--to', place);
       } catch (error) {
-        if (Date.now() > end || !String((error as { stderr: string }).stderr).includes('a platform runs on'))
-          throw error;
+        if (Date.now() > end || !(error as Error).message.includes('a platform runs on')) throw error;
       }
     expect(rest.events).toMatchObject({ copied: written.length - there, present: there, reordered: 0 });
     const copied = await all(store);

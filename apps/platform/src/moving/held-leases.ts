@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases } from '@attestry/event-store';
 
-const LEASE_MS = 30_000;
+const LEASE_MS = 10_000;
 
 /** Leases that a running platform would hold, held here, so that none runs or begins to publish meanwhile. */
 export class HeldLeases {

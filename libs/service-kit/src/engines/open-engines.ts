@@ -282,6 +282,12 @@ export const natsOptions = (config: PlatformConfig) => ({
   }),
 });
 
+/** Waits for each, so that none opens after those that did were closed. @throws what the first one that failed says */
+const all = async <T extends readonly unknown[]>(opening: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> => {
+  await Promise.allSettled(opening);
+  return Promise.all(opening);
+};
+
 /**
  * Opens the engines that a process needs. Whatever of them is a file belongs to one process per data folder; whatever is
  * a server was migrated before.
@@ -301,13 +307,13 @@ export const openProcessEngines = async (
       opening.keepUntilClose({ close: async () => lock.release() });
     }
     await opening.trace();
-    const [domain, operations, vault, replayGuard, rates] = await Promise.all([
+    const [domain, operations, vault, replayGuard, rates] = await all([
       needs.has('domain') ? opening.domain() : undefined,
       needs.has('operations') ? opening.operations() : undefined,
       needs.has('keys') ? opening.keys() : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
-    ]);
+    ] as const);
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
