@@ -11,7 +11,7 @@ import {
   type OperationEventMessage,
   type Outcome,
 } from '@attestry/contracts';
-import { verifyChain } from '@attestry/event-store';
+import { CHAIN_START, chainValue, NO_STREAM, verifyChain, type NewEvent } from '@attestry/event-store';
 import {
   openEngines,
   parseConfig,
@@ -228,6 +228,34 @@ describe('analytics', () => {
     await publish(message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     expect(await types()).toHaveLength(4);
+  });
+
+  it('goes on with a history whose sequences are those of another feed', async () => {
+    const stream = operationStream(T1, new Date(now).toISOString());
+    const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, deadline: now };
+    const metadata = { tenantId: T1, requestId: 'r0', actor: 'client:c1', operation: 'analytics.record-operations' };
+    const caused = {
+      correlationId: 'r0',
+      causationId: 'r0',
+      partitionKey: T1,
+      occurredAt: new Date(now).toISOString(),
+    };
+    const moved: NewEvent = {
+      id: '00000000-0000-4000-8000-999999999999',
+      type: 'OperationStarted',
+      schemaVersion: 1,
+      data: fact,
+      metadata: { ...metadata, ...caused, sourceSequence: '9000000000000000', chain: '' },
+    };
+    moved.metadata.chain = chainValue(CHAIN_START, moved);
+    await engines.operationEvents.append(stream, [moved], NO_STREAM);
+    await publish(message('START', 'r1'), message('SUCCESS', 'r1'));
+    expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+    // And knows what it wrote itself by its sequence: nothing is doubled after a restart.
+    await close();
+    await open();
+    expect(await types({ requestIds: ['r1'] })).toHaveLength(2);
+    expect(verifyChain(await engines.operationEvents.readStream(stream))).toMatchObject({ intact: true });
   });
 
   it('shows a management call about a tenant in its trail too', async () => {

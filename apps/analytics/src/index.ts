@@ -8,3 +8,4 @@ export const analyticsService: ServiceDefinition = {
   module: AnalyticsModule,
   endpoints: analyticsEndpoints,
 };
+export { OPERATION_CATEGORY } from './operation-stream/operation-stream.events.js';

@@ -1,10 +1,12 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { didsEndpoints } from './dids.endpoints.js';
 import { DidsModule } from './dids.module.js';
+import { PUBLISHED } from './dids.reactions.js';
 
 export const didsService: ServiceDefinition = {
   name: 'dids',
   needs: ['domain', 'keys'],
+  publishes: PUBLISHED,
   module: DidsModule,
   endpoints: didsEndpoints,
 };

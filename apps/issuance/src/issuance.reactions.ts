@@ -6,6 +6,9 @@ import { credentialConfiguration } from './credential-configuration/credential-c
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
 
+/** Categories that {@link factsOf} tells of. */
+export const PUBLISHED: readonly string[] = [credentialConfiguration.category, user.category, issuanceSession.category];
+
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
@@ -48,11 +51,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts(
-      'issuance',
-      [credentialConfiguration.category, user.category, issuanceSession.category],
-      factsOf,
-    );
+    this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',
       categories: [credentialConfiguration.category],

@@ -1,10 +1,12 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
+import { PUBLISHED } from './management.reactions.js';
 
 export const managementService: ServiceDefinition = {
   name: 'management',
   needs: ['domain', 'keys'],
+  publishes: PUBLISHED,
   module: ManagementModule,
   endpoints: managementEndpoints,
 };

@@ -1,10 +1,12 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
+import { PUBLISHED } from './webhooks.reactions.js';
 
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',
   needs: ['domain', 'keys'],
+  publishes: PUBLISHED,
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
 };

@@ -327,6 +327,13 @@ export const SETTINGS = {
     key32,
     { secret: true, ...optional },
   ),
+  nextMasterKey: setting(
+    'MASTER_KEY_NEXT',
+    'The key of a rotation to come, version one higher: read with already, not yet used to wrap. For processes that are replaced in turn.',
+    '',
+    key32,
+    { secret: true, ...optional },
+  ),
   managementClientId: setting(
     'MANAGEMENT_CLIENT_ID',
     'The first management client; in development made once and written to `<DATA_DIR>/management-client.json`.',

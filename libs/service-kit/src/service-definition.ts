@@ -8,6 +8,8 @@ export interface ServiceDefinition {
   name: ServiceName;
   /** Engines beside the bus. */
   needs: readonly EngineNeed[];
+  /** Categories of the events that become facts for the other services. Default: none. */
+  publishes?: readonly string[];
   module: Type;
   endpoints: readonly Endpoint[];
 }

@@ -128,6 +128,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   /** Batches and sweeps take turns. */
   private turn: Promise<void> = Promise.resolve();
   private handled = '';
+  /** Newest sequence of the feed that is known; '' before the first. */
+  private newest = '';
   private readonly waiting = new Set<() => void>();
 
   constructor(
@@ -187,6 +189,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async record(messages: readonly FeedMessage[]): Promise<void> {
+    const { sequence: newest } = messages.at(-1)!;
+    if (isLater(newest, this.newest)) this.newest = newest;
     const records: Recorded[] = [];
     let committed: RequestsCommitted['requests'][number][] = [];
     const now = this.clock.now().toISOString();
@@ -363,15 +367,22 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       ? {
           revision: last.revision,
           chain: last.metadata.chain,
-          sourceSequence: last.metadata.sourceSequence ?? '',
+          sourceSequence: this.ofThisFeed(last.metadata.sourceSequence ?? ''),
         }
       : { revision: NO_STREAM, chain: CHAIN_START, sourceSequence: '' };
     this.heads.set(stream, head);
     return head;
   }
 
+  /** History that was moved or restored tells sequences of another feed: nothing of this one is in the stream yet. */
+  private ofThisFeed(sequence: string): string {
+    return isLater(sequence, this.newest) ? '' : sequence;
+  }
+
   private async recover(): Promise<void> {
     this.heads.clear();
+    const newest = (await this.bus.head()) ?? '';
+    if (isLater(newest, this.newest)) this.newest = newest;
     // What is open is known only when the rows show all that is stored.
     while (!(await this.readModel.running.waitForHead(5000))) {
       this.logger.warn('analytics waits for its projection');

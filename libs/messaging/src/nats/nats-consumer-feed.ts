@@ -203,6 +203,13 @@ export class NatsConsumerFeed implements ConsumerFeed {
     const found = await Promise.all(before.map((name) => this.find(name)));
     const newest = found.findLast((info) => info !== undefined);
     const acknowledged = newest ? acknowledgedBy(newest) : await this.options.startAfter();
+    const { last_seq: head } = (await manager.streams.info(names.stream)).state;
+    // JetStream would pass over whatever gets the sequences in between.
+    if (acknowledged > head)
+      throw new Error(
+        `consumer ${this.name} acknowledged ${acknowledged}, beyond the newest message of ${names.stream}, ${head}: ` +
+          `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to begin anew`,
+      );
     const consumer = names.session(this.name, epoch);
     // Noted first: what is not noted is never found again. Who was overtaken since fails here.
     const noted = JSON.stringify([...before, consumer]);

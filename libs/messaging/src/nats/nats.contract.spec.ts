@@ -1,4 +1,5 @@
 import { findNatsServer, NatsServer, skipSuite, waitUntil } from '@attestry/testing';
+import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { RequestFailed, type ConsumerOptions } from '../message-bus.js';
@@ -6,6 +7,7 @@ import { describeMessageBus, type BusUnderTest } from '../messaging.contract.js'
 import { connectNats } from './connect-nats.js';
 import { migrateNatsServer, openNatsBus } from './load-nats.js';
 import { migrateNats } from './migrate-nats.js';
+import { Names } from './names.js';
 import { NatsBus, type NatsBusOptions } from './nats-bus.js';
 
 const program = findNatsServer();
@@ -145,6 +147,30 @@ if (program === undefined) {
       const three = collect(heir);
       await waitUntil(() => three.got.length >= 2);
       expect(three.got).toEqual([1, 2]);
+    });
+
+    it('does not go on behind the newest message, as after the restore of an older stream, and says so', async () => {
+      const { name, connection } = await migrated();
+      const one = await bus(name);
+      await publish(one, 1, 2);
+      const manager = await jetstreamManager(connection);
+      await manager.consumers.add(`${name}_feed`, {
+        durable_name: 'all~1',
+        filter_subject: `${name}.feed.event.>`,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: 6,
+      });
+      const sessions = await new Kvm(connection).open(`${name}_consumers`);
+      await sessions.put(new Names(name).sessionsKey('all'), JSON.stringify(['all~1']));
+      const { got, consumer } = collect(one);
+      await waitUntil(() => !consumer.health.healthy);
+      expect(consumer.health.error).toContain('consumer all acknowledged 5, beyond the newest message');
+      await publish(one, 3, 4);
+      expect(got).toEqual([]);
+      await manager.consumers.delete(`${name}_feed`, 'all~1');
+      await waitUntil(() => got.length === 4 && consumer.health.healthy);
+      expect(got).toEqual([1, 2, 3, 4]);
     });
 
     it('lets a listener know that it is cut off, and hears what it missed when the server is back', async () => {

@@ -11,11 +11,11 @@ import {
   randomIds,
   Streams,
   systemClock,
-  type Checkpoints,
   type Clock,
   type EventStore,
   type Ids,
   type Leases,
+  type ListedCheckpoints,
 } from '@attestry/event-store';
 import {
   EmbeddedKeyVault,
@@ -23,6 +23,7 @@ import {
   openPostgresKeyVault,
   openRedisReplayGuard,
   type KeyVault,
+  type MasterKeysGiven,
 } from '@attestry/keys';
 import { Broker, openNatsBus, type MessageBus } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
@@ -42,6 +43,7 @@ import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engine
 import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 import { MemoryRateCounter } from './rate-counter.js';
+import { refuseOlderEvents } from './refuse-older-events.js';
 import { SoleProcess } from './sole-process.js';
 
 export interface EnginesOptions {
@@ -58,6 +60,12 @@ interface Closable {
   close(): Promise<void>;
 }
 
+interface OpenedEvents {
+  events: EventStore;
+  leases: Leases;
+  checkpoints: ListedCheckpoints;
+}
+
 const MASTER_KEY_FILE = 'master.key';
 
 /** MASTER_KEY, or in development the one made once in the data folder (mode 0600). */
@@ -70,11 +78,13 @@ const masterKeyOf = (config: PlatformConfig): Uint8Array => {
   return new Uint8Array(key);
 };
 
-const masterKeysOf = (config: PlatformConfig) => ({
+/** What the configuration knows of the master key. */
+export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
   current: { version: config.masterKeyVersion, key: masterKeyOf(config) },
   ...(config.previousMasterKey && {
     previous: [{ version: config.masterKeyVersion - 1, key: config.previousMasterKey }],
   }),
+  ...(config.nextMasterKey && { next: [{ version: config.masterKeyVersion + 1, key: config.nextMasterKey }] }),
 });
 
 /** Whether any engine of this configuration is a file. */
@@ -133,13 +143,20 @@ class Opening {
   async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
     const { events, leases, checkpoints } = await this.observed('domain', this.events('events', {}));
     const streams = new Streams(events, this.clock, this.ids);
-    return { events, streams, leases, checkpoints, readModels: await this.readModels('read-models', events, leases) };
+    const readModels = await this.readModels('read-models', events, leases);
+    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    return { events, streams, leases, checkpoints, readModels };
   }
 
   async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
     const { operationEventsDays: retentionDays } = this.config;
-    const { events, leases } = await this.observed('operations', this.events('operations', { retentionDays }));
-    return { operationEvents: events, operationReadModels: await this.readModels('analytics', events, leases) };
+    const { events, leases, checkpoints } = await this.observed(
+      'operations',
+      this.events('operations', { retentionDays }),
+    );
+    const readModels = await this.readModels('analytics', events, leases);
+    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    return { operationEvents: events, operationReadModels: readModels };
   }
 
   async keys(): Promise<KeyVault> {
@@ -165,10 +182,7 @@ class Opening {
     return this.keep(RedisRateCounter.open({ url, namespace, onError: this.failed('rate counter') }));
   }
 
-  private async events(
-    name: 'events' | 'operations',
-    options: { retentionDays?: number },
-  ): Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }> {
+  private async events(name: 'events' | 'operations', options: { retentionDays?: number }): Promise<OpenedEvents> {
     const { eventStoreUrl: url } = this.config;
     const database = databases(this.config)?.[name];
     if (url !== undefined) {
@@ -193,10 +207,7 @@ class Opening {
     return { events: store, leases: store.leases, checkpoints: store.checkpoints };
   }
 
-  private async observed(
-    name: 'domain' | 'operations',
-    opening: Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }>,
-  ) {
+  private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>) {
     const { events, leases, checkpoints } = await opening;
     return {
       events: new ObservedEventStore(events, name, this.metrics, this.tracing),
@@ -239,6 +250,11 @@ class Opening {
         );
   }
 
+  /** Only EventStoreDB has replicas that may be behind for a moment. */
+  private get patienceMs(): number | undefined {
+    return this.config.eventStoreUrl === undefined ? 0 : undefined;
+  }
+
   private file(name: string): string {
     return join(this.config.dataDir, name);
   }
@@ -275,6 +291,12 @@ export const natsOptions = (config: PlatformConfig) => ({
   }),
 });
 
+/** Waits for each, so that none opens after those that did were closed. @throws what the first one that failed says */
+const all = async <T extends readonly unknown[]>(opening: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> => {
+  await Promise.allSettled(opening);
+  return Promise.all(opening);
+};
+
 /**
  * Opens the engines that a process needs. Whatever of them is a file belongs to one process per data folder; whatever is
  * a server was migrated before.
@@ -294,13 +316,13 @@ export const openProcessEngines = async (
       opening.keepUntilClose({ close: async () => lock.release() });
     }
     await opening.trace();
-    const [domain, operations, vault, replayGuard, rates] = await Promise.all([
+    const [domain, operations, vault, replayGuard, rates] = await all([
       needs.has('domain') ? opening.domain() : undefined,
       needs.has('operations') ? opening.operations() : undefined,
       needs.has('keys') ? opening.keys() : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
-    ]);
+    ] as const);
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
