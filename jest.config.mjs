@@ -4,7 +4,7 @@ const { resolve } = createRequire(import.meta.url);
 /** Packages that CommonJS must load as such: Jest takes the same conditions for `require` as for `import`. */
 const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol', 'structured-headers'];
 
-// Levels by suffix: .spec.ts (pure), .int.spec.ts (one service, embedded adapters), .contract.spec.ts (every adapter of a port), .e2e.spec.ts (processes over HTTP).
+// Levels by suffix: .spec.ts (pure), .int.spec.ts (one service, embedded adapters), .contract.spec.ts (every adapter of a port), .e2e.spec.ts (processes over HTTP), .faults.spec.ts (a cluster that things are done to).
 const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -31,9 +31,10 @@ export default {
   // Engines start and keys are made on a busy machine: the limit is there to end a test that hangs, not to time one.
   testTimeout: 30_000,
   projects: [
-    level('unit', '.spec.ts', [...ignored, '\\.(int|contract|e2e)\\.spec\\.ts$']),
+    level('unit', '.spec.ts', [...ignored, '\\.(int|contract|e2e|faults)\\.spec\\.ts$']),
     level('contracts', '.contract.spec.ts'),
     level('int', '.int.spec.ts'),
     level('e2e', '.e2e.spec.ts'),
+    level('faults', '.faults.spec.ts'),
   ],
 };

@@ -6,7 +6,7 @@ import { did } from './did/did.state.js';
 import { DidDeletion } from './delete-did/did-deletion.js';
 
 /** Categories that {@link factsOf} tells of. */
-export const PUBLISHED: readonly string[] = [did.category];
+export const PUBLISHED = [did] as const;
 
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
@@ -36,7 +36,7 @@ export class DidsReactions implements OnApplicationBootstrap {
     this.reactions.publishFacts('dids', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'dids.finish-deletions',
-      categories: [did.category],
+      of: [did],
       onEvents: async (events) => {
         for (const stored of events) if (stored.type === 'DidDeletionStarted') await this.finishDeletion(stored);
       },

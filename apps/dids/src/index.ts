@@ -6,7 +6,7 @@ import { PUBLISHED } from './dids.reactions.js';
 export const didsService: ServiceDefinition = {
   name: 'dids',
   needs: ['domain', 'keys'],
-  publishes: PUBLISHED,
+  publishes: PUBLISHED.map(({ category }) => category),
   module: DidsModule,
   endpoints: didsEndpoints,
 };

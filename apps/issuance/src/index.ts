@@ -6,7 +6,7 @@ import { PUBLISHED } from './issuance.reactions.js';
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
   needs: ['domain', 'keys', 'replay-guard'],
-  publishes: PUBLISHED,
+  publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
   endpoints: issuanceEndpoints,
 };

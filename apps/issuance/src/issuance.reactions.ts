@@ -7,7 +7,7 @@ import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
 
 /** Categories that {@link factsOf} tells of. */
-export const PUBLISHED: readonly string[] = [credentialConfiguration.category, user.category, issuanceSession.category];
+export const PUBLISHED = [credentialConfiguration, user, issuanceSession] as const;
 
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
@@ -54,7 +54,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',
-      categories: [credentialConfiguration.category],
+      of: [credentialConfiguration],
       onEvents: async (events) => {
         for (const stored of events) await this.releaseIssuerKey(stored);
       },

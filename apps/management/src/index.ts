@@ -6,7 +6,7 @@ import { PUBLISHED } from './management.reactions.js';
 export const managementService: ServiceDefinition = {
   name: 'management',
   needs: ['domain', 'keys'],
-  publishes: PUBLISHED,
+  publishes: PUBLISHED.map(({ category }) => category),
   module: ManagementModule,
   endpoints: managementEndpoints,
 };

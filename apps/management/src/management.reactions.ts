@@ -6,7 +6,7 @@ import { TenantDirectory } from './directory/tenant-directory.js';
 import { tenant } from './tenant/tenant.state.js';
 
 /** Categories whose events are told. */
-export const PUBLISHED: readonly string[] = [tenant.category];
+export const PUBLISHED = [tenant] as const;
 
 /**
  * Tells the other services about tenants and their clients. Claims of subdomains are not published, nor do they count as

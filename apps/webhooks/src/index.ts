@@ -6,7 +6,7 @@ import { PUBLISHED } from './webhooks.reactions.js';
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',
   needs: ['domain', 'keys'],
-  publishes: PUBLISHED,
+  publishes: PUBLISHED.map(({ category }) => category),
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
 };

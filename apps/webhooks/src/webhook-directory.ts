@@ -18,6 +18,7 @@ interface Entry {
 const NAME = 'webhooks.directory';
 const CATCH_UP_MS = 10_000;
 const RETRY_MS = 1000;
+const PAGE = 256;
 
 /**
  * Who wants what, in memory: most tenants have no webhook, and that must cost nothing on the issuing path. Read from
@@ -59,10 +60,22 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     if (!this.isLoaded) this.loaded.resolve();
   }
 
-  /** Resolves when everything stored at the start is known. @throws when the process ends before */
-  async ready(): Promise<void> {
+  /**
+   * Resolves when everything is known that was stored when it was called, also by other processes: a webhook counts from
+   * the answer to its creation on. @throws when the process ends before
+   */
+  async upToDate(): Promise<void> {
     await this.loaded.promise;
     if (!this.isLoaded) throw new Error('stopped before the webhooks were known');
+    for (let after = this.after, atEnd = false; !atEnd;) {
+      const page = await this.store.readAll({
+        categories: [webhook.category],
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      });
+      for (const stored of page.events) this.apply(stored);
+      ({ atEnd, next: after } = page);
+    }
   }
 
   /** Enabled subscriptions of a tenant that existed at a time: one entry for each event name. */

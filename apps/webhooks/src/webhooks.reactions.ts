@@ -8,7 +8,7 @@ import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-deli
 import { webhook } from './webhook/webhook.state.js';
 
 /** Categories that {@link factsOf} tells of. */
-export const PUBLISHED: readonly string[] = [webhook.category];
+export const PUBLISHED = [webhook] as const;
 
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
@@ -46,7 +46,7 @@ export class WebhooksReactions implements OnApplicationBootstrap {
     this.reactions.publishFacts('webhooks', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'webhooks.delivery-keys',
-      categories: [webhookDelivery.category],
+      of: [webhookDelivery],
       onEvents: (events) => this.destroyDeliveryKeys(events),
     });
   }

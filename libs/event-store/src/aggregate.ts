@@ -65,3 +65,23 @@ export class UnknownEventType extends Error {
     super(`${event.stream} holds ${event.type} v${event.schemaVersion}, which this release does not know`);
   }
 }
+
+/** What an aggregate understands: its category and types. */
+export type Vocabulary = Pick<Aggregate<unknown, never>, 'category'> & {
+  readonly types: Readonly<Record<string, number>>;
+};
+
+/**
+ * For who handles events by their type and would pass over the others.
+ * @throws UnknownEventType for the first event that the aggregate of its stream does not list (decision 9)
+ */
+export const checkKnown = (
+  aggregates: readonly Vocabulary[],
+  events: readonly Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion'>[],
+): void => {
+  const types = new Map(aggregates.map((aggregate) => [aggregate.category, aggregate.types]));
+  for (const event of events) {
+    const version = types.get(event.stream.slice(0, event.stream.indexOf('-')))?.[event.type];
+    if (version === undefined || event.schemaVersion > version) throw new UnknownEventType(event);
+  }
+};

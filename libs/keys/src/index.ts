@@ -7,6 +7,7 @@ export {
   MasterKeyMismatch,
   PLATFORM,
   ReplayGuard,
+  ReplayGuardUnavailable,
   SealBroken,
   isErased,
   type DataPurpose,

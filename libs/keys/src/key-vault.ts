@@ -156,9 +156,14 @@ export class MasterKeyMismatch extends Error {
   override readonly name = 'MasterKeyMismatch';
 }
 
+/** The guard cannot tell whether a value was spent; it may be spent now. */
+export class ReplayGuardUnavailable extends Error {
+  override readonly name = 'ReplayGuardUnavailable';
+}
+
 /** Single-use values: c_nonce, proof ids. Durable; fails closed (decision 17). */
 export abstract class ReplayGuard {
-  /** True exactly once for a value within its life, never after it; rejects when the store cannot tell. */
+  /** True exactly once for a value within its life, never after it. @throws ReplayGuardUnavailable when the store cannot tell */
   abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;
   abstract close(): Promise<void>;
 }

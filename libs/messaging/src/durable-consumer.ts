@@ -37,6 +37,11 @@ export class DurableConsumer implements Consumer {
     return this.held;
   }
 
+  /** Another process does the work: this one is as well as it can be, whatever failed before. */
+  standBy(): void {
+    if (!this.state.healthy) this.state = { healthy: true, acknowledged: this.state.acknowledged };
+  }
+
   async close(): Promise<void> {
     if (!this.stopping) {
       this.stopping = true;

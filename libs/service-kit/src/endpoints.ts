@@ -65,6 +65,7 @@ const TRANSIENT = new Set([
   'EventStoreUnavailable',
   'KeyVaultUnavailable',
   'ReadModelUnavailable',
+  'ReplayGuardUnavailable',
   'UnknownEventType',
   'WrongExpectedRevision',
   'RequestFailed',

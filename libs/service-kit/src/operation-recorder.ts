@@ -16,9 +16,13 @@ export interface FailureSummary {
   message: string;
 }
 
+/** What is left to an outcome when the deadline is here, milliseconds. */
+const LEAST_MS = 500;
+
 /**
  * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (decisions 11 and 12). Each call resolves when the
- * message is on the disk. Metadata only: never a value of the request or the answer.
+ * message is on the disk, and rejects when it is not by the call's deadline: it may be there later all the same.
+ * Metadata only: never a value of the request or the answer.
  */
 export class OperationRecorder {
   constructor(
@@ -69,6 +73,21 @@ export class OperationRecorder {
       metadata,
       ...(about && { about }),
     };
-    await this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.party), data: message }]);
+    await inTime(
+      this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.party), data: message }]),
+      Math.max(LEAST_MS, context.deadline - Date.now()),
+    );
   }
 }
+
+const inTime = async (written: Promise<void>, ms: number): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`not acknowledged within ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([written, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

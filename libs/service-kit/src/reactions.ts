@@ -6,12 +6,14 @@ import {
   type ServiceName,
 } from '@attestry/contracts';
 import {
+  checkKnown,
   CheckpointedSubscription,
   EventStore,
   Leases,
   type Checkpoints,
   type Lease,
   type RecordedEvent,
+  type Vocabulary,
 } from '@attestry/event-store';
 import {
   MessageBus,
@@ -40,7 +42,8 @@ export const fact = <Data extends object>(type: IntegrationEventType<Data>, data
 export interface Reaction {
   /** Permanent: it names the checkpoint and the lease. `<service>.<what>` */
   name: string;
-  categories: readonly string[];
+  /** Of whose streams. A type that none of them lists was written by a newer release, which is waited for (decision 9). */
+  of: readonly Vocabulary[];
   onEvents(events: readonly RecordedEvent[], lease: Lease): Promise<void>;
   /** Where the checkpoint is kept; default beside the events. */
   checkpoints?: Checkpoints;
@@ -74,13 +77,17 @@ export class Reactions implements BeforeApplicationShutdown {
     const { store, leases } = this;
     const checkpoints = reaction.checkpoints ?? this.checkpoints;
     if (!store || !leases || !checkpoints) throw new Error(`${reaction.name}: this process has no domain events`);
+    const categories = reaction.of.map(({ category }) => category);
     const subscription = new CheckpointedSubscription({
       name: reaction.name,
       store,
       leases,
       checkpoints,
-      categories: reaction.categories,
-      handle: (events, lease) => this.traced(reaction, events, lease),
+      categories,
+      handle: (events, lease) => {
+        checkKnown(reaction.of, events);
+        return this.traced(reaction, events, lease);
+      },
       onError: (error) => {
         this.metrics.counter('reactionFailures').inc({ reaction: reaction.name });
         this.logger.error({ reaction: reaction.name, error: error.message }, 'reaction failed');
@@ -92,7 +99,7 @@ export class Reactions implements BeforeApplicationShutdown {
       kind: 'reaction',
       name: reaction.name,
       store,
-      categories: reaction.categories,
+      categories,
       position: () => subscription.health.position,
     });
     this.health.follow(reaction.name, () => subscription.health);
@@ -105,12 +112,12 @@ export class Reactions implements BeforeApplicationShutdown {
    */
   publishFacts(
     service: ServiceName,
-    categories: readonly string[],
+    of: readonly Vocabulary[],
     factsOf: (event: RecordedEvent) => readonly Fact[],
   ): CheckpointedSubscription {
     return this.start({
       name: publisherOf(service),
-      categories,
+      of,
       onEvents: async (events) => {
         const messages: OutgoingMessage[] = [];
         const requests = new Map<string, RequestsCommitted['requests'][number]>();

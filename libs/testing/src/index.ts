@@ -8,6 +8,8 @@ export * from './faulty-proxy.js';
 export * from './host-fetch.js';
 export * from './cluster/cluster.js';
 export * from './cluster/cluster-engines.js';
+export * from './cluster/cluster-stores.js';
+export * from './cluster/held-leases.js';
 export * from './cluster/service-process.js';
 export * from './cluster/start-platform.js';
 export * from './management-api.js';

@@ -122,6 +122,8 @@ const recorded = (data: OperationEventMessage, id: string, stream: string, seque
 export class RecordOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly heads = new LRUCache<string, Head>({ max: 20_000 });
   private open = new OpenOperations();
+  /** The bookkeeping says what a batch that failed would have stored. */
+  private ranAhead = false;
   private timer: NodeJS.Timeout | undefined;
   private lastDiscard = 0;
   private stopping = false;
@@ -204,6 +206,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       }
       committed = [];
     };
+    if (this.ranAhead) await this.recover();
     try {
       await this.loadHeads(messages);
       for (const message of messages) {
@@ -231,8 +234,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       noteCommitted();
       await this.append(records);
     } catch (error) {
-      // The bookkeeping has run ahead of the streams: both are taken from the store again before the next attempt.
-      await this.recover();
+      // Heads and open operations are taken from the store again before the next attempt, which fails until that works.
+      this.ranAhead = true;
       throw error;
     }
     this.handled = messages.at(-1)!.sequence;
@@ -244,6 +247,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
    * recorded by then, also after a long stop.
    */
   private async sweep(): Promise<void> {
+    if (this.ranAhead) return;
     const now = this.clock.now();
     const before = now.getTime() - GRACE_MS;
     if (this.open.overdue(before).length) {
@@ -389,6 +393,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       if (this.stopping) throw new Error('stopped before the open operations were known');
     }
     this.open = new OpenOperations(await this.restore());
+    this.ranAhead = false;
   }
 
   private async restore(): Promise<OpenOperation[]> {

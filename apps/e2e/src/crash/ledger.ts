@@ -42,6 +42,8 @@ export interface KeptNonce extends Kept {
 export interface KeptRecord extends Kept {
   id: string;
   possible: Set<string>;
+  /** An update that was not answered may still be under way until then, milliseconds of `performance.now()`. */
+  unsettledUntil?: number;
 }
 
 export interface KeptTenant extends Kept {
@@ -75,6 +77,10 @@ export class Ledger {
   unanswered = 0;
   /** Answers 503, which promise nothing: what was asked may or may not have happened. */
   unavailable = 0;
+  /** Calls without an answer or with 503, in words. */
+  readonly troubles: string[] = [];
+  /** Milliseconds within which every call must be answered, whatever is broken. */
+  patienceMs = Infinity;
   /** Number of the process that is asked at present. */
   process = 0;
   /** Called at each acknowledged change. */
@@ -94,18 +100,24 @@ export class Ledger {
     parts: OperationParts,
     expected: readonly number[],
   ): Promise<Answer<T> | undefined> {
+    const began = performance.now();
+    const took = () => Math.round(performance.now() - began);
     let answer: Answer<T>;
     try {
       answer = await client.call<T>(operation, parts);
     } catch (error) {
       if (!isBrokenConnection(error)) throw error;
       this.unanswered += 1;
+      this.troubles.push(`${operation.name} was not answered, after ${took()} ms`);
       return undefined;
     }
+    if (took() > this.patienceMs) this.fault(`${operation.name} was answered after ${took()} ms`);
     const { status, headers, text } = answer;
     this.answered.push({ operation, baseUrl: client.baseUrl, requestId: headers.get('x-request-id')!, status });
-    if (status === 503) this.unavailable += 1;
-    else if (!expected.includes(status))
+    if (status === 503) {
+      this.unavailable += 1;
+      this.troubles.push(`${operation.name} was answered with 503, after ${took()} ms`);
+    } else if (!expected.includes(status))
       this.fault(
         `${operation.name} ${JSON.stringify(parts.params ?? {})} answered ${status}, not ${expected.join(' or ')}: ${text}`,
       );

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   createPreAuthorizedOffer,
   createTenant,
@@ -43,6 +44,19 @@ export interface Scene {
   hookUrl: (path: string) => string;
 }
 
+/** How a client bears what goes wrong. */
+export interface LoadOptions {
+  /** Goes on after a broken connection: there are other processes that may answer. */
+  goesOn?: boolean;
+  /** Milliseconds of rest between two things it does; default none. */
+  restMs?: number;
+}
+
+/** An unanswered call may be under way for so long, milliseconds. */
+const UNSETTLED_MS = 30_000;
+/** After an answer that was none, before something else is tried, milliseconds. */
+const TROUBLED_MS = 50;
+
 /** Clients that have a webhook of their own; a tenant has at most 20. */
 const WEBHOOK_CLIENTS = 8;
 
@@ -64,8 +78,8 @@ export const issueParts = (kept: KeptNonce, issuer: string): OperationParts => (
 export const oauthCode = ({ body }: Answer): unknown => (body as { error?: unknown } | undefined)?.error;
 
 /**
- * One client: one call after the other on things of its own, chosen by its seed, until a connection breaks or it is told
- * to stop. It goes on in the next process where it was left.
+ * One client: one call after the other on things of its own, chosen by its seed, until it is told to stop or, unless it
+ * goes on, a connection breaks. It goes on in the next process where it was left.
  */
 export class LoadClient {
   private readonly random: SeededRandom;
@@ -83,6 +97,7 @@ export class LoadClient {
     seed: number,
     private readonly scene: Scene,
     private readonly ledger: Ledger,
+    private readonly options: LoadOptions = {},
   ) {
     this.random = new SeededRandom(seed + index * 7919);
     this.wire = new ApiClient(scene.tenant.url);
@@ -94,7 +109,10 @@ export class LoadClient {
 
   async run(): Promise<void> {
     this.stopped = false;
-    while (!this.stopped) await this.step();
+    while (!this.stopped) {
+      await this.step();
+      if (this.options.restMs) await pause(this.options.restMs);
+    }
   }
 
   private step(): Promise<void> {
@@ -117,7 +135,8 @@ export class LoadClient {
   ): Promise<Answer<T> | undefined> {
     if (this.stopped) return undefined;
     const answer = await this.ledger.send<T>(operation, client, parts, expected);
-    if (!answer) this.stopped = true;
+    if (!answer && !this.options.goesOn) this.stopped = true;
+    if (this.options.goesOn && (!answer || answer.status === 503)) await pause(TROUBLED_MS);
     return answer;
   }
 
@@ -350,9 +369,10 @@ export class LoadClient {
     kept.possible.add(value);
     const answer = await update(kept.id);
     if (answer?.status === 200) {
-      kept.possible = new Set([value]);
+      // An earlier update that nobody answered may be done after this one.
+      if (!kept.unsettledUntil || kept.unsettledUntil < performance.now()) kept.possible = new Set([value]);
       this.ledger.acknowledged(kept, 'living');
-    }
+    } else kept.unsettledUntil = performance.now() + UNSETTLED_MS;
     return false;
   }
 

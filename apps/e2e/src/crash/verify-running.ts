@@ -233,7 +233,9 @@ export class Verification {
     return waitUntil(
       async () => {
         const calls = Map.groupBy(await this.events(), ({ requestId }) => requestId);
-        return [...calls.values()].every((events) => events.length >= 2) && calls;
+        const open = [...calls.values()].filter((events) => events.length < 2).flat();
+        if (open.length) throw new Error(`still open: ${JSON.stringify(open.slice(0, 5))} and so on, ${open.length}`);
+        return calls;
       },
       { what: 'an outcome of every START', timeoutMs: 60_000, intervalMs: 500 },
     );

@@ -47,7 +47,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   }
 
   private async handle(messages: readonly FeedMessage[]): Promise<void> {
-    await this.directory.ready();
+    await this.directory.upToDate();
     let issued: FeedMessage<CredentialIssued>[] = [];
     const flush = async () => {
       await Promise.all(issued.map((message) => this.schedule(message)));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createClient, defineScript, type CommandParser } from '@redis/client';
-import { ReplayGuard } from '../key-vault.js';
+import { ReplayGuard, ReplayGuardUnavailable } from '../key-vault.js';
 
 export interface RedisReplayGuardOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server wants them. */
@@ -83,6 +83,8 @@ export class RedisReplayGuard extends ReplayGuard {
     });
     try {
       return await Promise.race([answer, late]);
+    } catch (error) {
+      throw new ReplayGuardUnavailable(`replay guard: ${(error as Error).message}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }

@@ -1,5 +1,6 @@
 import { findRedisServer, RedisServer, skipSuite, waitUntil } from '@attestry/testing';
 import { createClient } from '@redis/client';
+import { ReplayGuardUnavailable } from '../key-vault.js';
 import { describeReplayGuard } from '../keys.contract.js';
 import { openRedisReplayGuard } from './load-redis.js';
 import { RedisReplayGuard, type RedisReplayGuardOptions } from './redis-replay-guard.js';
@@ -46,7 +47,7 @@ if (program === undefined) {
       expect(await guard.spend('nonce', 'before', until())).toBe(true);
       await server.kill();
       const begun = performance.now();
-      await expect(guard.spend('nonce', 'amid', until())).rejects.toThrow();
+      await expect(guard.spend('nonce', 'amid', until())).rejects.toThrow(ReplayGuardUnavailable);
       expect(performance.now() - begun).toBeLessThan(1000);
       await server.restart();
       const spent = await waitUntil(async () => [await guard.spend('nonce', 'before', until())]);
@@ -59,7 +60,7 @@ if (program === undefined) {
       server.pause();
       const begun = performance.now();
       try {
-        await expect(guard.spend('nonce', 'v', until())).rejects.toThrow();
+        await expect(guard.spend('nonce', 'v', until())).rejects.toThrow(ReplayGuardUnavailable);
       } finally {
         server.resume();
       }

@@ -188,13 +188,15 @@ export class NatsBus extends MessageBus {
           manager: this.manager,
           bucket,
           names: this.names,
+          onStandBy: () => running.standBy(),
           holder: randomUUID(),
           leaseMs: this.options.leaseMs ?? 6000,
           now: this.now,
           startAfter,
         }),
     );
-    return this.run(options, handler, feed);
+    const running = this.run(options, handler, feed);
+    return running;
   }
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
@@ -300,7 +302,7 @@ export class NatsBus extends MessageBus {
     const subject = `feed.${method}`;
     if (this.connection.isClosed()) return Promise.reject(new RequestFailed('closed', subject));
     const result = call().catch((error: unknown) => {
-      throw isClosed(error) ? new RequestFailed('closed', subject) : error;
+      throw failed(error, subject);
     });
     this.feedCalls.add(result);
     const forget = () => this.feedCalls.delete(result);

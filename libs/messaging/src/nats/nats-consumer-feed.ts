@@ -33,6 +33,8 @@ export interface NatsConsumerFeedOptions {
   /** Unique per run of a consumer. */
   holder: string;
   leaseMs: number;
+  /** Told while another process holds the consumer. */
+  onStandBy: () => void;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Where a consumer starts that never ran: behind this sequence. */
@@ -103,6 +105,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
       holder,
       ttlMs: leaseMs,
       onLost: lose,
+      onHeldByOther: this.options.onStandBy,
       signal: this.woken.signal,
     });
     session.end.push(() => lease.release());

@@ -12,6 +12,8 @@ export interface NatsLeaseOptions {
   ttlMs: number;
   /** Told once when the lease is lost or can no longer be renewed in time. */
   onLost: (error: Error) => void;
+  /** Told at every look that finds another holder. */
+  onHeldByOther?: () => void;
   signal: AbortSignal;
 }
 
@@ -50,6 +52,7 @@ export class NatsLease {
         const taken = await changed(entry ? bucket.update(key, holder, revision) : bucket.create(key, holder));
         if (taken !== undefined) return new NatsLease(bucket, taken, taken, options);
       }
+      options.onHeldByOther?.();
       await pause(Math.min(250, ttlMs / 8), undefined, { signal });
     }
   }

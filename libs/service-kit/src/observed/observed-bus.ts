@@ -95,7 +95,10 @@ export class ObservedBus extends MessageBus {
   }
 
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    return this.inner.consume(options, this.observed(options.name, handler));
+    const consumer = this.inner.consume(options, this.observed(options.name, handler));
+    const held = this.metrics.gauge('leaseHeld');
+    this.metrics.onScrape(() => held.set({ lease: options.name }, consumer.isHeld ? 1 : 0));
+    return consumer;
   }
 
   listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {

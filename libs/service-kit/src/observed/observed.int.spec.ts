@@ -60,7 +60,7 @@ describe('what is observed at the ports', () => {
     let broken = true;
     reactions.start({
       name: 'test.reaction',
-      categories: ['note'],
+      of: [{ category: 'note', types: { Happened: 1 } }],
       onEvents: () => (broken ? Promise.reject(new Error('not yet')) : Promise.resolve()),
     });
     const lag = 'attestry_lag_seconds{kind="reaction",name="test.reaction"}';
@@ -80,7 +80,11 @@ describe('what is observed at the ports', () => {
     const elsewhere = await engines.leases.acquire('test.standby', 'elsewhere', 60_000);
     expect(elsewhere).toBeDefined();
     // The lease went through the same door, so this process seems to hold it until it is asked for again.
-    reactions.start({ name: 'test.standby', categories: ['note'], onEvents: () => Promise.resolve() });
+    reactions.start({
+      name: 'test.standby',
+      of: [{ category: 'note', types: { Happened: 1 } }],
+      onEvents: () => Promise.resolve(),
+    });
     await waitUntil(async () => (await sample('attestry_lease_held{lease="test.standby"}')) === 0, { what: 'standby' });
     expect(await sample('attestry_lag_seconds{kind="reaction",name="test.standby"}')).toBeUndefined();
   });

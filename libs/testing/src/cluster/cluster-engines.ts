@@ -75,7 +75,8 @@ export const startClusterEngines = async (
     },
   };
   try {
-    await Promise.all([
+    // All of them are waited for: one that starts while another has failed must be stopped too.
+    const starting = await Promise.allSettled([
       given['NATS_URL'] ??
         NatsServer.start(findNatsServer()!, own('nats')).then((server) => {
           engines.nats = server;
@@ -92,6 +93,7 @@ export const startClusterEngines = async (
           engines.env['REDIS_URL'] = server.url;
         }),
     ]);
+    for (const started of starting) if (started.status === 'rejected') throw started.reason;
     return engines;
   } catch (error) {
     await engines.stop();
