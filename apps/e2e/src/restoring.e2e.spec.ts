@@ -108,7 +108,7 @@ describe('the data folder', () => {
 
 const programs = findPostgres();
 if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
-(programs ? describe : describe.skip)('PostgreSQL', () => {
+(programs ? describe : describe.skip)('restoring PostgreSQL', () => {
   let postgres: PostgresServer;
   beforeAll(async () => {
     postgres = await PostgresServer.start(programs!);

@@ -154,18 +154,19 @@ describe('copying events', () => {
 
   const url = process.env['EVENTSTORE_URL'];
   if (!url) skipSuite('copying events: EventStoreDB', 'EVENTSTORE_URL is not set');
-  (url ? it : it.skip)('keeps every event as it is over a real EventStoreDB that others use', async () => {
-    const first = await embedded();
-    const author = new Author(first);
-    await author.history(60);
-    const written = withoutPositions(await all(first));
-    const server = kept(await openEventStoreDb({ url: url!, onFailure: () => undefined }));
-    expect(await copyEvents(first, server)).toMatchObject({ copied: written.length, reordered: 0 });
-    expect(await copyEvents(first, server)).toMatchObject({ copied: 0, present: written.length });
-    const last = await embedded();
-    await copyEvents(server, last, { wanted: ofTenant(author.tenantId) });
-    expect(withoutPositions(await all(last))).toEqual(written);
-  });
+  if (url)
+    it('keeps every event as it is over a real EventStoreDB that others use', async () => {
+      const first = await embedded();
+      const author = new Author(first);
+      await author.history(60);
+      const written = withoutPositions(await all(first));
+      const server = kept(await openEventStoreDb({ url, onFailure: () => undefined }));
+      expect(await copyEvents(first, server)).toMatchObject({ copied: written.length, reordered: 0 });
+      expect(await copyEvents(first, server)).toMatchObject({ copied: 0, present: written.length });
+      const last = await embedded();
+      await copyEvents(server, last, { wanted: ofTenant(author.tenantId) });
+      expect(withoutPositions(await all(last))).toEqual(written);
+    });
 
   const targets: [string, () => Promise<EventStore>][] = [
     ['embedded', embedded],
