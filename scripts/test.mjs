@@ -38,6 +38,8 @@ const suites = [
     byNameOnly: true,
     limit: 13 * minute,
   },
+  // A seed of its own each time, which it prints; `npm run test:faults` plays one again.
+  { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 10 * minute },
 ];
 
 const { groups, patterns, jestArguments } = readArguments(process.argv.slice(2));

@@ -2,6 +2,9 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { issuanceEndpoints } from './issuance.endpoints.js';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
+import { configurations } from './credential-configuration/configurations.read-model.js';
+import { sessionKeys } from './session-keys/session-keys.js';
+import { users } from './user/users.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
@@ -9,5 +12,6 @@ export const issuanceService: ServiceDefinition = {
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
   endpoints: issuanceEndpoints,
+  projections: [configurations, users, sessionKeys].map((projection) => ({ projection, follows: 'domain' })),
 };
 export { keptContextsOf, KEPT_CONTEXT_CATEGORY } from './kept-context/kept-contexts-of.js';

@@ -41,6 +41,7 @@ export * from './engines/open-engines.js';
 export { migrateEngines } from './engines/migrate-engines.js';
 export { databases, type DatabaseUse } from './engines/databases.js';
 export { PLATFORM_LEASE } from './engines/sole-process.js';
+export { requestRebuilds } from './engines/request-rebuilds.js';
 export { AlreadyRunning } from './engines/sole-process.js';
 export { RateCounter, type Counted } from './engines/rate-counter.js';
 export * from './serve.js';

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { ServiceName } from '@attestry/contracts';
+import type { AnyProjection } from '@attestry/read-model';
 import type { Endpoint } from './endpoints.js';
 import type { EngineNeed } from './engines/engines.js';
 
@@ -12,4 +13,12 @@ export interface ServiceDefinition {
   publishes?: readonly string[];
   module: Type;
   endpoints: readonly Endpoint[];
+  /** Its read models, for who rebuilds one by its name. */
+  projections: readonly ServiceProjection[];
+}
+
+export interface ServiceProjection {
+  projection: AnyProjection;
+  /** Whether it follows the domain's events or the operation events. */
+  follows: 'domain' | 'operations';
 }

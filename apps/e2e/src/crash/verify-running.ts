@@ -235,6 +235,8 @@ export class Verification {
         const calls = Map.groupBy(await this.events(), ({ requestId }) => requestId);
         const open = [...calls.values()].filter((events) => events.length < 2).flat();
         if (open.length) throw new Error(`still open: ${JSON.stringify(open.slice(0, 5))} and so on, ${open.length}`);
+        const missing = this.recorded().filter(({ requestId }) => !calls.has(requestId));
+        if (missing.length) throw new Error(`not there: ${JSON.stringify(missing[0])} and so on, ${missing.length}`);
         return calls;
       },
       { what: 'an outcome of every START', timeoutMs: 60_000, intervalMs: 500 },
@@ -253,6 +255,14 @@ export class Verification {
     return all;
   }
 
+  /** Answered calls of the tenant that must be in its trail. No START, no command: 503, and perhaps nothing was written. */
+  private recorded() {
+    const { url } = this.scene.tenant;
+    return this.ledger.answered.filter(
+      ({ operation, baseUrl, status }) => operation.analytics && baseUrl === url && status !== 503,
+    );
+  }
+
   /** Exactly one START and one outcome for each call that was answered, and for each that was not. */
   compareTrail(trail: Map<string, AnalyticsEvent[]>): void {
     for (const [requestId, events] of trail) {
@@ -261,11 +271,9 @@ export class Verification {
       if (more.length || !start?.endsWith('_START') || !/_(SUCCESS|FAIL)$/.test(end ?? ''))
         this.ledger.fault(`call ${requestId} left ${events.map(({ type }) => type).join()}`);
     }
-    for (const { operation, baseUrl, requestId, status } of this.ledger.answered) {
-      // No START, no command: 503. Whatever was written is checked above.
-      if (!operation.analytics || baseUrl !== this.scene.tenant.url || status === 503) continue;
+    for (const { operation, requestId, status } of this.recorded()) {
       const types = (trail.get(requestId) ?? []).map(({ type }) => type).join();
-      const { prefix } = operation.analytics;
+      const { prefix } = operation.analytics!;
       if (types !== `${prefix}_${status < 400 ? 'SUCCESS' : 'FAIL'},${prefix}_START`)
         this.ledger.fault(`${operation.name} ${requestId} was answered with ${status} and left ${types || 'nothing'}`);
     }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   Cluster,
   ClusterTables,
+  CommandServer,
   connectManagement,
   createTenantUnderTest,
   expectStatus,
@@ -26,9 +27,13 @@ import { TemporaryFolder } from './temporary-folder.js';
 export const DEADLINE_MS = 5000;
 /** An answer may come so much later than its deadline on a machine that starts eight processes at once. */
 const SLACK_MS = 2500;
+/** Between becoming unready and draining, milliseconds. */
+export const SHUTDOWN_DELAY_MS = 1000;
 /** The issue's own limits. */
 export const RECOVERY_MS = 10_000;
 export const TAKE_OVER_MS = 10_000;
+
+export type EngineName = 'nats' | 'postgres' | 'redis' | 'eventstore';
 
 /** Two of each service that takes leases, so that there is somebody to take over. */
 const REPLICAS = { webhooks: 2, analytics: 2 };
@@ -40,7 +45,7 @@ const ENVIRONMENT = {
   NONCE_SECONDS: '3600',
   WEBHOOK_RETRY_SECONDS: '0,1,1,1,1,1,1,1,1,1',
   WEBHOOK_TIMEOUT_MS: '2000',
-  SHUTDOWN_DELAY: '1',
+  SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_MS / 1000),
 };
 
 /** A cluster on engines of its own, a tenant that issues, clients that put it under load, and the ledger of both. */
@@ -48,6 +53,7 @@ export class Stage {
   readonly ledger = new Ledger();
   readonly random: SeededRandom;
   readonly clients: LoadClient[];
+  private readonly folders: TemporaryFolder[] = [];
   private lastUnready = '';
 
   private constructor(
@@ -60,6 +66,7 @@ export class Stage {
     readonly verification: (ledger: Ledger) => Verification,
     clients: number,
     private readonly folder: TemporaryFolder,
+    private readonly eventStore: CommandServer | undefined,
   ) {
     this.random = new SeededRandom(seed);
     this.ledger.patienceMs = DEADLINE_MS + SLACK_MS;
@@ -72,7 +79,9 @@ export class Stage {
 
   static async open(seed: number, clients: number): Promise<Stage> {
     const folder = await TemporaryFolder.make('attestry-faults-');
-    const { EVENTSTORE_URL } = process.env;
+    const { EVENTSTORE_URL, EVENTSTORE_START } = process.env;
+    const eventStore =
+      EVENTSTORE_URL && EVENTSTORE_START ? await CommandServer.start(EVENTSTORE_START, EVENTSTORE_URL) : undefined;
     // Engines that may be killed, whatever others the environment gives.
     const engines = await startClusterEngines(folder.path, { EVENTSTORE_URL });
     const cluster = await Cluster.start({ folder: folder.path, engines, env: ENVIRONMENT, replicas: REPLICAS });
@@ -101,6 +110,7 @@ export class Stage {
       (ledger) => new Verification(cluster, scene, ledger),
       clients,
       folder,
+      eventStore,
     );
   }
 
@@ -113,8 +123,21 @@ export class Stage {
     if (FAULTS_LOGS)
       for (const { name, logFile } of this.cluster.processes) await cp(logFile, join(FAULTS_LOGS, `${name}.log`));
     await this.cluster.engines.stop();
+    await this.eventStore?.stop();
     await this.sink.close();
-    await this.folder.remove();
+    for (const folder of [this.folder, ...this.folders]) await folder.remove();
+  }
+
+  /** Engines of this cluster that may be killed, by name. */
+  engine(name: EngineName): Pick<CommandServer, 'kill' | 'restart'> {
+    const engine = name === 'eventstore' ? this.eventStore : this.cluster.engines[name];
+    if (!engine) throw new Error(`${name} was not started here`);
+    return engine;
+  }
+
+  /** Processes run from it until the end. */
+  keepUntilClose(folder: TemporaryFolder): void {
+    this.folders.push(folder);
   }
 
   /** The clients work while it lasts. Afterwards everything they were told must be true. */

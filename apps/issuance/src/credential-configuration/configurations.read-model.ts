@@ -34,7 +34,7 @@ export const configurationOfRow = (row: ConfigurationRow): ActiveConfiguration =
   version: row.version,
 });
 
-const configurations: Projection<ConfigurationTables> = {
+export const configurations: Projection<ConfigurationTables> = {
   name: 'issuance.configurations',
   version: 1,
   categories: [credentialConfiguration.category],

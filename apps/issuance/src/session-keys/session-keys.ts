@@ -16,7 +16,7 @@ export interface SessionKeyTables {
   issuance_session_keys: { tenant_id: string; session_id: string; code_expires_at: string };
 }
 
-const sessionKeys: Projection<SessionKeyTables> = {
+export const sessionKeys: Projection<SessionKeyTables> = {
   name: 'issuance.session-keys',
   version: 1,
   categories: [issuanceSession.category],
@@ -48,6 +48,8 @@ const sessionKeys: Projection<SessionKeyTables> = {
 };
 
 const SWEEP_MS = 10_000;
+/** After a sweep that failed, which shows in readiness. */
+const RETRY_MS = 1000;
 const BATCH = 500;
 
 /**
@@ -61,6 +63,7 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
   private failure: string | undefined;
+  private stopped = false;
 
   constructor(
     private readonly readModels: ReadModels,
@@ -80,13 +83,12 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
-      this.sweeping = this.sweepAndTell();
-    }, SWEEP_MS).unref();
+    this.sweepIn(SWEEP_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    this.stopped = true;
+    clearTimeout(this.timer);
     await this.sweeping;
   }
 
@@ -118,8 +120,14 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
     }
   }
 
+  private sweepIn(ms: number): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => {
+      this.sweeping = this.sweepAndTell().finally(() => this.sweepIn(this.failure === undefined ? SWEEP_MS : RETRY_MS));
+    }, ms).unref();
+  }
+
   private async sweepAndTell(): Promise<void> {
-    await this.sweeping;
     try {
       await this.sweep();
       this.failure = undefined;

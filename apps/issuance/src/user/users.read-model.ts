@@ -73,7 +73,7 @@ const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: st
 };
 
 /** Users and sessions are one projection: of a deleted user nothing may come back, whatever was under way. */
-const users: Projection<UserTables> = {
+export const users: Projection<UserTables> = {
   name: 'issuance.users',
   version: 1,
   categories: [user.category, issuanceSession.category],

@@ -110,7 +110,14 @@ export class Cluster implements RunningPlatform {
   }
 
   async migrate(build = repository): Promise<void> {
-    await run(process.execPath, ['--no-warnings', join(build, 'apps/platform/dist/migrate.js')], { env: this.env });
+    await this.command('migrate', [], build);
+  }
+
+  /** Runs one of the platform's commands with the cluster's settings. */
+  async command(name: string, words: readonly string[] = [], build = repository): Promise<string> {
+    const program = join(build, `apps/platform/dist/${name}.js`);
+    const { stdout } = await run(process.execPath, ['--no-warnings', program, ...words], { env: this.env });
+    return stdout;
   }
 
   /** Starts one more process. */
@@ -125,7 +132,7 @@ export class Cluster implements RunningPlatform {
     });
     this.processes.push(process);
     this.processes.sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name));
-    this.balance();
+    if (!this.looking) this.balance();
     return process;
   }
 
@@ -136,6 +143,31 @@ export class Cluster implements RunningPlatform {
   get gateways(): ServiceProcess[] {
     return this.of('gateway');
   }
+
+  /** Ends a process for good. Resolves with its exit code or signal. */
+  async retire(process: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
+    const code = await process.end(signal);
+    this.processes.splice(this.processes.indexOf(process), 1);
+    if (!this.looking) this.balance();
+    return code;
+  }
+
+  /** New connections go to those gateways only that say they are ready, looked at ten times a second. Answers how to stop. */
+  balanceByReadiness(): () => void {
+    const look = async () => {
+      const states = await Promise.all(this.gateways.map(async (one) => ({ one, ready: await one.isReady() })));
+      const ready = states.filter((state) => state.ready).map(({ one }) => one);
+      if (ready.length && this.looking) this.balance(ready);
+    };
+    this.looking = setInterval(() => void look(), 100);
+    return () => {
+      clearInterval(this.looking);
+      this.looking = undefined;
+      this.balance();
+    };
+  }
+
+  private looking: NodeJS.Timeout | undefined;
 
   /** New connections go to these gateways; default all. */
   balance(gateways: readonly ServiceProcess[] = this.gateways): void {

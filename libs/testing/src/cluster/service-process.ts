@@ -77,7 +77,12 @@ export class ServiceProcess {
   }
 
   async isReady(): Promise<boolean> {
-    return this.child !== undefined && (await readiness(this.port)) === 200;
+    return this.child !== undefined && (await this.readiness()) === 200;
+  }
+
+  /** Status of `/health/ready`; 0 when nobody answers. */
+  readiness(): Promise<number> {
+    return readiness(this.port);
   }
 
   /** Starts it again on the same port, and waits until it is ready. */

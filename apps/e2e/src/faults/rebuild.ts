@@ -1,0 +1,77 @@
+import { expectStatus, waitUntil } from '@attestry/testing';
+import type { Stage } from './stage.js';
+
+export const PROJECTIONS = [
+  ['read', 'management.tenant-lists'],
+  ['read', 'dids.did-lists'],
+  ['read', 'issuance.configurations'],
+  ['read', 'issuance.users'],
+  ['read', 'issuance.session-keys'],
+  ['read', 'webhooks.webhooks'],
+  ['analytics', 'analytics.events'],
+] as const;
+
+/** Rebuilds every projection, as an operator would, and waits until readers have switched. */
+export const rebuildAll = async ({ cluster, tables }: Stage): Promise<void> => {
+  const generations = () =>
+    Promise.all(PROJECTIONS.map(async ([of, name]) => (await tables.active(of, name)).generation));
+  const before = await generations();
+  await cluster.command('rebuild-projection', ['--all']);
+  await waitUntil(
+    async () => {
+      const now = await generations();
+      const left = PROJECTIONS.filter((_, at) => now[at]! <= before[at]!);
+      if (left.length) throw new Error(`not rebuilt: ${left.map(([, name]) => name).join()}`);
+      return true;
+    },
+    { timeoutMs: 60_000, intervalMs: 100, what: 'the rebuild' },
+  );
+};
+
+/** All rows of all projections, when none of them is due to change. */
+export const settledRows = async (stage: Stage): Promise<Record<string, string[]>> => {
+  const all = async () =>
+    Object.assign({}, ...(await Promise.all(PROJECTIONS.map(([of, name]) => stage.tables.rows(of, name))))) as Record<
+      string,
+      string[]
+    >;
+  let before = JSON.stringify(await all());
+  return waitUntil(
+    async () => {
+      const rows = await all();
+      const text = JSON.stringify(rows);
+      const settled = text === before && rows['delivery']!.length === 0 && rows['open_operations']!.length === 0;
+      before = text;
+      return settled && rows;
+    },
+    { timeoutMs: 60_000, intervalMs: 500, what: 'the projections to come to rest' },
+  );
+};
+
+/** Reads lists until it is told to stop: what was there before the rebuild is there all the time. */
+export const readLists = async ({ scene }: Stage, userId: string, signal: AbortSignal) => {
+  const { api } = scene.tenant;
+  const { management } = scene;
+  const { data: dids } = expectStatus(await api.dids.list(), 200);
+  const [credential] = await waitUntil(async () => {
+    const { data } = expectStatus(await api.users.credentials(userId), 200);
+    return data.length > 0 && data;
+  });
+  const faults: string[] = [];
+  let reads = 0;
+  const has = async (what: string, list: () => Promise<{ status: number; text: string }>, wanted: string) => {
+    const { status, text } = await list();
+    reads += 1;
+    if (status !== 200 || !text.includes(wanted)) faults.push(`${what}: ${status}, without ${wanted}`);
+  };
+  while (!signal.aborted)
+    await Promise.all([
+      has('users', () => api.users.list({ limit: 1000 }), userId),
+      has('credentials', () => api.users.credentials(userId), credential!.id),
+      has('DIDs', () => api.dids.list(), dids[0]!.did),
+      has('configurations', () => api.jwtVc.list({ limit: 1000 }), scene.configurationId),
+      has('webhooks', () => api.webhooks.list({ limit: 100 }), scene.webhookId),
+      has('tenants', () => management.tenants.list({ limit: 1000 }), scene.tenant.id),
+    ]);
+  return { faults, reads };
+};

@@ -1,0 +1,37 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ClusterFeed, heldLeases, readCheckedEvents, waitUntil, type StoredEvent } from '@attestry/testing';
+import { checkOperations } from '../crash/verify-folder.js';
+import type { Stage } from './stage.js';
+
+const CONSUMER = 'analytics.operations';
+
+/** The operation events as they are stored, with every call's START and outcome checked. */
+export const operationEvents = async (stage: Stage, faults: string[]): Promise<StoredEvent[]> => {
+  const events = await readCheckedEvents(stage.stores.operationEvents, faults);
+  checkOperations(events, faults);
+  return events;
+};
+
+/**
+ * Makes the feed forget what analytics acknowledged, so that everything comes again, in larger batches than before, and
+ * kills analytics amid it so many times.
+ */
+export const redeliverOperations = async (stage: Stage, kills: number): Promise<void> => {
+  const { cluster, random } = stage;
+  const recorders = cluster.of('analytics');
+  const feed = await ClusterFeed.open(cluster);
+  try {
+    await Promise.all(recorders.map((process) => process.end('SIGTERM')));
+    await feed.forget(CONSUMER);
+    for (let kill = 0; kill < kills; kill++) {
+      for (const process of recorders) process.launch();
+      const holds = async () => (await Promise.all(recorders.map(heldLeases))).some((leases) => leases.has(CONSUMER));
+      await waitUntil(holds, { timeoutMs: 30_000, what: 'analytics to read again' });
+      await pause(random.integer(0, 300));
+      await Promise.all(recorders.map((process) => process.end('SIGKILL')));
+    }
+    await Promise.all(recorders.map((process) => process.restart()));
+  } finally {
+    await feed.close();
+  }
+};

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { requestRebuild } from '@attestry/read-model';
+import type { PlatformConfig } from '../config.js';
+import type { ServiceProjection } from '../service-definition.js';
+import { databases } from './databases.js';
+
+/** Where the read models over either kind of events are. */
+const NAMES = { domain: 'read-models', operations: 'analytics' } as const;
+
+/** Asks for the rebuild of projections where the configuration says that read models are kept; see `requestRebuild`. */
+export const requestRebuilds = async (
+  config: PlatformConfig,
+  projections: readonly ServiceProjection[],
+): Promise<void> => {
+  for (const follows of ['domain', 'operations'] as const) {
+    const own = projections.filter((it) => it.follows === follows).map(({ projection }) => projection);
+    const name = NAMES[follows];
+    const database = databases(config)?.[name] ?? { file: join(config.dataDir, `${name}.db`) };
+    if (own.length) await requestRebuild(database, own);
+  }
+};

@@ -1,0 +1,56 @@
+import { AckPolicy, DeliverPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Cluster } from './cluster.js';
+
+/** The durable feed of a cluster on its NATS server, seen from outside. */
+export class ClusterFeed {
+  private constructor(
+    private readonly connection: NatsConnection,
+    private readonly manager: JetStreamManager,
+    private readonly namespace: string,
+  ) {}
+
+  static async open({ env }: Cluster): Promise<ClusterFeed> {
+    const connection = await connect({ servers: env['NATS_URL']!.split(','), maxReconnectAttempts: -1 });
+    return new ClusterFeed(connection, await jetstreamManager(connection), env['NATS_NAMESPACE']!);
+  }
+
+  private get stream(): string {
+    return `${this.namespace}_feed`;
+  }
+
+  /** Ids of all messages of a subject, in order; an id is there as often as it was stored. */
+  async ids(subject: string): Promise<string[]> {
+    const { name, num_pending } = await this.manager.consumers.add(this.stream, {
+      filter_subject: `${this.namespace}.feed.${subject}`,
+      ack_policy: AckPolicy.None,
+      deliver_policy: DeliverPolicy.All,
+      mem_storage: true,
+      inactive_threshold: 30_000_000_000,
+    });
+    const found: string[] = [];
+    if (num_pending === 0) return found;
+    const source = await this.manager.jetstream().consumers.get(this.stream, name);
+    for await (const message of await source.fetch({ max_messages: num_pending, expires: 5000 }))
+      found.push(message.headers?.get('Nats-Msg-Id') ?? '');
+    return found;
+  }
+
+  /** The server's own consumers of a durable consumer of ours: one for the epoch of its holder. */
+  async consumersOf(consumer: string): Promise<string[]> {
+    const prefix = `${consumer.replaceAll('.', '=2e=')}~`;
+    const names: string[] = [];
+    for await (const { name } of this.manager.consumers.list(this.stream))
+      if (name.startsWith(prefix)) names.push(name);
+    return names;
+  }
+
+  /** The server forgets what was acknowledged: everything comes again. Nobody may hold the consumer. */
+  async forget(consumer: string): Promise<void> {
+    for (const name of await this.consumersOf(consumer)) await this.manager.consumers.delete(this.stream, name);
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { listeningProcess } from './listening-process.js';
+
+/** Of EventStoreDB. */
+const DEFAULT_PORT = 2113;
+
+/** How long its command may take to say that the server is ready, milliseconds. */
+const START_MS = 120_000;
+
+/**
+ * A server that a command of the operator's starts: it prints the server's process id on a line of its own, waits until
+ * the server is ready, and ends.
+ */
+export class CommandServer {
+  private constructor(
+    private readonly command: string,
+    private pid: number,
+    /** It ran before, and runs on at the end. */
+    private readonly adopted: boolean,
+  ) {}
+
+  /**
+   * @param url where the server is; when one runs there on this machine already, that is taken, and left running at the end
+   * @throws Error when the command fails, names no process, or takes longer than two minutes
+   */
+  static async start(command: string, url?: string): Promise<CommandServer> {
+    const { hostname, port } = url === undefined ? { hostname: '', port: '' } : new URL(url.split(',')[0]!);
+    const here = ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+    const running = here ? listeningProcess(Number(port || DEFAULT_PORT)) : undefined;
+    return new CommandServer(command, running ?? (await run(command)), running !== undefined);
+  }
+
+  async kill(): Promise<void> {
+    if (!isAlive(this.pid)) throw new Error(`process ${this.pid}, which ${this.command} named, does not run`);
+    process.kill(this.pid, 'SIGKILL');
+    while (isAlive(this.pid)) await pause(20);
+  }
+
+  /** After {@link kill}. */
+  async restart(): Promise<void> {
+    this.pid = await run(this.command);
+  }
+
+  async stop(): Promise<void> {
+    if (this.adopted) {
+      if (!isAlive(this.pid)) await this.restart();
+    } else if (isAlive(this.pid)) await this.kill();
+  }
+}
+
+const run = async (command: string): Promise<number> => {
+  // What it writes elsewhere does not keep us from hearing its end: the server may have inherited it.
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  const said: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (line) => said.push(line));
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  clearTimeout(timer);
+  // What was printed before the end may come after it.
+  for (let left = 50; left > 0 && !pidIn(said); left--) await pause(20);
+  lines.close();
+  child.stdout.destroy();
+  const pid = pidIn(said);
+  if (code !== 0) throw new Error(`${command} ended with ${code ?? 'a signal'}`);
+  if (!pid) throw new Error(`${command} printed no process id`);
+  return pid;
+};
+
+const pidIn = (lines: readonly string[]): number | undefined => {
+  const line = lines.find((one) => /^\s*\d+\s*$/.test(one));
+  return line === undefined ? undefined : Number(line);
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  // Ended, and not yet seen to by the process that has inherited it.
+  const stat = `/proc/${pid}/stat`;
+  return !(existsSync(stat) && /\) Z /.test(readFileSync(stat, 'utf8')));
+};
