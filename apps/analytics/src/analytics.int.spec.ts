@@ -11,7 +11,14 @@ import {
   type OperationEventMessage,
   type Outcome,
 } from '@attestry/contracts';
-import { CHAIN_START, chainValue, NO_STREAM, verifyChain, type NewEvent } from '@attestry/event-store';
+import {
+  CHAIN_START,
+  chainValue,
+  EventStoreUnavailable,
+  NO_STREAM,
+  verifyChain,
+  type NewEvent,
+} from '@attestry/event-store';
 import {
   openEngines,
   parseConfig,
@@ -20,7 +27,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines } from '@attestry/testing';
+import { chosenEngines, waitUntil } from '@attestry/testing';
 import { analyticsService } from './index.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';
 
@@ -122,6 +129,27 @@ describe('analytics', () => {
       told('gateway', { prefix: 'WEBHOOK_CREATE' }),
     ]);
     expect(await types()).toEqual(['WEBHOOK_CREATE_START', 'OPENID_TOKEN_START']);
+  });
+
+  it('loses no outcome when its store goes away amid a batch, and is not back at the next attempt', async () => {
+    await publish(message('START', 'r1'));
+    expect(await types()).toEqual(['DID_CREATE_START']);
+    const store = engines.operationEvents;
+    const there = { append: store.append.bind(store), head: store.head.bind(store) };
+    let [appends, heads] = [0, 0];
+    store.append = () => {
+      appends += 1;
+      return Promise.reject(new EventStoreUnavailable('away'));
+    };
+    store.head = () => {
+      heads += 1;
+      return Promise.reject(new EventStoreUnavailable('away'));
+    };
+    await publish(message('SUCCESS', 'r1'));
+    await waitUntil(() => appends > 0 && heads > 3, { what: 'attempts in vain' });
+    Object.assign(store, there);
+    await waitUntil(async () => (await types()).length === 2, { what: 'the outcome' });
+    expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
   });
 
   it('filters: types and categories ORed, everything else ANDed', async () => {

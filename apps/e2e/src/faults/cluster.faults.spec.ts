@@ -20,8 +20,8 @@ const CLIENTS = Number(process.env['FAULTS_CLIENTS'] ?? 4);
 /** How often each process is killed. */
 const KILLS = Number(process.env['FAULTS_KILLS'] ?? 2);
 const SUITE = `faults (FAULTS_SEED=${SEED})`;
-/** Ends a test that hangs; on two idle cores none takes longer than a minute. */
-const LIMIT_MS = 300_000;
+/** Ends a test that hangs: on two idle cores none takes longer than a minute. */
+const LIMIT_MS = 480_000;
 /** Decision 4. */
 const END_OF_ACCESS_MS = 1000;
 /** What a receiver that does not answer may cost the others, milliseconds; its own time-out is 2,000. */
@@ -81,24 +81,29 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
     it(
       'delays no delivery of other tenants',
       async () => {
-        const [well, other, silent, dead] = await Promise.all([
-          subscribe(stage, 'well', 'well'),
-          subscribe(stage, 'other', 'well'),
-          subscribe(stage, 'silent', 'never answers'),
-          subscribe(stage, 'dead', 'is not there'),
-        ]);
-        await stage.underLoad(async () => {
-          await Promise.all([issueTo(well, 12), issueTo(other, 12)]);
-          const before = Math.max(await delays(well, 0, 12), await delays(other, 0, 12));
-          // Each has more under way than a tenant may have at once.
-          await Promise.all([issueTo(silent, 20), issueTo(dead, 20)]);
-          await Promise.all([issueTo(well, 12), issueTo(other, 12), issueTo(silent, 12), issueTo(dead, 12)]);
-          const beside = Math.max(await delays(well, 12, 12), await delays(other, 12, 12));
-          said(`deliveries: p95 ${before} ms, beside receivers that do not answer ${beside} ms`);
-          expect(silent.receiver.deliveries.length).toBeGreaterThan(0);
-          expect(beside).toBeLessThan(before + UNDISTURBED_MS);
-        });
-        await Promise.all([well, other, silent, dead].map(unsubscribe));
+        const names = ['well', 'other', 'silent', 'dead'];
+        const [well, other, silent, dead] = await Promise.all(names.map((name) => subscribe(stage, name)));
+        const all = [well!, other!, silent!, dead!];
+        const slowest = async (from: number) =>
+          Math.max(...(await Promise.all([well!, other!].map((one) => delays(one, from, 12)))));
+        try {
+          await stage.underLoad(async () => {
+            await Promise.all(all.map((one) => issueTo(one, 12)));
+            const before = await slowest(0);
+            silent!.receiver.respond = () => 'never';
+            await dead!.receiver.close();
+            // Each has more under way than a tenant may have at once.
+            await Promise.all([issueTo(silent!, 20), issueTo(dead!, 20)]);
+            await Promise.all(all.map((one) => issueTo(one, 12)));
+            const beside = await slowest(12);
+            said(`deliveries: p95 ${before} ms, beside receivers that do not answer ${beside} ms`);
+            expect(silent!.receiver.deliveries.length).toBeGreaterThan(12);
+            expect(beside).toBeLessThan(before + UNDISTURBED_MS);
+          });
+        } finally {
+          await Promise.all(all.map(unsubscribe));
+          await Promise.all([well!, other!, silent!].map(({ receiver }) => receiver.close()));
+        }
         await stage.check();
       },
       LIMIT_MS,

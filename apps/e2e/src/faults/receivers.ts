@@ -15,18 +15,13 @@ interface Subscriber {
   webhookId: string;
 }
 
-export type Behaviour = 'well' | 'never answers' | 'is not there';
-
 /** A tenant whose webhook hears of its credentials. */
-export const subscribe = async (stage: Stage, subdomain: string, behaviour: Behaviour): Promise<Subscriber> => {
+export const subscribe = async (stage: Stage, subdomain: string): Promise<Subscriber> => {
   const { cluster, scene } = stage;
   const tenant = await createTenantUnderTest(cluster, scene.management, subdomain);
   const { jwtVc } = await makeIssuer(tenant);
-  const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`, {
-    respond: () => (behaviour === 'never answers' ? 'never' : 200),
-  });
+  const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
   const { url } = receiver;
-  if (behaviour === 'is not there') await receiver.close();
   const hook = await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssuedSummary'], url });
   return { tenant, configurationId: jwtVc, receiver, webhookId: expectStatus(hook, 201).id };
 };
@@ -50,7 +45,6 @@ export const delays = async ({ receiver }: Subscriber, from: number, count: numb
 };
 
 /** No more is owed to it. */
-export const unsubscribe = async ({ tenant, webhookId, receiver }: Subscriber): Promise<void> => {
+export const unsubscribe = async ({ tenant, webhookId }: Subscriber): Promise<void> => {
   expectStatus(await tenant.api.webhooks.delete(webhookId), 204);
-  await receiver.close();
 };

@@ -70,7 +70,8 @@ export class Stage {
   ) {
     this.random = new SeededRandom(seed);
     this.ledger.patienceMs = DEADLINE_MS + SLACK_MS;
-    const options = { goesOn: true, restMs: 20 };
+    // The machine has the processes to carry beside the clients.
+    const options = { goesOn: true, restMs: Number(process.env['FAULTS_REST_MS'] ?? 100) };
     this.clients = Array.from(
       { length: clients },
       (_, index) => new LoadClient(index, seed, scene, this.ledger, options),

@@ -193,6 +193,27 @@ if (program === undefined) {
       expect(got).toEqual([1, 2, 3]);
     }, 60_000);
 
+    it('is healthy again after a restart of the server, whether it holds the consumer or stands by', async () => {
+      const { name } = await migrated();
+      const [one, two] = [await bus(name), await bus(name)];
+      const consumers = [collect(one).consumer, collect(two).consumer];
+      await waitUntil(() => consumers.some(({ isHeld }) => isHeld));
+      await server.kill();
+      await waitUntil(() => consumers.every(({ health }) => !health.healthy), { timeoutMs: 20_000 });
+      await server.restart();
+      await waitUntil(() => consumers.every(({ health }) => health.healthy), { timeoutMs: 15_000 });
+      await waitUntil(() => consumers.filter(({ isHeld }) => isHeld).length === 1, { timeoutMs: 15_000 });
+    }, 60_000);
+
+    it('fails a publication that the server does not acknowledge as a request that failed', async () => {
+      const { name } = await migrated();
+      const one = await bus(name, { publishTimeoutMs: 200 });
+      await server.kill();
+      await expect(publish(one, 1)).rejects.toMatchObject({ name: 'RequestFailed', reason: 'timeout' });
+      await server.restart();
+      await waitUntil(() => publish(one, 2).then(() => true), { timeoutMs: 15_000 });
+    }, 60_000);
+
     it('hands over again what was in hand while the connection broke, and goes on in order', async () => {
       const { name } = await migrated();
       const one = await bus(name);

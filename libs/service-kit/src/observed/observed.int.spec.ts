@@ -76,6 +76,26 @@ describe('what is observed at the ports', () => {
     expect(await sample('attestry_lag_positions{kind="reaction",name="test.reaction"}')).toBe(0);
   });
 
+  it('lets a reaction wait, in good health, at an event of a newer release', async () => {
+    const handled: string[] = [];
+    const reaction = services.app.get(Reactions).start({
+      name: 'test.older',
+      of: [{ category: 'note', types: { Happened: 1 } }],
+      onEvents: (events) => {
+        handled.push(...events.map(({ id }) => id));
+        return Promise.resolve();
+      },
+    });
+    await engines.events.append('note-a', [event('1')], -1);
+    await waitUntil(() => handled.length === 1);
+    await engines.events.append('note-a', [{ ...event('2'), type: 'HappenedAnew' }, event('3')], 0);
+    await waitUntil(() => reaction.health.error?.includes('HappenedAnew'), { what: 'the reaction to wait' });
+    expect(reaction.health.healthy).toBe(true);
+    // Its lease is free for a process that knows the event.
+    await waitUntil(() => engines.leases.acquire('test.older', 'newer', 60_000), { what: 'the lease' });
+    expect(handled).toEqual(['1']);
+  });
+
   it('says nothing of the lag of a reaction that another process runs', async () => {
     const elsewhere = await engines.leases.acquire('test.standby', 'elsewhere', 60_000);
     expect(elsewhere).toBeDefined();
