@@ -78,7 +78,7 @@ describe('what is observed at the ports', () => {
 
   it('lets a reaction wait, in good health, at an event of a newer release', async () => {
     const handled: string[] = [];
-    const reaction = services.app.get(Reactions).start({
+    const reaction = reactions.start({
       name: 'test.older',
       of: [{ category: 'note', types: { Happened: 1 } }],
       onEvents: (events) => {
