@@ -1,10 +1,12 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics and events.md from the event types. With `--check` it writes nothing and fails when one of them is out of date, when an
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus. With
+// `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, or when a page names a file, a section or a command that is not there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { natsUsers } from './nats-users.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -28,6 +30,7 @@ const pages = {
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
   'docs/reference/events.md': await eventsPage(),
+  'deploy/nats/users.conf': await natsUsers('attestry'),
 };
 
 const faults = [];
@@ -144,8 +147,8 @@ shapes and event names stand; routes, access checks and this page follow from it
 - **Hosts.** \`management\`: the management host; \`auth\`: the authorization host; \`tenant\`: the tenant's own host;
   \`contexts\`: the host of \`CONTEXT_URL\`. Any other host is a 404.
 - **Access.** \`public\`: no credentials. \`management\`: an access token of a management client. \`holder\`: a code or token
-  of a wallet, checked by the service. Roles: an access token of a tenant client that has one of them. \`internal\`: other
-  services only, no HTTP.
+  of a wallet, checked by the service. Roles: an access token of a tenant client that has one of them. \`internal\`: the
+  parties named, over the bus only, speaking for themselves; no HTTP.
 - **Errors.** \`tenant\`: \`{code, message, details?}\`, but 401 and 403 are plain text. \`management\`:
   \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [facts](facts.md#32-errors).
 - **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB), 415, 429, 500 and 503. Every answer carries
@@ -217,6 +220,7 @@ function operationSection(operation, linked) {
 }
 
 function accessOf(access) {
+  if (access.kind === 'internal') return `\`internal\`: ${access.callers.map((it) => `\`${it}\``).join(', ')}`;
   if (access.kind !== 'roles') return `\`${access.kind}\``;
   return `permission \`${access.permission}\`: ${access.roles.map((role) => `\`${role}\``).join(', ')}`;
 }
@@ -391,8 +395,8 @@ The subject on the feed is \`event.<name>\`.
 
 ${facts.join('\n')}
 
-Operation events (\`operation.start\`, \`operation.success\`, \`operation.fail\`) and \`operation.committed\` travel on the same
-feed; [record 0004](../adr/0004-operation-events.md) tells how they are closed.
+Operation events (\`operation.<party>.start\`, \`.success\`, \`.fail\`; the party is the one that records) and
+\`operation.committed\` travel on the same feed; [record 0004](../adr/0004-operation-events.md) tells how they are closed.
 `;
 }
 

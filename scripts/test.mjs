@@ -20,7 +20,7 @@ const suites = [
     name: 'quick',
     projects: ['unit', 'contracts', 'int'],
     args: ['--maxWorkers=2', '--workerIdleMemoryLimit=768MB'],
-    limit: 9 * minute,
+    limit: 14 * minute,
   },
   { name: 'e2e', projects: ['e2e'], args: ['--runInBand'], limit: 13 * minute },
   {

@@ -49,6 +49,7 @@ const podOf = (manifest: Manifest) => manifest['spec'].template.spec;
 const DUMMIES: Record<string, string> = {
   MASTER_KEY: Buffer.alloc(32, 1).toString('base64url'),
   MASTER_KEY_PREVIOUS: Buffer.alloc(32, 2).toString('base64url'),
+  MASTER_KEY_NEXT: Buffer.alloc(32, 3).toString('base64url'),
   MANAGEMENT_CLIENT_ID: 'first',
   MANAGEMENT_CLIENT_SECRET: 'not-a-secret-but-of-the-right-length',
   DATABASE_URL: 'postgres://attestry:dummy@postgres:5432/attestry',

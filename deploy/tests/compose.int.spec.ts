@@ -123,6 +123,8 @@ describe('docker-compose.yml', () => {
     expect(parseConfig(environment)).toMatchObject({ baseDomain: 'localhost:8080', port: 8080, host: '0.0.0.0' });
     expect(environment).toMatchObject({
       NATS_URL: 'nats://nats:4222',
+      NATS_USER: service,
+      NATS_PASSWORD: values[`NATS_PASSWORD_${service.toUpperCase()}`],
       DATABASE_URL: `postgres://attestry:${values['DATABASE_PASSWORD']}@postgres:5432/attestry`,
       EVENTSTORE_URL: 'esdb://eventstore:2113?tls=false',
       REDIS_URL: `redis://:${values['VALKEY_PASSWORD']}@valkey:6379`,
@@ -182,7 +184,7 @@ describe('deploy/compose/make-env.mjs', () => {
   it('fills every secret once, readable by its owner only, and never overwrites', () => {
     expect(statSync(envFile).mode & 0o777).toBe(0o600);
     const secrets = Object.entries(values).filter(([name]) => /PASSWORD|SECRET|KEY|CLIENT/.test(name));
-    expect(secrets.length).toBe(8);
+    expect(secrets.length).toBe(14);
     for (const [, value] of secrets) expect(value).toMatch(/^[A-Za-z][A-Za-z0-9_-]{42}$/);
     expect(new Set(secrets.map(([, value]) => value)).size).toBe(secrets.length);
     const before = readFileSync(envFile, 'utf8');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,11 +6,19 @@ import {
   listEvents,
   operationSubject,
   REQUESTS_COMMITTED_SUBJECT,
+  type BusParty,
   type OperationContext,
   type OperationEventMessage,
   type Outcome,
 } from '@attestry/contracts';
-import { EventStoreUnavailable, verifyChain } from '@attestry/event-store';
+import {
+  CHAIN_START,
+  chainValue,
+  EventStoreUnavailable,
+  NO_STREAM,
+  verifyChain,
+  type NewEvent,
+} from '@attestry/event-store';
 import {
   openEngines,
   parseConfig,
@@ -73,7 +82,9 @@ const message = (outcome: Outcome, requestId: string, more: Partial<OperationEve
   ...more,
 });
 const publish = (...messages: OperationEventMessage[]) =>
-  engines.bus.publish(messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome), data })));
+  engines.bus.publish(
+    messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome, 'gateway'), data })),
+  );
 
 const list = async (query: object = {}, tenantId = T1) => {
   const context: OperationContext = {
@@ -84,7 +95,7 @@ const list = async (query: object = {}, tenantId = T1) => {
     deadline: Date.now() + 10_000,
     publicUrl: 'http://h',
   };
-  return new ServiceClient(engines.bus).call(listEvents, { query } as never, context) as unknown as Promise<{
+  return new ServiceClient(engines.bus, 'gateway').call(listEvents, { query } as never, context) as unknown as Promise<{
     data: {
       type: string;
       requestId: string;
@@ -102,6 +113,22 @@ describe('analytics', () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('START', 'r2', { tenantId: T2 }));
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     expect(await types({}, T2)).toEqual(['DID_CREATE_START']);
+  });
+
+  it('believes the gateway about every operation, and a service about its own alone', async () => {
+    const told = (by: BusParty, more: Partial<OperationEventMessage> = {}) => {
+      const data = message('START', `r${count}`, more);
+      return { id: data.id, subject: operationSubject('START', by), data };
+    };
+    await engines.bus.publish([
+      told('issuance', { prefix: 'OPENID_TOKEN', operation: 'issuance.exchange-token' }),
+      told('issuance'),
+      told('webhooks', { operation: 'issuance.exchange-token' }),
+      told('gateway', { outcome: 'SUCCESS' }),
+      { id: randomUUID(), subject: operationSubject('START', 'dids'), data: null },
+      told('gateway', { prefix: 'WEBHOOK_CREATE' }),
+    ]);
+    expect(await types()).toEqual(['WEBHOOK_CREATE_START', 'OPENID_TOKEN_START']);
   });
 
   it('loses no outcome when its store goes away amid a batch, and is not back at the next attempt', async () => {
@@ -229,6 +256,34 @@ describe('analytics', () => {
     await publish(message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     expect(await types()).toHaveLength(4);
+  });
+
+  it('goes on with a history whose sequences are those of another feed', async () => {
+    const stream = operationStream(T1, new Date(now).toISOString());
+    const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, deadline: now };
+    const metadata = { tenantId: T1, requestId: 'r0', actor: 'client:c1', operation: 'analytics.record-operations' };
+    const caused = {
+      correlationId: 'r0',
+      causationId: 'r0',
+      partitionKey: T1,
+      occurredAt: new Date(now).toISOString(),
+    };
+    const moved: NewEvent = {
+      id: '00000000-0000-4000-8000-999999999999',
+      type: 'OperationStarted',
+      schemaVersion: 1,
+      data: fact,
+      metadata: { ...metadata, ...caused, sourceSequence: '9000000000000000', chain: '' },
+    };
+    moved.metadata.chain = chainValue(CHAIN_START, moved);
+    await engines.operationEvents.append(stream, [moved], NO_STREAM);
+    await publish(message('START', 'r1'), message('SUCCESS', 'r1'));
+    expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+    // And knows what it wrote itself by its sequence: nothing is doubled after a restart.
+    await close();
+    await open();
+    expect(await types({ requestIds: ['r1'] })).toHaveLength(2);
+    expect(verifyChain(await engines.operationEvents.readStream(stream))).toMatchObject({ intact: true });
   });
 
   it('shows a management call about a tenant in its trail too', async () => {

@@ -10,3 +10,4 @@ export const analyticsService: ServiceDefinition = {
   endpoints: analyticsEndpoints,
   projections: [{ projection: eventsProjection, follows: 'operations' }],
 };
+export { OPERATION_CATEGORY } from './operation-stream/operation-stream.events.js';

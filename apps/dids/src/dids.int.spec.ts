@@ -42,6 +42,7 @@ let dataDir: string;
 let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
+let issuance: ServiceClient;
 let feed: FeedMessage[];
 /** Configurations that exist, as issuance would say. */
 const existing = new Set<string>();
@@ -57,7 +58,8 @@ const start = async (): Promise<void> => {
     await engines.close();
     throw error;
   }
-  client = new ServiceClient(engines.bus);
+  client = new ServiceClient(engines.bus, 'gateway');
+  issuance = new ServiceClient(engines.bus, 'issuance');
   engines.bus.serve(checkCredentialConfiguration.subject, async (data) => {
     const { configurationId } = (data as { body: { configurationId: string } }).body;
     asked.push(configurationId);
@@ -119,10 +121,10 @@ const reserve = (
   algorithms: IssuerKey['algorithm'][] = ['P-256', 'Ed25519'],
 ): Promise<IssuerKey> => {
   const body = { configurationId, algorithms, ...(did !== undefined && { did }) };
-  return client.call(reserveIssuerKey, { body }, context(tenant));
+  return issuance.call(reserveIssuerKey, { body }, context(tenant));
 };
 const release = (tenant: TenantContext, configurationId: string, did: string) =>
-  client.call(releaseIssuerKey, { body: { did, configurationId } }, context(tenant));
+  issuance.call(releaseIssuerKey, { body: { did, configurationId } }, context(tenant));
 
 const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   try {

@@ -5,6 +5,9 @@ import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { did } from './did/did.state.js';
 import { DidDeletion } from './delete-did/did-deletion.js';
 
+/** Categories that {@link factsOf} tells of. */
+export const PUBLISHED = [did] as const;
+
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
@@ -30,7 +33,7 @@ export class DidsReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('dids', [did], factsOf);
+    this.reactions.publishFacts('dids', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'dids.finish-deletions',
       of: [did],

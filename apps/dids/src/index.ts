@@ -1,11 +1,13 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { didsEndpoints } from './dids.endpoints.js';
 import { DidsModule } from './dids.module.js';
+import { PUBLISHED } from './dids.reactions.js';
 import { didLists } from './did-lists/did-lists.projection.js';
 
 export const didsService: ServiceDefinition = {
   name: 'dids',
   needs: ['domain', 'keys'],
+  publishes: PUBLISHED.map(({ category }) => category),
   module: DidsModule,
   endpoints: didsEndpoints,
   projections: [{ projection: didLists, follows: 'domain' }],

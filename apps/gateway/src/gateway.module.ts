@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { EngineNeed } from '@attestry/service-kit';
+import type { EngineNeed, Hosted } from '@attestry/service-kit';
 import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
 import { Directory } from './directory/directory.js';
@@ -17,3 +17,5 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
   exports: [Edge],
 })
 export class GatewayModule {}
+
+export const gatewayParty: Hosted = { name: 'gateway', module: GatewayModule };

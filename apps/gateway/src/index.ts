@@ -1,3 +1,2 @@
-export { GatewayModule } from './gateway.module.js';
 export { Edge } from './edge/edge.js';
-export { GATEWAY_NEEDS } from './gateway.module.js';
+export { GATEWAY_NEEDS, gatewayParty } from './gateway.module.js';

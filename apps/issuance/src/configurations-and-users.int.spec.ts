@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   AppError,
+  callersOf,
   checkCredentialConfiguration,
   createUser,
   credentialIssued,
@@ -122,7 +123,7 @@ const context = (operation: Operation, tenant = ACME): OperationContext => ({
 });
 
 const call = async <T>(operation: Operation, request: object, tenant = ACME): Promise<T> =>
-  (await new ServiceClient(engines.bus).call(
+  (await new ServiceClient(engines.bus, callersOf(operation)[0]!).call(
     operation,
     request as Partial<RequestOf<Operation>>,
     context(operation, tenant),

@@ -1,6 +1,7 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { issuanceEndpoints } from './issuance.endpoints.js';
 import { IssuanceModule } from './issuance.module.js';
+import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './credential-configuration/configurations.read-model.js';
 import { sessionKeys } from './session-keys/session-keys.js';
 import { users } from './user/users.read-model.js';
@@ -8,7 +9,9 @@ import { users } from './user/users.read-model.js';
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
   needs: ['domain', 'keys', 'replay-guard'],
+  publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
   endpoints: issuanceEndpoints,
   projections: [configurations, users, sessionKeys].map((projection) => ({ projection, follows: 'domain' })),
 };
+export { keptContextsOf, KEPT_CONTEXT_CATEGORY } from './kept-context/kept-contexts-of.js';

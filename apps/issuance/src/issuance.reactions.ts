@@ -6,6 +6,9 @@ import { credentialConfiguration } from './credential-configuration/credential-c
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
 
+/** Categories that {@link factsOf} tells of. */
+export const PUBLISHED = [credentialConfiguration, user, issuanceSession] as const;
+
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
@@ -48,7 +51,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('issuance', [credentialConfiguration, user, issuanceSession], factsOf);
+    this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',
       of: [credentialConfiguration],

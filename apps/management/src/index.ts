@@ -1,11 +1,13 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
+import { PUBLISHED } from './management.reactions.js';
 import { tenantLists } from './tenant-lists/tenant-lists.projection.js';
 
 export const managementService: ServiceDefinition = {
   name: 'management',
   needs: ['domain', 'keys'],
+  publishes: PUBLISHED.map(({ category }) => category),
   module: ManagementModule,
   endpoints: managementEndpoints,
   projections: [{ projection: tenantLists, follows: 'domain' }],

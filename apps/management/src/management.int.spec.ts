@@ -92,7 +92,7 @@ const start = async (env: Record<string, string> = {}): Promise<void> => {
     await engines.close();
     throw error;
   }
-  client = new ServiceClient(engines.bus);
+  client = new ServiceClient(engines.bus, 'gateway');
   feed = [];
   engines.bus.consume({ name: 'test', subjects: ['event.management.>'] }, async (messages) => {
     feed.push(...messages);

@@ -5,6 +5,9 @@ import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
 import { tenant } from './tenant/tenant.state.js';
 
+/** Categories whose events are told. */
+export const PUBLISHED = [tenant] as const;
+
 /**
  * Tells the other services about tenants and their clients. Claims of subdomains are not published, nor do they count as
  * what a request committed: a tenant exists with its own first event.
@@ -17,7 +20,7 @@ export class ManagementReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('management', [tenant], (stored) => this.factsOf(stored));
+    this.reactions.publishFacts('management', PUBLISHED, (stored) => this.factsOf(stored));
   }
 
   private factsOf(stored: RecordedEvent): Fact[] {

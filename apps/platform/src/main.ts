@@ -62,7 +62,9 @@ main().catch((error: unknown) => {
   // Configuration and locks are the operator's to mend: the message says how, a stack would not.
   const known =
     error instanceof ConfigError ||
-    ['DataFolderLocked', 'AlreadyRunning', 'NotMigrated'].includes((error as Error)?.name);
+    ['DataFolderLocked', 'AlreadyRunning', 'NotMigrated', 'NatsRefused', 'CheckpointBeyondHead'].includes(
+      (error as Error)?.name,
+    );
   console.error(known ? (error as Error).message : error);
   process.exit(1);
 });

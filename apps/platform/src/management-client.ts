@@ -22,7 +22,7 @@ const isRunning = async (dataDir: string): Promise<boolean> => {
 
 /** Several processes share engines, not a folder: the client is registered where they keep it. */
 const register = async (config: PlatformConfig, name: string) => {
-  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const));
+  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { party: 'management' });
   const { streams, vault, ids, clock } = engines;
   try {
     if (!streams || !vault) throw new Error('no engines');

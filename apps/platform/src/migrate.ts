@@ -3,12 +3,15 @@ import { ConfigError, migrateEngines, parseConfig } from '@attestry/service-kit'
 
 /** Brings the engines that the environment names up to what this release needs. */
 const main = async (): Promise<void> => {
-  const done = await migrateEngines(parseConfig(process.env, undefined, 'migrate'));
+  const done = await migrateEngines(parseConfig(process.env, undefined, 'migrate'), (reason) =>
+    console.error(`waiting for NATS: ${reason}`),
+  );
   for (const line of done) console.log(line);
   console.log(done.length ? 'migrated' : 'nothing to migrate: the embedded engines see to themselves');
 };
 
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigError ? error.message : error);
+  const known = error instanceof ConfigError || (error as Error)?.name === 'NatsRefused';
+  console.error(known ? (error as Error).message : error);
   process.exit(1);
 });

@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { analyticsService } from '@attestry/analytics';
 import { didsService } from '@attestry/dids';
-import { Edge, GATEWAY_NEEDS, GatewayModule } from '@attestry/gateway';
+import { Edge, GATEWAY_NEEDS, gatewayParty } from '@attestry/gateway';
 import { issuanceService } from '@attestry/issuance';
 import { managementService } from '@attestry/management';
 import {
@@ -89,7 +89,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
   const { services, gateway, needs } = hosted(config);
   const engines = await openProcessEngines(config, needs, options);
   try {
-    const root = rootModule(services, engines, gateway ? [GatewayModule] : []);
+    const root = rootModule([...services, ...(gateway ? [gatewayParty] : [])], engines);
     const edge = gateway ? await startGateway(root, engines) : undefined;
     const app: INestApplicationContext =
       edge ??
@@ -97,7 +97,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
         logger: createNestLogger(engines.logger),
         abortOnError: false,
       }));
-    const transport = serveEndpoints(app, services, engines);
+    const serving = serveEndpoints(app, services, engines);
     await edge?.listen(config.port, config.host);
     const adminPort = edge ? config.adminPort : config.port;
     const { health, metrics } = engines;
@@ -110,7 +110,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
       await pause(config.shutdownDelay * 1000);
       // Doors first, then what is in hand, then the reactions, then the engines: nothing acknowledged is lost.
       if (edge) await drain(edge.getHttpServer() as Server);
-      await transport.close();
+      await serving.close();
       await app.close();
       await admin?.close();
       await engines.close();

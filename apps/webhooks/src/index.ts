@@ -1,11 +1,13 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
+import { PUBLISHED } from './webhooks.reactions.js';
 import { webhooksProjection } from './webhooks.projection.js';
 
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',
   needs: ['domain', 'keys'],
+  publishes: PUBLISHED.map(({ category }) => category),
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
   projections: [{ projection: webhooksProjection, follows: 'domain' }],

@@ -91,7 +91,7 @@ describe('webhooks', () => {
     });
     engines = await chosenEngines(await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds })));
     services = await startServices([webhooksService], engines);
-    client = new ServiceClient(engines.bus);
+    client = new ServiceClient(engines.bus, 'gateway');
   };
   const stop = async () => {
     await services.close();

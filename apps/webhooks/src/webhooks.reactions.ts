@@ -7,6 +7,9 @@ import { deliveryKeyOf } from './delivery-key.js';
 import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
 import { webhook } from './webhook/webhook.state.js';
 
+/** Categories that {@link factsOf} tells of. */
+export const PUBLISHED = [webhook] as const;
+
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
@@ -40,7 +43,7 @@ export class WebhooksReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.publishFacts('webhooks', [webhook], factsOf);
+    this.reactions.publishFacts('webhooks', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'webhooks.delivery-keys',
       of: [webhookDelivery],

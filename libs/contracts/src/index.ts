@@ -21,3 +21,4 @@ export * from './issuance/issuance.events.js';
 export * from './webhooks/webhooks.operations.js';
 export * from './webhooks/webhooks.events.js';
 export * from './analytics/analytics.operations.js';
+export * from './bus-rights.js';

@@ -19,5 +19,8 @@ export interface IntegrationHeaders {
   traceparent?: string;
 }
 
+/** Keys that one process destroyed; every process with a key vault tells and hears it. */
+export const KEYS_DESTROYED_SUBJECT = 'event.keys.destroyed';
+
 export const defineIntegrationEvent = <Data>(name: `${string}.${string}`): IntegrationEventType<Data> =>
   Object.freeze({ name, subject: `event.${name}` });

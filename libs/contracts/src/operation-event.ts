@@ -1,11 +1,14 @@
 /** Operation events: what `GET /v1/events` shows (facts 9.1, decisions 11 and 12). */
 
-export type Outcome = 'START' | 'SUCCESS' | 'FAIL';
+import type { BusParty } from './operation.js';
+
+export const OUTCOMES = ['START', 'SUCCESS', 'FAIL'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** Tenant id used for operations that belong to no tenant. */
 export const PLATFORM_TENANT = 'platform';
 
-/** A message on the feed, subject `operation.<outcome in lower case>`. */
+/** A message on the feed, subject {@link operationSubject}. */
 export interface OperationEventMessage {
   /** uuid */
   id: string;
@@ -28,7 +31,12 @@ export interface OperationEventMessage {
   about?: { tenantId: string; startedAt: string };
 }
 
-export const operationSubject = (outcome: Outcome): string => `operation.${outcome.toLowerCase()}`;
+/**
+ * `operation.<party>.<outcome in lower case>`: each party that records has subjects of its own, so that a service can be
+ * believed about its own operations and about no others.
+ */
+export const operationSubject = (outcome: Outcome, party: BusParty): string =>
+  `operation.${party}.${outcome.toLowerCase()}`;
 export const OPERATION_SUBJECTS = 'operation.>';
 
 /**
@@ -39,3 +47,6 @@ export interface RequestsCommitted {
   requests: { requestId: string; tenantId: string; operation: string }[];
 }
 export const REQUESTS_COMMITTED_SUBJECT = 'operation.committed';
+
+/** Of analytics to itself: what is overdue is closed when this has come through the feed. */
+export const OVERDUE_MARK_SUBJECT = 'operation.mark';

@@ -7,6 +7,8 @@ export type Api = 'management' | 'auth' | 'tenant' | 'contexts';
 
 export const SERVICE_NAMES = ['management', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
+/** Who speaks on the bus. */
+export type BusParty = 'gateway' | ServiceName;
 
 export type Access =
   /** No credentials. */
@@ -17,13 +19,13 @@ export type Access =
   | { kind: 'management' }
   /** A wallet's code or token, presented in the request and checked by the service. */
   | { kind: 'holder' }
-  /** Other services only; no HTTP. */
-  | { kind: 'internal' };
+  /** These other parties only, speaking for themselves; no HTTP. */
+  | { kind: 'internal'; callers: readonly BusParty[] };
 
 export const publicAccess: Access = { kind: 'public' };
 export const managementAccess: Access = { kind: 'management' };
 export const holderAccess: Access = { kind: 'holder' };
-export const internalAccess: Access = { kind: 'internal' };
+export const calledBy = (...callers: BusParty[]): Access => ({ kind: 'internal', callers });
 /** Roles that carry the permission (table in roles.ts). */
 export const requires = (permission: Permission): Access => ({
   kind: 'roles',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { callersOf } from './bus-rights.js';
 import type { Operation } from './operation.js';
 import { OPERATIONS, operationsOf } from './registry.js';
 
@@ -38,6 +39,16 @@ describe('registry', () => {
   it.each(described)('%s is internal exactly when it has no address', (_name, { access, http }) => {
     expect(access.kind === 'internal').toBe(http === undefined);
   });
+
+  it.each(described)(
+    '%s is asked for by the gateway, or by the parties it names, never by its own service',
+    (_name, it) => {
+      const callers = callersOf(it);
+      expect(callers.length).toBeGreaterThan(0);
+      expect(callers).not.toContain(it.service);
+      if (it.http) expect(callers).toEqual(['gateway']);
+    },
+  );
 
   it.each(overHttp)('%s fits its method', (_name, { http, kind, body, params }) => {
     const { method, path, success } = http!;

@@ -1,6 +1,13 @@
 export * from './event-store.js';
 export * from './aggregate.js';
 export { CHAIN_START, chainValue, verifyChain, type ChainCheck, type UnchainedEvent } from './chain.js';
+export {
+  CheckpointBeyondHead,
+  REBUILD_READ_MODEL,
+  refuseBeyondHead,
+  RESET_CHECKPOINT,
+} from './checkpoint-beyond-head.js';
+export { BrokenChain, copyEvents, TargetDiffers, type CopyCounts, type CopyOptions } from './copy/copy-events.js';
 export { randomIds, systemClock, type Clock, type Ids } from './facts.js';
 export {
   Streams,
@@ -16,6 +23,7 @@ export {
   StaleEpoch,
   type CheckpointedOptions,
   type Checkpoints,
+  type ListedCheckpoints,
   type SubscriptionHealth,
 } from './subscriptions.js';
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';

@@ -142,6 +142,32 @@ describe('CheckpointedSubscription', () => {
     expect(await newer.waitForHead(5000)).toBe(true);
   });
 
+  it('handles nothing while its checkpoint is beyond the log, and says so', async () => {
+    await append(3);
+    await store.checkpoints.write('restored', '5');
+    let failures = 0;
+    let handled = 0;
+    const subscription = start('restored', async () => void handled++, { onError: () => failures++ });
+    await until(() => failures >= 2);
+    expect(subscription.health).toMatchObject({
+      healthy: false,
+      error: expect.stringContaining('checkpoint 5 of restored is beyond the head of the event store, 3'),
+    });
+    expect(subscription.health.caughtUp).toBe(false);
+    expect(handled).toBe(0);
+    expect(await store.checkpoints.read('restored')).toBe('5');
+  });
+
+  it('knows the head of a log whose events were all discarded', async () => {
+    const { position } = await append(3);
+    await store.checkpoints.write('old', position);
+    expect(await store.discardBefore('2030-01-01T00:00:00.000Z')).toBe(3);
+    expect(await store.head()).toBe(position);
+    const subscription = start('old', async () => undefined);
+    await until(() => subscription.health.caughtUp);
+    expect(subscription.health.healthy).toBe(true);
+  });
+
   it('runs under one lease at a time, and hands over', async () => {
     const seen: string[] = [];
     const first = start('one', async () => void seen.push('first'), { leaseMs: 60 });

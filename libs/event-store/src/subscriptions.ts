@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UnknownEventType } from './aggregate.js';
+import { refuseBeyondHead, RESET_CHECKPOINT } from './checkpoint-beyond-head.js';
 import { EventStoreUnavailable } from './event-store.js';
 import type { EventStore, Lease, Leases, Position, RecordedEvent, Subscription } from './event-store.js';
 
@@ -9,6 +10,11 @@ export interface Checkpoints {
   read(name: string): Promise<Position | undefined>;
   /** Durable when it resolves. @throws StaleEpoch when a lease or a write of a newer epoch exists for the name */
   write(name: string, position: Position, epoch?: number): Promise<void>;
+}
+
+/** Checkpoints of one place, which can tell of all consumers. */
+export interface ListedCheckpoints extends Checkpoints {
+  list(): Promise<{ name: string; position: Position }[]>;
 }
 
 /** A newer holder of the lease has taken over: this one must stop. */
@@ -145,6 +151,7 @@ export class CheckpointedSubscription {
     const { signal } = this.stopping;
     const after = await checkpoints.read(name);
     const target = await store.head();
+    refuseBeyondHead(store, name, after, target, RESET_CHECKPOINT);
     let unsaved: Position | undefined;
     let hidden = 0;
     const reached = (position: Position | undefined) => {

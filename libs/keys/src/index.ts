@@ -22,7 +22,10 @@ export {
   type SigningPurpose,
 } from './key-vault.js';
 export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
-export type { MasterKey } from './stored-key-vault.js';
+export type { MasterKey, MasterKeysGiven } from './master-keys.js';
+export type { KeyPlace } from './key-place.js';
+export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';
+export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
 export { base62, newId, randomDigits, randomSecret } from './secrets.js';
 export {

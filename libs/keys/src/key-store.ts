@@ -25,6 +25,22 @@ export interface DataKeyRow {
 /** `destroyed`: the id, or the whole tenant, has a tombstone. */
 export type Found<T> = { state: 'live'; row: T; created?: boolean } | { state: 'destroyed' } | { state: 'absent' };
 
+export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys';
+/** A row as it is kept, destroyed ones too. */
+export interface KeptKey {
+  tenantId: string;
+  /** Empty for a tenant's own key. */
+  id: string;
+  /** Empty for a tenant's own key. */
+  purpose: string;
+  live: boolean;
+  sealed: Uint8Array;
+  /** Of signing keys. */
+  algorithm?: string;
+  publicJwk?: string;
+  createdAt?: string;
+}
+
 /** What a store of keys does for the vault above it, each durable and all or nothing. */
 export interface KeyJobs {
   wrappedKeys: [undefined, { tenantKeys: WrappedKey[]; peppers: WrappedKey[] }];
@@ -48,6 +64,15 @@ export interface KeyJobs {
   destroyTenant: [string, void];
   /** What was destroyed before is gone from the disk as far as the engine can do that. */
   scrub: [undefined, void];
+  /** Rows in an order of the store's own, in which signing keys have the order they were made in. */
+  pageOfKeys: [
+    { table: KeyTable; after?: string; limit: number; tenantId?: string | undefined },
+    { rows: KeptKey[]; next?: string },
+  ];
+  /** All rows of these ids, whatever their purpose. */
+  findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, KeptKey[]];
+  /** Adds rows as they are, unless they are there; overwrites the others with nothing. */
+  keepKeys: [{ table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }, void];
   checkpoint: [string, string | undefined];
   setCheckpoint: [{ name: string; position: string }, void];
 }

@@ -16,7 +16,6 @@ import {
   KeyAlreadyExists,
   KeyNotFound,
   KeyVault,
-  MasterKeyMismatch,
   SealBroken,
   type DataPurpose,
   type Erased,
@@ -31,19 +30,9 @@ import {
 } from './key-vault.js';
 import { newId } from './secrets.js';
 import { bind, openBytes, sealBytes } from './seal.js';
-import type { DataKeyRow, KeyStore, Rewrap, SigningKeyRow, WrappedKey } from './key-store.js';
-
-/** A version of MASTER_KEY: a positive whole number and 32 bytes. */
-export interface MasterKey {
-  version: number;
-  key: Uint8Array;
-}
-
-/** The versions of MASTER_KEY a vault may use: keys wrapped by a `previous` one are rewrapped when it opens. */
-export interface MasterKeysGiven {
-  current: MasterKey;
-  previous?: readonly MasterKey[];
-}
+import type { DataKeyRow, KeyStore, SigningKeyRow, WrappedKey } from './key-store.js';
+import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
+import { rewrapKeys } from './rewrap-keys.js';
 
 export interface StoredKeyVaultOptions {
   masterKeys: MasterKeysGiven;
@@ -60,8 +49,6 @@ type DataKey = { state: 'live'; key: Buffer } | { state: 'destroyed' } | { state
 /** A key on its way to the disk. Only a key that must be new may already be used: another might turn out to be taken. */
 type PendingKey = { key: Buffer; mustBeNew: boolean; durable: Promise<boolean> };
 
-/** Bytes of the master key's version before a wrapped key. */
-const VERSION = 4;
 const KEY_ID = /^[\x21-\x7e]{1,200}$/;
 const slot = (...parts: readonly string[]): string => parts.join('\0');
 const dataSlot = (tenantId: string, keyId: string, purpose: DataPurpose): string => slot(tenantId, keyId, purpose);
@@ -70,49 +57,6 @@ const SIGNING_PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token'];
 const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519'];
 const newestSlot = (tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): string =>
   slot(tenantId, 'newest', purpose, algorithm);
-
-class MasterKeys {
-  private readonly byVersion = new Map<number, Uint8Array>();
-  readonly current: number;
-
-  constructor({ current, previous = [] }: MasterKeysGiven) {
-    for (const { version, key } of [...previous, current]) {
-      if (!Number.isInteger(version) || version < 1 || version > 0xffffffff || key.length !== 32)
-        throw new MasterKeyMismatch(`a MASTER_KEY needs a version from 1 on and 32 bytes; version ${version} does not`);
-      if (this.byVersion.has(version)) throw new MasterKeyMismatch(`MASTER_KEY version ${version} is given twice`);
-      this.byVersion.set(version, key);
-    }
-    this.current = current.version;
-  }
-
-  wrap(kind: 'tenant-key' | 'pepper', id: string, key: Uint8Array): WrappedKey {
-    const version = this.current;
-    const sealed = sealBytes(this.byVersion.get(version)!, key, bind(kind, id, String(version)));
-    const wrapped = Buffer.allocUnsafeSlow(VERSION + sealed.length);
-    wrapped.writeUInt32BE(version);
-    wrapped.set(sealed, VERSION);
-    return { id, wrapped };
-  }
-
-  /** @throws MasterKeyMismatch */
-  unwrap(kind: 'tenant-key' | 'pepper', { id, wrapped }: WrappedKey): Buffer {
-    const version = versionOf(wrapped);
-    const master = this.byVersion.get(version);
-    if (!master)
-      throw new MasterKeyMismatch(
-        `the key store needs MASTER_KEY version ${version} for ${kind} ${id}, which is not given`,
-      );
-    try {
-      return openBytes(master, wrapped.subarray(VERSION), bind(kind, id, String(version)), `${kind} ${id}`);
-    } catch (error) {
-      if (!(error instanceof SealBroken)) throw error;
-      throw new MasterKeyMismatch(
-        `MASTER_KEY version ${version} is not the key this store was sealed with (${kind} ${id})`,
-      );
-    }
-  }
-}
-const versionOf = (wrapped: Uint8Array): number => new DataView(wrapped.buffer, wrapped.byteOffset).getUint32(0);
 
 /** KeyVault over a store of sealed keys. Encryption happens here; the store never sees a key. */
 export class StoredKeyVault extends KeyVault {
@@ -170,15 +114,7 @@ export class StoredKeyVault extends KeyVault {
     }
     this.usePeppers(peppers);
 
-    const rewrap = (kind: 'tenant-key' | 'pepper', keys: readonly WrappedKey[]): Rewrap[] =>
-      keys
-        .filter(({ wrapped }) => versionOf(wrapped) !== this.masterKeys.current)
-        .map((key) => ({
-          ...this.masterKeys.wrap(kind, key.id, this.masterKeys.unwrap(kind, key)),
-          before: key.wrapped,
-        }));
-    const changes = { tenantKeys: rewrap('tenant-key', stored.tenantKeys), peppers: rewrap('pepper', peppers) };
-    if (changes.tenantKeys.length || changes.peppers.length) await this.store.call('rewrap', changes);
+    await rewrapKeys(this.store, this.masterKeys, { ...stored, peppers });
     // Always: a crash may have come between a destruction and its scrub.
     await this.scrub();
   }

@@ -3,13 +3,18 @@ import { lastValueFrom } from 'rxjs';
 import type { Headers, MessageBus, Reply, Serving, Subject } from './message-bus.js';
 
 /** What a handler gets beside the data. */
-export class BusContext extends BaseRpcContext<[subject: Subject, headers: Headers]> {
+export class BusContext extends BaseRpcContext<[subject: Subject, headers: Headers, from: string]> {
   getSubject(): Subject {
     return this.args[0];
   }
 
   getHeaders(): Headers {
     return this.args[1];
+  }
+
+  /** Who asked. */
+  getFrom(): string {
+    return this.args[2];
   }
 }
 
@@ -45,7 +50,11 @@ export class BusTransport extends Server implements CustomTransportStrategy {
 
   listen(callback: () => void): void {
     for (const [subject, handler] of this.messageHandlers)
-      this.servings.push(this.bus.serve(subject, (data, headers) => this.handle(subject, handler, data, headers)));
+      this.servings.push(
+        this.bus.serve(subject, (data, headers, from) =>
+          this.handle(handler, data, new BusContext([subject, headers, from])),
+        ),
+      );
     callback();
   }
 
@@ -63,10 +72,10 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     return this.bus as T;
   }
 
-  private async handle(subject: Subject, handler: MessageHandler, data: unknown, headers: Headers): Promise<Reply> {
+  private async handle(handler: MessageHandler, data: unknown, context: BusContext): Promise<Reply> {
     this.handling++;
     try {
-      const result: unknown = await handler(data, new BusContext([subject, headers]));
+      const result: unknown = await handler(data, context);
       return (await lastValueFrom(this.transformToObservable(result))) as Reply;
     } finally {
       this.handling--;

@@ -1,6 +1,7 @@
 export {
   INTERNAL_ERROR,
   MessageBus,
+  NOBODY,
   RequestFailed,
   type Consumer,
   type ConsumerHealth,
@@ -18,9 +19,13 @@ export {
   type Subject,
   type WireError,
 } from './message-bus.js';
+export type { BusRights, Reading } from './bus-rights.js';
+export { NotPermitted, RestrictedBus } from './restricted-bus.js';
 export { Broker, type BrokerOptions } from './in-process/broker.js';
 export { InProcessBus, type InProcessBusOptions } from './in-process/in-process-bus.js';
 export { migrateNatsServer, openNatsBus } from './nats/load-nats.js';
+export { natsMigratePermissions, natsPermissions, type NatsPermissions } from './nats/nats-permissions.js';
+export { ownerOf } from './nats/names.js';
 export type { NatsBusOptions } from './nats/nats-bus.js';
 export type { NatsOptions } from './nats/connect-nats.js';
 export type { NatsFeedOptions } from './nats/migrate-nats.js';

@@ -28,7 +28,15 @@ export interface RequestOptions {
    * already in `headers` wins, so that a service which passes its caller's headers on never outlives its caller.
    */
   timeoutMs: number;
+  /**
+   * Who asks; the server of the subject is told. Lower-case words; default {@link NOBODY}. A service's bus sets it
+   * (see RestrictedBus), and a server of the bus can be told to let nobody speak in another's name.
+   */
+  from?: string;
 }
+
+/** Who asks where a request names nobody. */
+export const NOBODY = 'nobody';
 
 /** Nobody serves the subject (`no-responder`), no answer came in time (`timeout`), or the bus is closed. Nothing is re-sent. */
 export class RequestFailed extends Error {
@@ -128,7 +136,8 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-export type RequestHandler = (data: unknown, headers: Headers) => Promise<Reply>;
+/** `from`: who asked, as the bus knows it; headers are what the asker says of itself. */
+export type RequestHandler = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
 
 export abstract class MessageBus {
   /**

@@ -1,5 +1,6 @@
 import {
   INTERNAL_ERROR,
+  NOBODY,
   RequestFailed,
   type ConsumerOptions,
   type FeedMessage,
@@ -78,6 +79,16 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           ok: true,
           data: { data: { a: [1, 'é', null] }, headers: expect.objectContaining({ tenant: 't' }) },
         });
+      });
+
+      it('tells the server who asks, whatever the headers say', async () => {
+        bus.serve('op.test.who', async (_data, _headers, from) => ({ ok: true, data: from }));
+        const who = async (from?: string) => {
+          const headers = { from: 'somebody-else', caller: 'somebody-else' };
+          const reply = await bus.request('op.test.who', {}, { headers, timeoutMs: 5000, ...(from && { from }) });
+          return reply.ok && reply.data;
+        };
+        expect([await who('gateway'), await who('issuance'), await who()]).toEqual(['gateway', 'issuance', NOBODY]);
       });
 
       it('sends the deadline as a header, and never a later one than the caller has', async () => {

@@ -50,6 +50,10 @@ export abstract class KyselyReadModels extends ReadModels {
     return [...this.runners.values()].map((runner) => runner.health);
   }
 
+  checkpoints(): Promise<{ name: string; position: string }[]> {
+    return this.registry.positions();
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     await this.kysely.destroy();

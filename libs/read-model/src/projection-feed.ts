@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { EventStoreUnavailable, UnknownEventType } from '@attestry/event-store';
+import { EventStoreUnavailable, REBUILD_READ_MODEL, refuseBeyondHead, UnknownEventType } from '@attestry/event-store';
 import type { EventStore, Position, RecordedEvent, Subscription } from '@attestry/event-store';
 import type { Pause } from './pause.js';
 import { Fenced } from './projection-registry.js';
@@ -81,8 +81,10 @@ export class ProjectionFeed<Tables> {
         const checkpoint = await this.o.registry.checkpoint(this.generation);
         if (!checkpoint) return this.o.onEnd(this);
         this.position = this.stored = checkpoint.position;
-        this.target ??= await this.o.eventStore.head();
-        if (await this.covers(await this.o.eventStore.head())) {
+        const head = await this.o.eventStore.head();
+        refuseBeyondHead(this.o.eventStore, this.o.projection.name, this.position, head, REBUILD_READ_MODEL);
+        this.target ??= head;
+        if (await this.covers(head)) {
           this.error = undefined;
           await this.o.onProgress(this, false);
         }

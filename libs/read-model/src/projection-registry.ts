@@ -113,6 +113,15 @@ export class ProjectionRegistry {
     return row && toGeneration(row);
   }
 
+  /** How far what is read of each projection is. */
+  async positions(): Promise<{ name: string; position: Position }[]> {
+    const rows = await this.db.selectFrom('projection').select('name').orderBy('name').execute();
+    const active = await Promise.all(rows.map(({ name }) => this.current(name)));
+    return active.flatMap((found) =>
+      found?.position === undefined ? [] : [{ name: found.name, position: found.position }],
+    );
+  }
+
   current(name: string): Promise<Generation | undefined> {
     return this.active(this.db, name);
   }

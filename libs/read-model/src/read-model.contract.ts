@@ -206,6 +206,22 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(running)).toBe(15);
       });
 
+      it('does not go on from a checkpoint beyond the log, and says so', async () => {
+        const older = await store.add(3);
+        const newer = await store.add(2);
+        const first = await open();
+        expect(await (await first.start(things())).waitForHead(5000)).toBe(true);
+        await first.close();
+        const restored = Object.assign(Object.create(under.eventStore) as EventStore, { head: async () => older });
+        const seen: number[] = [];
+        const second = await open({ eventStore: restored });
+        const running = await second.start(things({ before: (events) => void seen.push(events.length) }));
+        await until(() => !running.health.healthy, 'the refusal');
+        expect(running.health.error).toContain(`checkpoint ${newer} of things is beyond the head`);
+        expect(seen).toEqual([]);
+        expect(await second.checkpoints()).toEqual([{ name: 'things', position: newer }]);
+      });
+
       it('is caught up although the newest events are of other categories', async () => {
         await store.add(2);
         await store.add(2, { category: 'other', type: 'OtherHappened' });

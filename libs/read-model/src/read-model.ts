@@ -57,6 +57,8 @@ export abstract class ReadModels {
   /** Starts a projection under a lease and resolves when its tables exist and reading is possible. */
   abstract start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>>;
   abstract health(): ProjectionHealth[];
+  /** How far each projection is whose tables are there, whether or not it runs in this process. */
+  abstract checkpoints(): Promise<{ name: string; position: string }[]>;
   abstract close(): Promise<void>;
 }
 

@@ -187,7 +187,13 @@ export const SETTINGS = {
     list(urlOf('nats:', 'tls:')),
     optional,
   ),
-  natsUser: setting('NATS_USER', 'User on the NATS servers.', '', text, optional),
+  natsUser: setting(
+    'NATS_USER',
+    'User on the NATS servers: the name of the service, see the guide on NATS.',
+    '',
+    text,
+    optional,
+  ),
   natsPassword: setting('NATS_PASSWORD', 'Its password.', '', text, { secret: true, ...optional }),
   natsCredentialsFile: setting(
     'NATS_CREDENTIALS_FILE',
@@ -317,6 +323,13 @@ export const SETTINGS = {
   previousMasterKey: setting(
     'MASTER_KEY_PREVIOUS',
     'The key before a rotation; tenant keys are rewrapped at start.',
+    '',
+    key32,
+    { secret: true, ...optional },
+  ),
+  nextMasterKey: setting(
+    'MASTER_KEY_NEXT',
+    'The key of a rotation to come, version one higher: read with already, not yet used to wrap. For processes that are replaced in turn.',
     '',
     key32,
     { secret: true, ...optional },

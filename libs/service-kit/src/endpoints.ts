@@ -10,6 +10,7 @@ import {
 } from '@attestry/contracts';
 import type { Headers, Reply } from '@attestry/messaging';
 import type { Logger } from './logger.js';
+import { checkCaller } from './check-caller.js';
 import { contextFromHeaders } from './operation-headers.js';
 import { runInContext } from './request-context.js';
 import { checkRequest } from './validation.js';
@@ -74,10 +75,11 @@ const TRANSIENT = new Set([
 /** Serves one endpoint: context, deadline, shape, bus, reply envelope. Causes go to the log and nowhere else. */
 export const endpointHandler =
   (endpoint: Endpoint, commands: CommandBus, queries: QueryBus, logger: Logger) =>
-  async (data: unknown, headers: Headers): Promise<Reply> => {
+  async (data: unknown, headers: Headers, from: string): Promise<Reply> => {
     const context = contextFromHeaders(headers);
     return runInContext(context, async () => {
       try {
+        checkCaller(endpoint.operation, context, from);
         if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
         const request = checkRequest(endpoint.operation, data as OperationRequest);
         const message = new endpoint.message(request as never, context);

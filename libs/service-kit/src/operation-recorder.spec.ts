@@ -10,7 +10,7 @@ const operation = {
 const context = (deadline: number) =>
   ({ caller: { kind: 'public' }, requestId: 'r1', deadline }) as unknown as OperationContext;
 const recorderOn = (publish: () => Promise<void>) =>
-  new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds);
+  new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds, 'gateway');
 
 describe('the recorder of operation events', () => {
   it('waits for the broker no longer than the call may take', async () => {

@@ -1,6 +1,7 @@
 import {
   operationSubject,
   PLATFORM_TENANT,
+  type BusParty,
   type Operation,
   type OperationContext,
   type OperationEventMessage,
@@ -28,6 +29,7 @@ export class OperationRecorder {
     private readonly bus: MessageBus,
     private readonly clock: Clock,
     private readonly ids: Ids,
+    private readonly party: BusParty,
   ) {}
 
   start(operation: Operation, context: OperationContext, metadata: Record<string, unknown> = {}): Promise<void> {
@@ -72,7 +74,7 @@ export class OperationRecorder {
       ...(about && { about }),
     };
     await inTime(
-      this.bus.publish([{ id: message.id, subject: operationSubject(outcome), data: message }]),
+      this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.party), data: message }]),
       Math.max(LEAST_MS, context.deadline - Date.now()),
     );
   }

@@ -49,6 +49,9 @@ export interface Reaction {
   checkpoints?: Checkpoints;
 }
 
+/** Name of the reaction that tells the other services what a service stored. */
+export const publisherOf = (service: ServiceName): string => `${service}.publisher`;
+
 /**
  * Everything that happens because something was stored: named, checkpointed subscriptions and durable consumers that
  * retry with back-off, show in readiness, and stop when the process does.
@@ -113,7 +116,7 @@ export class Reactions implements BeforeApplicationShutdown {
     factsOf: (event: RecordedEvent) => readonly Fact[],
   ): CheckpointedSubscription {
     return this.start({
-      name: `${service}.publisher`,
+      name: publisherOf(service),
       of,
       onEvents: async (events) => {
         const messages: OutgoingMessage[] = [];

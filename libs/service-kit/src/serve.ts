@@ -1,22 +1,23 @@
 import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
-import { BusTransport, type BusContext } from '@attestry/messaging';
+import { BusTransport, type BusContext, type Serving } from '@attestry/messaging';
 import { checkEndpoints, endpointHandler } from './endpoints.js';
 import type { ProcessEngines } from './engines/engines.js';
 import { EnginesModule } from './engines/engines.module.js';
+import { busOf, hostedModule, type Hosted } from './hosted.js';
 import { createNestLogger } from './logger.js';
 import { observedEndpoint } from './observed/observed-endpoint.js';
 import type { ServiceDefinition } from './service-definition.js';
 
-/** Root module of a process: the engines and the services it hosts. */
-export const rootModule = (
-  services: readonly ServiceDefinition[],
-  engines: ProcessEngines,
-  more: Type[] = [],
-): Type => {
+/** Root module of a process: the engines and whom it hosts. */
+export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): Type => {
   @Module({
-    imports: [CqrsModule.forRoot(), EnginesModule.with(engines), ...services.map(({ module }) => module), ...more],
+    imports: [
+      CqrsModule.forRoot(),
+      EnginesModule.with(engines),
+      ...hosted.map((party) => hostedModule(party, engines)),
+    ],
   })
   class RootModule {}
   return RootModule;
@@ -58,12 +59,12 @@ export const serveEndpoints = (
   app: INestApplicationContext,
   services: readonly ServiceDefinition[],
   engines: ProcessEngines,
-): BusTransport => {
+): Serving => {
   const commands = app.get(CommandBus, { strict: false });
   const queries = app.get(QueryBus, { strict: false });
   checkHandlers(app, services);
-  const transport = new BusTransport(engines.bus);
-  for (const { name, endpoints } of services) {
+  const transports = services.map(({ name, endpoints }) => {
+    const transport = new BusTransport(busOf(name, engines));
     checkEndpoints(name, endpoints);
     for (const endpoint of endpoints) {
       const handle = observedEndpoint(
@@ -73,12 +74,17 @@ export const serveEndpoints = (
         engines.tracing,
       );
       transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
-        handle(data, context.getHeaders()),
+        handle(data, context.getHeaders(), context.getFrom()),
       );
     }
-  }
-  transport.listen(() => undefined);
-  return transport;
+    return transport;
+  });
+  for (const transport of transports) transport.listen(() => undefined);
+  return {
+    async close() {
+      await Promise.all(transports.map((transport) => transport.close()));
+    },
+  };
 };
 
 export interface RunningServices {
@@ -95,11 +101,11 @@ export const startServices = async (
     logger: createNestLogger(engines.logger),
     abortOnError: false,
   });
-  const transport = serveEndpoints(app, services, engines);
+  const serving = serveEndpoints(app, services, engines);
   return {
     app,
     async close() {
-      await transport.close();
+      await serving.close();
       await app.close();
     },
   };

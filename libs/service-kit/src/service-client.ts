@@ -1,11 +1,24 @@
-import { AppError, unavailable, type Operation, type OperationContext, type WireAppError } from '@attestry/contracts';
+import {
+  AppError,
+  unavailable,
+  type BusParty,
+  type Operation,
+  type OperationContext,
+  type WireAppError,
+} from '@attestry/contracts';
 import { MessageBus, RequestFailed } from '@attestry/messaging';
 import type { RequestOf, ResponseOf } from './endpoints.js';
 import { contextToHeaders } from './operation-headers.js';
 
-/** How one service calls an operation of another: by its declaration, over the bus. */
+/**
+ * How one party calls an operation of another: by its declaration, over the bus. The gateway speaks for the callers it knows; a
+ * service speaks for itself, whoever made it call: nothing else would be believed.
+ */
 export class ServiceClient {
-  constructor(private readonly bus: MessageBus) {}
+  constructor(
+    private readonly bus: MessageBus,
+    private readonly party: BusParty,
+  ) {}
 
   /** @throws AppError as the other service threw it, or 503 when nobody answered in time. Never re-sent. */
   async call<O extends Operation>(
@@ -17,7 +30,11 @@ export class ServiceClient {
       const reply = await this.bus.request<ResponseOf<O>>(
         operation.subject,
         { body: {}, params: {}, query: {}, ...(request as object) },
-        { headers: contextToHeaders(context), timeoutMs: Math.max(1, context.deadline - Date.now()) },
+        {
+          headers: contextToHeaders(this.spokenFor(context)),
+          timeoutMs: Math.max(1, context.deadline - Date.now()),
+          from: this.party,
+        },
       );
       if (reply.ok) return reply.data;
       throw AppError.fromWire(reply.error as WireAppError);
@@ -25,5 +42,9 @@ export class ServiceClient {
       if (error instanceof RequestFailed) throw unavailable('Service temporarily unavailable', error);
       throw error;
     }
+  }
+
+  private spokenFor(context: OperationContext): OperationContext {
+    return this.party === 'gateway' ? context : { ...context, caller: { kind: 'service', service: this.party } };
   }
 }

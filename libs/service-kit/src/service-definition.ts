@@ -9,6 +9,8 @@ export interface ServiceDefinition {
   name: ServiceName;
   /** Engines beside the bus. */
   needs: readonly EngineNeed[];
+  /** Categories of the events that become facts for the other services. Default: none. */
+  publishes?: readonly string[];
   module: Type;
   endpoints: readonly Endpoint[];
   /** Its read models, for who rebuilds one by its name. */

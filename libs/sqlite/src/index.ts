@@ -1,3 +1,4 @@
 export { SqliteThread, SqliteError, moduleBeside, type SqliteOptions } from './sqlite-thread.js';
 export type { Job, Jobs, JobsModule, Database, Statement } from './jobs.js';
 export { lockDataFolder, DataFolderLocked, type DataFolderLock } from './data-folder-lock.js';
+export { backUpFiles, type FileBackup } from './back-up-files.js';

@@ -28,6 +28,7 @@ export * from './silent-proxy.js';
 export * from './skipped-suite.js';
 export * from './start-eventstoredb-stand-in.js';
 export * from './tenant-api.js';
+export * from './test-certificates.js';
 export * from './verify-credential.js';
 export * from './wait-until.js';
 export * from './wallet.js';

@@ -1,7 +1,3 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   createClient,
   createTenant,
@@ -26,7 +22,6 @@ import {
 import { ApiClient, expectStatus, type Answer, type RequestParts } from './api-client.js';
 import type { RunningPlatform } from './platform-process.js';
 import { TenantApi } from './tenant-api.js';
-import { waitUntil } from './wait-until.js';
 
 type Query = RequestParts['query'];
 
@@ -127,15 +122,6 @@ export const connectWithRoles = async (
   return Object.assign(api, { clientId: client.clientId });
 };
 
-/** A further management client, asked for in the data folder as `npm run management-client` does. */
-export const registerManagementClient = async (platform: RunningPlatform, name: string): Promise<ManagementApi> => {
-  const client_id = randomBytes(16).toString('hex');
-  const client_secret = randomBytes(48).toString('base64url');
-  const client_secret_sha256 = createHash('sha256').update(client_secret).digest('base64url');
-  const id = randomUUID();
-  const file = (ending: string) => join(platform.dataDir, 'management-clients.d', `${id}.${ending}`);
-  await writeFile(file('half'), JSON.stringify({ name, client_id, client_secret_sha256 }));
-  await rename(file('half'), file('json'));
-  await waitUntil(() => existsSync(file('done')), { what: 'the new management client' });
-  return connectManagement(platform, { client_id, client_secret });
-};
+/** A further management client. */
+export const registerManagementClient = async (platform: RunningPlatform, name: string): Promise<ManagementApi> =>
+  connectManagement(platform, await platform.makeManagementClient(name));

@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,27 +24,50 @@ const answers = (port: number): Promise<boolean> =>
     socket.setTimeout(500, () => socket.destroy());
   });
 
+export interface NatsServerOptions {
+  /** More lines of its configuration. */
+  lines?: readonly string[];
+  /** A folder with `nats.conf` and what that includes: run instead, with a free port and `/data` in its own folder. */
+  config?: string;
+  env?: Record<string, string>;
+}
+
 /** A real nats-server with JetStream, on a free port of 127.0.0.1 and with a folder of its own. */
 export class NatsServer {
   private constructor(
     private readonly program: string,
     private readonly folder: string,
     readonly port: number,
+    private readonly env: Record<string, string>,
+    private readonly args: readonly string[],
     private child: ChildProcess,
   ) {}
 
   /** @param folder of its own; default a temporary one */
-  static async start(program: string, folder = mkdtempSync(join(tmpdir(), 'attestry-nats-'))): Promise<NatsServer> {
+  static async start(
+    program: string,
+    folder = mkdtempSync(join(tmpdir(), 'attestry-nats-')),
+    { lines = [], config, env = {} }: NatsServerOptions = {},
+  ): Promise<NatsServer> {
     const port = await freePort();
-    writeFileSync(
-      join(folder, 'nats.conf'),
-      [
-        `listen: 127.0.0.1:${port}`,
-        'max_payload: 8388608',
-        `jetstream { store_dir: ${JSON.stringify(folder)}, max_memory_store: 64MB, max_file_store: 4GB }`,
-      ].join('\n'),
-    );
-    const server = new NatsServer(program, folder, port, NatsServer.spawn(program, folder));
+    const own = join(folder, 'nats.conf');
+    const args = ['-c', own];
+    if (config === undefined)
+      writeFileSync(
+        own,
+        [
+          `listen: 127.0.0.1:${port}`,
+          'max_payload: 8388608',
+          `jetstream { store_dir: ${JSON.stringify(folder)}, max_memory_store: 64MB, max_file_store: 4GB }`,
+          ...lines,
+        ].join('\n'),
+      );
+    else {
+      cpSync(config, folder, { recursive: true });
+      writeFileSync(own, readFileSync(own, 'utf8').replace('/data', JSON.stringify(folder)));
+      args.push('-a', '127.0.0.1', '-p', String(port), '-m', String(await freePort()));
+    }
+    const server = new NatsServer(program, folder, port, env, args, NatsServer.spawn(program, args, env));
     await server.ready();
     return server;
   }
@@ -60,7 +83,7 @@ export class NatsServer {
   /** Ends it at once and starts it again on what it had stored. */
   async restart(): Promise<void> {
     await this.kill();
-    this.child = NatsServer.spawn(this.program, this.folder);
+    this.child = NatsServer.spawn(this.program, this.args, this.env);
     await this.ready();
   }
 
@@ -81,8 +104,8 @@ export class NatsServer {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private static spawn(program: string, folder: string): ChildProcess {
-    return endWithUs(spawn(program, ['-c', join(folder, 'nats.conf')], { stdio: 'ignore', detached: true }));
+  private static spawn(program: string, args: readonly string[], env: Record<string, string>): ChildProcess {
+    return endWithUs(spawn(program, args, { stdio: 'ignore', detached: true, env: { ...process.env, ...env } }));
   }
 
   private async ready(): Promise<void> {

@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { endWithUs } from './end-with-us.js';
 import { waitUntil } from './wait-until.js';
 
@@ -62,6 +63,8 @@ export interface RunningPlatform {
   /** Base address of a tenant with this subdomain. */
   tenantUrl(subdomain: string): string;
   managementClient(): ManagementClientFile;
+  /** Makes a further one, as `npm run management-client` does. */
+  makeManagementClient(name: string): Promise<ManagementClientFile>;
   restart(env?: Record<string, string>): Promise<void>;
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
   kill(): Promise<void>;
@@ -115,6 +118,10 @@ export class PlatformProcess implements RunningPlatform {
 
   managementClient(): ManagementClientFile {
     return JSON.parse(readFileSync(join(this.dataDir, 'management-client.json'), 'utf8')) as ManagementClientFile;
+  }
+
+  async makeManagementClient(name: string): Promise<ManagementClientFile> {
+    return runManagementClient(name, { ...ownEnvironment(), DATA_DIR: this.dataDir, ...this.options.env });
   }
 
   /** Starts the process again on the same folder and port; it must have ended. */
@@ -190,6 +197,14 @@ export class PlatformProcess implements RunningPlatform {
     this.child = undefined;
   }
 }
+
+/** The command, in the environment of a platform. */
+export const runManagementClient = async (name: string, env: Record<string, string>): Promise<ManagementClientFile> => {
+  const program = join(repository, 'apps/platform/dist/management-client.js');
+  const words = ['--no-warnings', program, 'create', '--name', name];
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: repository });
+  return JSON.parse(stdout) as ManagementClientFile;
+};
 
 const readyLineIn = (text: string): ReadyLine | undefined => {
   for (const line of text.split('\n').slice(0, -1))

@@ -1,9 +1,14 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { verifySignature } from 'http-message-sig';
 import type { JWK } from 'jose';
 import { hostFetch } from './host-fetch.js';
 import { waitUntil } from './wait-until.js';
+
+/** How long an answer waits for the key set, and how long the judgement does, milliseconds. */
+const MOST_FOR_KEYS_MS = 250;
+const PATIENCE_MS = 10_000;
 
 export interface WebhookBody {
   deliveryId: string;
@@ -115,27 +120,38 @@ export class WebhookReceiver {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const raw = Buffer.concat(chunks);
     const text = raw.toString('utf8');
-    let fault: string | undefined;
-    try {
-      checkDigest(request, raw);
-      await this.checkSignature(request);
-    } catch (error) {
-      fault = error instanceof Error ? error.message : String(error);
-    }
-    this.deliveries.push({
-      path: request.url!,
-      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
-      text,
-      body: (text === '' ? {} : JSON.parse(text)) as WebhookBody,
-      verified: fault === undefined,
-      ...(fault !== undefined && { fault }),
-      status: status === 'never' ? 0 : status,
-      receivedAt,
-    });
+    const judged = this.judge(request, raw).then((fault) =>
+      this.deliveries.push({
+        path: request.url!,
+        headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+        text,
+        body: (text === '' ? {} : JSON.parse(text)) as WebhookBody,
+        verified: fault === undefined,
+        ...(fault !== undefined && { fault }),
+        status: status === 'never' ? 0 : status,
+        receivedAt,
+      }),
+    );
+    // Of a platform that is starting, who delivers may be there before who publishes the keys: the answer does not wait.
+    await Promise.race([judged, pause(MOST_FOR_KEYS_MS, undefined, { ref: false })]);
     return status;
   }
 
-  private async checkSignature(request: IncomingMessage): Promise<void> {
+  /** What is wrong with a delivery; asked again while the key set is out of reach. */
+  private async judge(request: IncomingMessage, raw: Buffer): Promise<string | undefined> {
+    for (const end = Date.now() + PATIENCE_MS; ; await pause(250, undefined, { ref: false })) {
+      const keys = { missed: false };
+      try {
+        checkDigest(request, raw);
+        await this.checkSignature(request, keys);
+        return undefined;
+      } catch (error) {
+        if (!keys.missed || Date.now() > end) return error instanceof Error ? error.message : String(error);
+      }
+    }
+  }
+
+  private async checkSignature(request: IncomingMessage, keys: { missed: boolean }): Promise<void> {
     const fields = [];
     for (let i = 0; i < request.rawHeaders.length; i += 2)
       fields.push({ name: request.rawHeaders[i]!, value: request.rawHeaders[i + 1]! });
@@ -155,21 +171,28 @@ export class WebhookReceiver {
           clockSkew: 5,
         },
         resolveVerifier: async ({ parameters: { keyid } }) => {
-          const key = await this.publishedKey(keyid);
+          const set = await this.published(keys);
+          const key = keyOf(set, keyid);
           return { algorithm: 'ed25519', verify: (data, signature) => verify(null, data, key, signature) };
         },
       },
     );
   }
 
-  private async publishedKey(keyid: string | undefined) {
+  private async published(keys: { missed: boolean }): Promise<JWK[]> {
+    keys.missed = true;
     const response = await hostFetch(this.keySetUrl());
-    const { keys } = (await response.json()) as { keys: JWK[] };
-    const jwk = keys.find(({ kid }) => kid === keyid);
-    if (!jwk) throw new Error(`the key set has no key ${keyid}`);
-    return createPublicKey({ key: jwk as never, format: 'jwk' });
+    if (response.status !== 200) throw new Error(`the key set answers ${response.status}`);
+    keys.missed = false;
+    return ((await response.json()) as { keys: JWK[] }).keys;
   }
 }
+
+const keyOf = (keys: readonly JWK[], keyid: string | undefined) => {
+  const jwk = keys.find(({ kid }) => kid === keyid);
+  if (!jwk) throw new Error(`the key set has no key ${keyid}`);
+  return createPublicKey({ key: jwk as never, format: 'jwk' });
+};
 
 /** RFC 9530 §2: a dictionary of algorithm and byte sequence. */
 const checkDigest = (request: IncomingMessage, raw: Buffer): void => {

@@ -1,9 +1,14 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
+  BUS_PARTIES,
   OPERATION_SUBJECTS,
   operationSubject,
+  OUTCOMES,
+  OVERDUE_MARK_SUBJECT,
   REQUESTS_COMMITTED_SUBJECT,
+  type BusParty,
   type OperationEventMessage,
+  type Outcome,
   type RequestsCommitted,
 } from '@attestry/contracts';
 import {
@@ -68,10 +73,17 @@ interface OverdueMark {
   /** Deadlines before this, milliseconds since the epoch. */
   before: number;
 }
-const OVERDUE_MARK_SUBJECT = 'operation.mark';
-const EVENT_SUBJECTS: ReadonlySet<string> = new Set((['START', 'SUCCESS', 'FAIL'] as const).map(operationSubject));
-const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> =>
-  EVENT_SUBJECTS.has(message.subject);
+/** Who says so, and what, by the subject. */
+const EVENT_SUBJECTS: ReadonlyMap<string, { party: BusParty; outcome: Outcome }> = new Map(
+  BUS_PARTIES.flatMap((party) => OUTCOMES.map((outcome) => [operationSubject(outcome, party), { party, outcome }])),
+);
+/** The gateway is believed about every operation, a service about its own. */
+const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> => {
+  const told = EVENT_SUBJECTS.get(message.subject);
+  if (!told) return false;
+  const { operation, outcome } = (message.data ?? {}) as Partial<OperationEventMessage>;
+  return outcome === told.outcome && (told.party === 'gateway' || operation?.startsWith(`${told.party}.`) === true);
+};
 
 /** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */
 function* chunks(group: readonly Recorded[]): Iterable<Recorded[]> {
@@ -118,6 +130,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   /** Batches and sweeps take turns. */
   private turn: Promise<void> = Promise.resolve();
   private handled = '';
+  /** Newest sequence of the feed that is known; '' before the first. */
+  private newest = '';
   private readonly waiting = new Set<() => void>();
 
   constructor(
@@ -177,6 +191,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async record(messages: readonly FeedMessage[]): Promise<void> {
+    const { sequence: newest } = messages.at(-1)!;
+    if (isLater(newest, this.newest)) this.newest = newest;
     const records: Recorded[] = [];
     let committed: RequestsCommitted['requests'][number][] = [];
     const now = this.clock.now().toISOString();
@@ -355,15 +371,22 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       ? {
           revision: last.revision,
           chain: last.metadata.chain,
-          sourceSequence: last.metadata.sourceSequence ?? '',
+          sourceSequence: this.ofThisFeed(last.metadata.sourceSequence ?? ''),
         }
       : { revision: NO_STREAM, chain: CHAIN_START, sourceSequence: '' };
     this.heads.set(stream, head);
     return head;
   }
 
+  /** History that was moved or restored tells sequences of another feed: nothing of this one is in the stream yet. */
+  private ofThisFeed(sequence: string): string {
+    return isLater(sequence, this.newest) ? '' : sequence;
+  }
+
   private async recover(): Promise<void> {
     this.heads.clear();
+    const newest = (await this.bus.head()) ?? '';
+    if (isLater(newest, this.newest)) this.newest = newest;
     // What is open is known only when the rows show all that is stored.
     while (!(await this.readModel.running.waitForHead(5000))) {
       this.logger.warn('analytics waits for its projection');

@@ -28,7 +28,7 @@ const feed = (refuse?: string) => {
     const { error } = metadata as { error?: { status: number; code: string } };
     written.push(error ? `${outcome} ${error.status} ${error.code}` : outcome);
   };
-  const recorder = new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds);
+  const recorder = new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds, 'issuance');
   const logged: unknown[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line) => logged.push(JSON.parse(line)) });
   const run = <T>(work: (start: StartRecord) => Promise<T>) =>

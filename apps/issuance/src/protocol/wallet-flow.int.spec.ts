@@ -249,7 +249,7 @@ const open = async () => {
   engines.bus.consume({ name: 'spec.issued', subjects: [credentialIssued.subject] }, async (messages) => {
     issued.push(...messages);
   });
-  client = new ServiceClient(engines.bus);
+  client = new ServiceClient(engines.bus, 'gateway');
 };
 
 beforeAll(async () => {

@@ -34,7 +34,7 @@ export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdo
   onApplicationBootstrap(): void {
     let unwritten = 0;
     const checkpoints: Checkpoints = {
-      read: (name) => this.vault.checkpoint(name),
+      read: (name) => this.known(name),
       write: async (name, position) => {
         if (unwritten++ % WRITE_EVERY === 0) await this.vault.setCheckpoint(name, position);
       },
@@ -56,6 +56,14 @@ export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.subscription?.close();
+  }
+
+  /** Keys that are younger than the events know of erasures that these do not: then all of these are applied again. */
+  private async known(name: string): Promise<string | undefined> {
+    const position = await this.vault.checkpoint(name);
+    const head = await this.store.head();
+    const beyond = position !== undefined && (head === undefined || this.store.comparePositions(position, head) > 0);
+    return beyond ? undefined : position;
   }
 
   private async erase(events: readonly RecordedEvent[]): Promise<boolean> {

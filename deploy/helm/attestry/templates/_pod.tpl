@@ -62,6 +62,7 @@
 {{- else -}}
 {{- if has "database" $engines -}}{{- $_ := set $k "DATABASE_URL" "DATABASE_URL" -}}{{- end -}}
 {{- range list "MASTER_KEY" "MANAGEMENT_CLIENT_ID" "MANAGEMENT_CLIENT_SECRET" -}}{{- $_ := set $k . . -}}{{- end -}}
+{{- if $v.secrets.nextMasterKey -}}{{- $_ := set $k "MASTER_KEY_NEXT" "MASTER_KEY_NEXT" -}}{{- end -}}
 {{- if $v.secrets.previousMasterKey -}}{{- $_ := set $k "MASTER_KEY_PREVIOUS" "MASTER_KEY_PREVIOUS" -}}{{- end -}}
 {{- end -}}
 {{- toJson $k -}}

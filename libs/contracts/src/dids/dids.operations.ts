@@ -1,5 +1,5 @@
 import { IsIn, IsOptional, IsString, Length } from 'class-validator';
-import { defineOperation, internalAccess, publicAccess, requires } from '../operation.js';
+import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, Uuid } from '../validators.js';
 
@@ -132,7 +132,7 @@ export class ReserveIssuerKeyRequest {
 export const reserveIssuerKey = defineOperation({
   name: 'dids.reserve-issuer-key',
   summary: 'Choose a DID and key for a credential configuration and keep the DID from deletion',
-  access: internalAccess,
+  access: calledBy('issuance'),
   errors,
   body: ReserveIssuerKeyRequest,
   response: IssuerKey,
@@ -146,7 +146,7 @@ export class ReleaseIssuerKeyRequest {
 export const releaseIssuerKey = defineOperation({
   name: 'dids.release-issuer-key',
   summary: 'Give up the reservation of a DID',
-  access: internalAccess,
+  access: calledBy('issuance'),
   errors,
   body: ReleaseIssuerKeyRequest,
 });

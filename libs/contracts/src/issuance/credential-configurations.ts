@@ -14,7 +14,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { defineOperation, internalAccess, requires } from '../operation.js';
+import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, Uuid } from '../validators.js';
 
@@ -252,7 +252,7 @@ export class CheckConfigurationAnswer {
 export const checkCredentialConfiguration = defineOperation({
   name: 'issuance.check-credential-configuration',
   summary: 'Tell whether a credential configuration exists',
-  access: internalAccess,
+  access: calledBy('dids'),
   kind: 'query',
   errors: 'tenant',
   body: CheckConfigurationRequest,

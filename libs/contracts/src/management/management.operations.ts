@@ -1,6 +1,6 @@
 import { Allow, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
-import { defineOperation, internalAccess, managementAccess, publicAccess } from '../operation.js';
+import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
 import { ClientId, Name, Roles, Uuid } from '../validators.js';
@@ -253,7 +253,7 @@ export class DirectoryAnswer {
 export const lookUpTenant = defineOperation({
   name: 'management.look-up-tenant',
   summary: "Resolve a host or a tenant id for the gateway's directory",
-  access: internalAccess,
+  access: calledBy('gateway'),
   kind: 'query',
   errors: 'tenant',
   body: LookUpTenantRequest,
@@ -269,7 +269,7 @@ export class ManagementClientAnswer {
 export const lookUpManagementClient = defineOperation({
   name: 'management.look-up-management-client',
   summary: 'Tell whether a management client exists',
-  access: internalAccess,
+  access: calledBy('gateway'),
   kind: 'query',
   errors: 'tenant',
   body: LookUpManagementClientRequest,

@@ -1,14 +1,18 @@
 import type { SqliteError, SqliteThread } from '@attestry/sqlite';
 import type { Position } from '../event-store.js';
-import type { Checkpoints } from '../subscriptions.js';
+import type { ListedCheckpoints } from '../subscriptions.js';
 import { StaleEpoch } from '../subscriptions.js';
 
 /** Checkpoints in the file of an embedded event store, fenced by the leases kept there. */
-export class EmbeddedCheckpoints implements Checkpoints {
+export class EmbeddedCheckpoints implements ListedCheckpoints {
   constructor(private readonly thread: SqliteThread) {}
 
   read(name: string): Promise<Position | undefined> {
     return this.thread.call<Position | undefined>('readCheckpoint', name);
+  }
+
+  list(): Promise<{ name: string; position: Position }[]> {
+    return this.thread.call('listCheckpoints');
   }
 
   async write(name: string, position: Position, epoch = 0): Promise<void> {

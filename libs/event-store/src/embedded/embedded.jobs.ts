@@ -85,7 +85,8 @@ export function open(db: Database, options: unknown): Jobs {
   const backwards = arrays(
     `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
   );
-  const head = arrays('SELECT max(position) FROM events');
+  // Not of the rows: retention may have let go of all of them, and positions go on.
+  const head = arrays("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
   const everything = arrays(`SELECT ${COLUMNS} FROM events WHERE position > ? ORDER BY position LIMIT ?`);
   const ofCategory = arrays(
     `SELECT ${COLUMNS} FROM events WHERE category = ? AND position > ? ORDER BY position LIMIT ?`,
@@ -95,7 +96,7 @@ export function open(db: Database, options: unknown): Jobs {
   );
   const atPosition = arrays(`SELECT ${COLUMNS} FROM events WHERE position = ?`);
 
-  const headPosition = () => (head.get()![0] as number | null) ?? 0;
+  const headPosition = () => (head.get()?.[0] as number | undefined) ?? 0;
 
   function* ofCategories(categories: string[], after: number, limit: number) {
     // Each category through its index, then merged: reading on costs the same however much the filter hides.
@@ -117,6 +118,7 @@ export function open(db: Database, options: unknown): Jobs {
   const releaseLease = db.prepare('UPDATE leases SET expires_at = 0 WHERE name = ? AND holder = ? AND epoch = ?');
   const heldLease = db.prepare('SELECT 1 FROM leases WHERE name = ? AND holder = ? AND epoch = ? AND expires_at > ?');
   const readCheckpoint = arrays('SELECT position FROM checkpoints WHERE name = ?');
+  const allCheckpoints = arrays('SELECT name, position FROM checkpoints ORDER BY name');
   const newestEpoch = arrays(
     'SELECT max(epoch) FROM (SELECT epoch FROM leases WHERE name = ?1 UNION ALL SELECT epoch FROM checkpoints WHERE name = ?1)',
   );
@@ -223,6 +225,10 @@ export function open(db: Database, options: unknown): Jobs {
     readCheckpoint: {
       kind: 'read',
       run: (name: string): string | undefined => readCheckpoint.get(name)?.[0] as string | undefined,
+    },
+    listCheckpoints: {
+      kind: 'read',
+      run: () => allCheckpoints.all().map(([name, position]) => ({ name, position })),
     },
     writeCheckpoint: {
       kind: 'write',

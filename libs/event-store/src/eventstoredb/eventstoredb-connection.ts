@@ -16,6 +16,12 @@ interface Connection {
   handleError(client: Client, error: Error): Promise<void>;
 }
 
+/**
+ * A read that has what it wants waits so long for the server to end it, which comes at once where a number was asked for.
+ * Servers close a connection on which many calls are reset, and every read on it fails.
+ */
+const LAST_WORD_MS = 250;
+
 /** A call under way. */
 export interface Call {
   cancel(): void;
@@ -86,6 +92,7 @@ export class EventStoreDbConnection {
   async read(request: ReadReq, silenceMs: number, onResponse: (response: ReadResp) => boolean): Promise<void> {
     const call = await this.call((client, metadata, options) => client.read(request, metadata, options));
     let timer: NodeJS.Timeout | undefined;
+    let enough = false;
     try {
       await new Promise<void>((resolve, reject) => {
         timer = setTimeout(
@@ -93,15 +100,19 @@ export class EventStoreDbConnection {
           silenceMs,
         );
         call.on('data', (response: ReadResp) => {
+          if (enough) return;
           timer!.refresh();
           try {
-            if (!onResponse(response)) resolve();
+            if (onResponse(response)) return;
+            enough = true;
+            clearTimeout(timer);
+            timer = setTimeout(resolve, LAST_WORD_MS);
           } catch (error) {
             reject(error as Error);
           }
         });
         call.on('end', resolve);
-        call.on('error', (error) => reject(unavailable(error)));
+        call.on('error', (error) => (enough ? resolve() : reject(unavailable(error))));
       });
     } finally {
       clearTimeout(timer);

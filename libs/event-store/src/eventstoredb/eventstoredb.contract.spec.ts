@@ -161,6 +161,20 @@ const describeAdapter = (name: string, url: () => string): void => {
       await rm(folder, { recursive: true });
     });
 
+    it('reads a few events of many streams, thousands of times, without being cut off', async () => {
+      const streams = Array.from({ length: 20 }, (_, n) => `${category}-${n}`);
+      for (const stream of streams) await store.append(stream, events(3), NO_STREAM);
+      for (let round = 0; round < 60; round++) {
+        const reads = await Promise.all(
+          streams.flatMap((stream) => [
+            store.readStream(stream, { limit: 1 }),
+            store.readStream(stream, { direction: 'backwards', limit: 1 }),
+          ]),
+        );
+        expect(reads.map(([event]) => event!.revision)).toEqual(streams.flatMap(() => [0, 2]));
+      }
+    });
+
     it('reads streams of many megabytes, both ways', async () => {
       const stream = `${category}-large`;
       const text = 'x'.repeat(900 * 1024);

@@ -1,6 +1,6 @@
 import type { PostgresOptions } from '@attestry/postgres';
 import type { Leases } from '../event-store.js';
-import type { Checkpoints } from '../subscriptions.js';
+import type { ListedCheckpoints } from '../subscriptions.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
 // The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
@@ -14,7 +14,7 @@ export const openPostgresEvents = async (options: PostgresOptions): Promise<Post
 /** Leases and checkpoints for events that are kept elsewhere. */
 export interface PostgresCoordination {
   leases: Leases;
-  checkpoints: Checkpoints;
+  checkpoints: ListedCheckpoints;
   close(): Promise<void>;
 }
 

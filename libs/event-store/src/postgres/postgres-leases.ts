@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Leases, type Lease, type Position } from '../event-store.js';
-import { StaleEpoch, type Checkpoints } from '../subscriptions.js';
+import { StaleEpoch, type ListedCheckpoints } from '../subscriptions.js';
 
 /** Leases in a table, by the database's clock. */
 export class PostgresLeases extends Leases {
@@ -72,7 +72,7 @@ export class PostgresLeases extends Leases {
 }
 
 /** Checkpoints in a table beside the leases, which fence them. */
-export class PostgresCheckpoints implements Checkpoints {
+export class PostgresCheckpoints implements ListedCheckpoints {
   constructor(
     private readonly pool: Pool,
     private readonly schema: string,
@@ -84,6 +84,13 @@ export class PostgresCheckpoints implements Checkpoints {
       [name],
     );
     return rows[0]?.position;
+  }
+
+  async list(): Promise<{ name: string; position: Position }[]> {
+    const { rows } = await this.pool.query<{ name: string; position: string }>(
+      `SELECT name, position FROM ${this.schema}.checkpoints ORDER BY name`,
+    );
+    return rows;
   }
 
   async write(name: string, position: Position, epoch = 0): Promise<void> {

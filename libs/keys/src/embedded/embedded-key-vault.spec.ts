@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERASED, KeyNotFound, MasterKeyMismatch } from '../key-vault.js';
-import type { MasterKey, StoredKeyVault } from '../stored-key-vault.js';
+import type { MasterKey } from '../master-keys.js';
+import type { StoredKeyVault } from '../stored-key-vault.js';
 import { EmbeddedKeyVault } from './embedded-key-vault.js';
 
 const T = '0f8fad5b-d9cb-469f-a165-70867728950e';

@@ -9,17 +9,19 @@ export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'be
   onFailure?: (error: Error) => void;
 }
 
+/** The sealed keys of a file. */
+export const openKeyFile = (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> =>
+  SqliteThread.open({
+    file,
+    jobs: moduleBeside(import.meta.url, './key-file.jobs'),
+    pragmas: ['secure_delete = ON'],
+    onFailure,
+  });
+
 /** KeyVault on one SQLite file, whose thread only sees sealed keys. */
 export class EmbeddedKeyVault {
   /** @throws MasterKeyMismatch when the file was sealed with another master key, or with a version that is not given */
   static open({ file, onFailure, ...options }: EmbeddedKeyVaultOptions): Promise<StoredKeyVault> {
-    const opening = (): Promise<KeyStore> =>
-      SqliteThread.open({
-        file,
-        jobs: moduleBeside(import.meta.url, './key-file.jobs'),
-        pragmas: ['secure_delete = ON'],
-        onFailure,
-      });
-    return StoredKeyVault.open(opening, options);
+    return StoredKeyVault.open(() => openKeyFile(file, onFailure), options);
   }
 }

@@ -1,5 +1,5 @@
 import type { Database, Jobs } from '@attestry/sqlite';
-import type { DataKeyRow, Found, Rewrap, SigningKeyRow, WrappedKey } from '../key-store.js';
+import type { DataKeyRow, Found, KeptKey, KeyTable, Rewrap, SigningKeyRow, WrappedKey } from '../key-store.js';
 
 // Key material stands only in tables with an ascending integer key, in rows of constant length, and is overwritten
 // in place with zeros, never deleted: SQLite then has no occasion to move a row between pages and leave a copy behind
@@ -22,6 +22,32 @@ CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position TEXT NOT
 `;
 
 type Row = Record<string, unknown>;
+
+/** Columns of a {@link KeptKey}, in each table. */
+const KEPT: Record<KeyTable, string> = {
+  tenant_keys: "seq, tenant, '' AS id, '' AS purpose, live, wrapped AS sealed",
+  signing_keys: 'seq, tenant, key_id AS id, purpose, live, sealed, algorithm, public_jwk, created_at',
+  data_keys: 'seq, tenant, id, purpose, live, sealed',
+};
+const ID: Record<KeyTable, string> = { tenant_keys: "''", signing_keys: 'key_id', data_keys: 'id' };
+const INSERT: Record<KeyTable, string> = {
+  tenant_keys: 'tenant_keys (tenant, live, wrapped) VALUES (:tenant, :live, :sealed)',
+  signing_keys: `signing_keys (key_id, tenant, purpose, algorithm, public_jwk, created_at, live, sealed)
+    VALUES (:id, :tenant, :purpose, :algorithm, :publicJwk, :createdAt, :live, :sealed)`,
+  data_keys: 'data_keys (tenant, purpose, id, live, sealed) VALUES (:tenant, :purpose, :id, :live, :sealed)',
+};
+const keptKey = (row: Row): KeptKey => ({
+  tenantId: row['tenant'] as string,
+  id: row['id'] as string,
+  purpose: row['purpose'] as string,
+  live: row['live'] === 1,
+  sealed: row['sealed'] as Uint8Array,
+  ...(row['algorithm'] !== undefined && {
+    algorithm: row['algorithm'] as string,
+    publicJwk: row['public_jwk'] as string,
+    createdAt: row['created_at'] as string,
+  }),
+});
 
 const signingKey = (row: Row): SigningKeyRow => ({
   keyId: row['key_id'] as string,
@@ -217,6 +243,49 @@ export const open = (db: Database): Jobs => {
       run: (): void => {
         const { busy } = truncate.get() as { busy: number };
         if (busy) throw new Error('the key file is in use: its log could not be truncated');
+      },
+    },
+
+    pageOfKeys: {
+      kind: 'read',
+      run: ({
+        table,
+        after = '0',
+        limit,
+        tenantId,
+      }: {
+        table: KeyTable;
+        after?: string;
+        limit: number;
+        tenantId?: string;
+      }) => {
+        const rows = db
+          .prepare(
+            `SELECT ${KEPT[table]} FROM ${table} WHERE seq > ? AND (? IS NULL OR tenant = ?) ORDER BY seq LIMIT ?`,
+          )
+          .all(Number(after), tenantId ?? null, tenantId ?? null, limit) as Row[];
+        const next = rows.length === limit ? String(rows.at(-1)!['seq']) : undefined;
+        return { rows: rows.map(keptKey), ...(next !== undefined && { next }) };
+      },
+    },
+    findKeys: {
+      kind: 'read',
+      run: ({ table, keys }: { table: KeyTable; keys: { tenantId: string; id: string }[] }) => {
+        const find = db.prepare(`SELECT ${KEPT[table]} FROM ${table} WHERE tenant = ? AND ${ID[table]} = ?`);
+        return keys.flatMap(({ tenantId, id }) => (find.all(tenantId, id) as Row[]).map(keptKey));
+      },
+    },
+    keepKeys: {
+      kind: 'write',
+      run: ({ table, add, destroy }: { table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }): void => {
+        const insert = db.prepare(`INSERT OR IGNORE INTO ${INSERT[table]}`);
+        insert.setAllowUnknownNamedParameters(true);
+        for (const { tenantId: tenant, live, ...row } of add) insert.run({ ...row, tenant, live: live ? 1 : 0 });
+        for (const { tenantId, id } of destroy) {
+          if (table === 'tenant_keys') destroyTenantKey.run(tenantId);
+          else if (table === 'signing_keys') destroySigningKey.run(tenantId, id);
+          else destroyDataKey.run(tenantId, id);
+        }
       },
     },
 

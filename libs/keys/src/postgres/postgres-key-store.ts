@@ -1,6 +1,15 @@
 import type { Pool } from 'pg';
 import { openDatabase, type PostgresOptions } from '@attestry/postgres';
-import type { DataKeyRow, Found, KeyJobs, KeyStore, SigningKeyRow, WrappedKey } from '../key-store.js';
+import type {
+  DataKeyRow,
+  Found,
+  KeptKey,
+  KeyJobs,
+  KeyStore,
+  KeyTable,
+  SigningKeyRow,
+  WrappedKey,
+} from '../key-store.js';
 import { KeyVaultUnavailable } from '../key-vault.js';
 import type { StoredKeyVaultOptions } from '../stored-key-vault.js';
 import { KEY_TABLES } from './schema.js';
@@ -32,6 +41,47 @@ const signingKey = (row: Row): SigningKeyRow => ({
   createdAt: row['created_at'] as string,
   sealed: row['sealed'] as Uint8Array,
 });
+
+/** Columns of a {@link KeptKey} in each table, and what orders its rows. */
+const KEPT: Record<KeyTable, { columns: string; id: string; order: string; cast: string }> = {
+  tenant_keys: {
+    columns: `tenant, '' AS id, '' AS purpose, live, wrapped AS sealed`,
+    id: `''`,
+    order: 'tenant',
+    cast: '$1::text',
+  },
+  signing_keys: {
+    columns: 'seq, tenant, key_id AS id, purpose, live, sealed, algorithm, public_jwk, created_at',
+    id: 'key_id',
+    order: 'seq',
+    cast: '$1::bigint',
+  },
+  data_keys: {
+    columns: 'tenant, id, purpose, live, sealed',
+    id: 'id',
+    order: '(tenant, id, purpose)',
+    cast: `($1::json->>0, $1::json->>1, $1::json->>2)`,
+  },
+};
+const keptKey = (row: Row): KeptKey => ({
+  tenantId: row['tenant'] as string,
+  id: row['id'] as string,
+  purpose: row['purpose'] as string,
+  live: row['live'] as boolean,
+  sealed: row['sealed'] as Uint8Array,
+  ...(row['algorithm'] !== undefined && {
+    algorithm: row['algorithm'] as string,
+    publicJwk: row['public_jwk'] as string,
+    createdAt: row['created_at'] as string,
+  }),
+});
+/** Where the page after a row begins. */
+const cursorOf = (table: KeyTable, row: Row): string => {
+  if (table === 'signing_keys') return String(row['seq']);
+  return table === 'tenant_keys'
+    ? (row['tenant'] as string)
+    : JSON.stringify([row['tenant'], row['id'], row['purpose']]);
+};
 
 /** Sealed keys in PostgreSQL. */
 export class PostgresKeyStore implements KeyStore {
@@ -168,6 +218,56 @@ export class PostgresKeyStore implements KeyStore {
     },
     // Rows are overwritten; what was in their place goes with the server's own vacuum (ADR 0018).
     scrub: async () => undefined,
+    pageOfKeys: async ({ table, after, limit, tenantId }) => {
+      const { columns, order, cast } = KEPT[table];
+      const rows = await this.ask(
+        `SELECT ${columns} FROM ${this.schema}.${table}
+         WHERE ${after === undefined ? '$1::text IS NULL' : `${order} > ${cast}`} AND ($2::text IS NULL OR tenant = $2)
+         ORDER BY ${order} LIMIT $3`,
+        [after ?? null, tenantId ?? null, limit],
+      );
+      const next = rows.length === limit ? cursorOf(table, rows.at(-1)!) : undefined;
+      return { rows: rows.map(keptKey), ...(next !== undefined && { next }) };
+    },
+    findKeys: async ({ table, keys }) => {
+      const { columns, id } = KEPT[table];
+      const rows = await this.ask(
+        `SELECT DISTINCT ${columns} FROM ${this.schema}.${table}
+         JOIN unnest($1::text[], $2::text[]) AS wanted (of_tenant, of_id) ON tenant = of_tenant AND ${id} = of_id`,
+        [keys.map(({ tenantId }) => tenantId), keys.map((key) => key.id)],
+      );
+      return rows.map(keptKey);
+    },
+    keepKeys: async ({ table, add, destroy }) => {
+      for (const { tenantId, id } of destroy) {
+        if (table === 'tenant_keys') await this.ask(`SELECT ${this.schema}.destroy_tenant($1)`, [tenantId]);
+        else await this.ask(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenantId, [id]]);
+      }
+      const of = (member: keyof KeptKey) => add.map((row) => row[member]);
+      const common = [of('tenantId'), of('live'), of('sealed')];
+      const into = `INSERT INTO ${this.schema}.${table}`;
+      if (!add.length) return;
+      if (table === 'tenant_keys')
+        await this.ask(
+          `${into} (tenant, live, wrapped) SELECT * FROM unnest($1::text[], $2::boolean[], $3::bytea[]) ON CONFLICT DO NOTHING`,
+          common,
+        );
+      else if (table === 'data_keys')
+        await this.ask(
+          `${into} (tenant, live, sealed, id, purpose)
+           SELECT * FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[]) ON CONFLICT DO NOTHING`,
+          [...common, of('id'), of('purpose')],
+        );
+      else
+        await this.ask(
+          `${into} (tenant, live, sealed, key_id, purpose, algorithm, public_jwk, created_at)
+           SELECT tenant, live, sealed, id, purpose, algorithm, public_jwk, created_at
+           FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+             WITH ORDINALITY AS given (tenant, live, sealed, id, purpose, algorithm, public_jwk, created_at, at)
+           ORDER BY at ON CONFLICT DO NOTHING`,
+          [...common, of('id'), of('purpose'), of('algorithm'), of('publicJwk'), of('createdAt')],
+        );
+    },
     checkpoint: async (name) => {
       const [row] = await this.ask(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);
       return row?.['position'] as string | undefined;

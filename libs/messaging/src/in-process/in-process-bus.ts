@@ -14,7 +14,7 @@ import type {
   Serving,
   Subject,
 } from '../message-bus.js';
-import { INTERNAL_ERROR, MessageBus, RequestFailed } from '../message-bus.js';
+import { INTERNAL_ERROR, MessageBus, NOBODY, RequestFailed } from '../message-bus.js';
 import { feedMessage, type Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import { framedPort } from './framed-port.js';
@@ -124,7 +124,8 @@ export class InProcessBus extends MessageBus {
     const inherited = Number(options.headers?.['deadline'] ?? Infinity);
     const deadline = Math.min(started + options.timeoutMs, Number.isNaN(inherited) ? Infinity : inherited);
     const body = JSON.stringify({ h: { ...options.headers, deadline: String(deadline) }, d: data } satisfies Envelope);
-    const answer = await this.call<string>(subject, deadline - started, (id) => ['request', id, subject, body]);
+    const { from = NOBODY } = options;
+    const answer = await this.call<string>(subject, deadline - started, (id) => ['request', id, subject, body, from]);
     return JSON.parse(answer) as Reply<T>;
   }
 
@@ -241,7 +242,7 @@ export class InProcessBus extends MessageBus {
     switch (frame[0]) {
       case 'request':
         // A handler starts in a turn of its own, as behind a network.
-        queueMicrotask(() => void this.answer(frame[1], frame[2], frame[3]));
+        queueMicrotask(() => void this.answer(frame[1], frame[2], frame[3], frame[4]));
         return;
       case 'answer':
       case 'fed':
@@ -270,22 +271,22 @@ export class InProcessBus extends MessageBus {
     }
   }
 
-  private async answer(from: ReturnAddress, id: number, body: string): Promise<void> {
+  private async answer(back: ReturnAddress, id: number, body: string, from: string): Promise<void> {
     const server = this.servers.get(id);
     if (!server) return;
     const { h: headers, d: data } = JSON.parse(body) as Envelope;
-    if (Number(headers['deadline']) <= this.now()) return this.link.send(['expired', from]);
+    if (Number(headers['deadline']) <= this.now()) return this.link.send(['expired', back]);
     let answer: string;
     server.begin();
     try {
-      const reply = await server.handler(data, headers);
+      const reply = await server.handler(data, headers, from);
       if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${server.subject} returned no Reply`);
       answer = JSON.stringify(reply);
     } catch (error) {
       answer = JSON.stringify({ ok: false, error: INTERNAL_ERROR } satisfies Reply);
       this.options.onError(server.subject, error);
     }
-    if (!this.closed) this.link.send(['answer', from, answer]);
+    if (!this.closed) this.link.send(['answer', back, answer]);
     server.end();
   }
 }

@@ -1,12 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  connect,
+  credsAuthenticator,
+  errors,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
+import { DEFAULT_NAMESPACE, Names } from './names.js';
 
 export interface NatsOptions {
   /** Addresses, `nats://host:port` or `tls://host:port`. */
   servers: readonly string[];
   /** Prefix of subjects, stream and buckets. Default `attestry`. */
   namespace?: string;
-  /** Shown in the server's list of connections. */
+  /** Whose connection it is: shown in the server's list of connections, and in the name of its inbox (see {@link Names.inbox}). */
   name?: string;
   user?: string;
   password?: string;
@@ -14,38 +22,99 @@ export interface NatsOptions {
   credentials?: string;
   /** Paths of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string };
+  /** Told why the first connection is waited for, once for each reason; what it throws ends the waiting. */
+  onWaiting?: (reason: string) => void;
 }
 
+/** The servers are there, and there is no connection to be had with these options: waiting does not help. */
+export class NatsRefused extends Error {
+  override readonly name = 'NatsRefused';
+}
+
+const FIRST_CONNECT_PAUSE_MS = 250;
+const CONNECT_TIMEOUT_MS = 5000;
+
 /**
- * Connects, and again whenever the connection is lost, for ever. A dead peer is noticed after two pings, so that calls
- * fail and servers are found again within seconds.
+ * Connects, waiting until a server is there, and again whenever the connection is lost, for ever. A dead peer is noticed after
+ * two pings, so that calls fail and servers are found again within seconds.
+ * @throws NatsRefused when the servers do not take the credentials, or are not who they say they are
  */
-export const connectNats = ({
+export const connectNats = async (options: NatsOptions): Promise<NatsConnection> => {
+  const { credentials, tls, onWaiting } = options;
+  for (const file of [credentials, ...Object.values(tls ?? {})]) if (file !== undefined) checkFile(file);
+  const settings = connection(options);
+  const told = new Set<string>();
+  for (;;)
+    try {
+      return await connect(settings);
+    } catch (error) {
+      const reason = refusal(error);
+      if (reason !== undefined)
+        throw new NatsRefused(`NATS at ${addresses(options.servers)}: ${reason}`, { cause: error });
+      const message = (error as Error | undefined)?.message ?? 'no connection';
+      if (!told.has(message)) onWaiting?.(message);
+      told.add(message);
+      await pause(FIRST_CONNECT_PAUSE_MS);
+    }
+};
+
+const connection = ({
   servers,
+  namespace = DEFAULT_NAMESPACE,
   name,
   user,
   password,
   credentials,
   tls,
-}: NatsOptions): Promise<NatsConnection> =>
-  connect({
-    servers: [...servers],
-    ...(name !== undefined && { name }),
-    ...(user !== undefined && { user, pass: password ?? '' }),
-    ...(credentials !== undefined && { authenticator: credsAuthenticator(readFileSync(credentials)) }),
-    ...(tls && {
-      tls: {
-        ...(tls.ca !== undefined && { caFile: tls.ca }),
-        ...(tls.cert !== undefined && { certFile: tls.cert }),
-        ...(tls.key !== undefined && { keyFile: tls.key }),
-      },
-    }),
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    reconnectJitter: 250,
-    waitOnFirstConnect: true,
-    pingInterval: 2000,
-    maxPingOut: 2,
-    // A stack trace for each request costs more than the request.
-    noAsyncTraces: true,
-  });
+}: NatsOptions): NodeConnectionOptions => ({
+  servers: [...servers],
+  ...(name !== undefined && { name, inboxPrefix: new Names(namespace).inbox(name) }),
+  ...(user !== undefined && { user, pass: password ?? '' }),
+  ...(credentials !== undefined && { authenticator: credsAuthenticator(readFileSync(credentials)) }),
+  // Said outright, the client gives no password to a server that offers no TLS.
+  ...((tls ?? servers.some((server) => server.startsWith('tls:'))) && {
+    tls: {
+      ...(tls?.ca !== undefined && { caFile: tls.ca }),
+      ...(tls?.cert !== undefined && { certFile: tls.cert }),
+      ...(tls?.key !== undefined && { keyFile: tls.key }),
+    },
+  }),
+  // Also what a server takes that hangs up on who shows no certificate: the client hears nothing of it.
+  timeout: CONNECT_TIMEOUT_MS,
+  maxReconnectAttempts: -1,
+  reconnectTimeWait: 250,
+  reconnectJitter: 250,
+  // Of a server that was taken before and does not take us any more: a password is being changed, it goes on trying.
+  ignoreAuthErrorAbort: true,
+  pingInterval: 2000,
+  maxPingOut: 2,
+  // A stack trace for each request costs more than the request.
+  noAsyncTraces: true,
+});
+
+const addresses = (servers: readonly string[]): string => servers.join(', ').replaceAll(/\/\/[^@/]*@/g, '//');
+
+/** @throws NatsRefused before the client tries for ever */
+const checkFile = (file: string): void => {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new NatsRefused(`NATS: ${(error as Error).message}`, { cause: error });
+  }
+};
+
+/** Codes of certificates that are not trusted; `ERR_TLS_…` and `ERR_SSL_…` beside them. */
+const CERTIFICATE = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** Why waiting does not help; `undefined` when nobody was there. */
+const refusal = (error: unknown): string | undefined => {
+  for (let cause = error as Error | undefined; cause; cause = cause.cause as Error | undefined) {
+    if (cause instanceof errors.UserAuthenticationExpiredError) return `credentials refused (${cause.message})`;
+    if (cause instanceof errors.AuthorizationError && /violation/i.test(cause.message))
+      return `credentials refused (${cause.message})`;
+    if (cause instanceof errors.ConnectionError && /support 'tls'/.test(cause.message)) return cause.message;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== undefined && CERTIFICATE.test(code)) return `TLS: ${cause.message}`;
+  }
+  return undefined;
+};

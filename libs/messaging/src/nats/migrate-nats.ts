@@ -1,4 +1,5 @@
 import {
+  jetstream,
   jetstreamManager,
   RetentionPolicy,
   StorageType,
@@ -7,13 +8,15 @@ import {
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { DEFAULT_NAMESPACE, Names } from './names.js';
+import { DEFAULT_NAMESPACE, Names, NO_OWNER } from './names.js';
 
 export interface NatsFeedOptions {
   /** Copies of stream and buckets, over so many servers of a cluster. Default 1. */
   replicas?: number;
   /** Messages older than this go, whether or not they were consumed, milliseconds. Default 7 days. */
   keepMs?: number;
+  /** Whose consumers get a bucket: the first part of their names. Default: those without one. */
+  owners?: readonly string[];
   /** How long an id is known as published, milliseconds. Default 15 minutes. */
   duplicateWindowMs?: number;
 }
@@ -27,7 +30,7 @@ const DAY = 86_400_000;
 export const migrateNats = async (
   connection: NatsConnection,
   namespace = DEFAULT_NAMESPACE,
-  { replicas = 1, keepMs = 7 * DAY, duplicateWindowMs = 15 * 60_000 }: NatsFeedOptions = {},
+  { replicas = 1, keepMs = 7 * DAY, duplicateWindowMs = 15 * 60_000, owners = [NO_OWNER] }: NatsFeedOptions = {},
 ): Promise<void> => {
   const names = new Names(namespace);
   const manager = await jetstreamManager(connection);
@@ -49,7 +52,13 @@ export const migrateNats = async (
       ...settings,
     });
   }
-  const buckets = new Kvm(connection);
-  for (const bucket of [names.leases, names.parked])
-    await buckets.create(bucket, { history: 1, storage: StorageType.File, replicas });
+  const buckets = new Kvm(jetstream(connection));
+  // No direct reads: their answers are what somebody stored, word for word, and go to whatever subject the reader names.
+  for (const owner of owners)
+    await buckets.create(names.bucket(owner), {
+      history: 1,
+      storage: StorageType.File,
+      replicas,
+      allow_direct: false,
+    });
 };

@@ -1,12 +1,31 @@
-import { Names, token } from './names.js';
+import { Names, ownerOf, token } from './names.js';
 
 describe('the names on a NATS server', () => {
   const names = new Names('attestry');
 
   it('are of one platform', () => {
-    expect(names.request('op.dids.create-did')).toBe('attestry.call.op.dids.create-did');
+    expect(names.request('gateway', 'op.dids.create-did')).toBe('attestry.call.gateway.op.dids.create-did');
     expect(names.subjectOf(names.event('event.dids.did-created'))).toBe('event.dids.did-created');
     expect(() => new Names('a.b')).toThrow('namespace');
+  });
+
+  it('tell who asked from where a request was published, and from nowhere else', () => {
+    const caller = (published: string) => names.callerOf(published, 'op.dids.create-did');
+    expect(caller(names.request('gateway', 'op.dids.create-did'))).toBe('gateway');
+    expect(caller(names.request('gateway', 'op.dids.delete-did'))).toBeUndefined();
+    expect(caller('attestry.feed.op.dids.create-did')).toBeUndefined();
+    expect(caller('attestry.call.op.dids.create-did')).toBeUndefined();
+    expect(caller('attestry.call.a.b.op.dids.create-did')).toBeUndefined();
+    expect(caller('other.call.gateway.op.dids.create-did')).toBeUndefined();
+    expect(caller('$KV.attestry_issuance.lease')).toBeUndefined();
+  });
+
+  it('give each owner of consumers a bucket, and each session a name nobody can guess', () => {
+    expect(ownerOf('webhooks.deliveries')).toBe('webhooks');
+    expect(names.bucket(ownerOf('webhooks.deliveries'))).toBe('attestry_webhooks');
+    expect(names.bucket(ownerOf('all'))).toBe('attestry_consumers');
+    expect(names.session('webhooks.deliveries', 7)).toMatch(/^webhooks=2e=deliveries~7~[\w-]{22}$/);
+    expect(names.session('gateway.directory')).not.toBe(names.session('gateway.directory'));
   });
 
   it('filter as narrowly as one filter can', () => {

@@ -1,8 +1,19 @@
+import { randomBytes } from 'node:crypto';
+
 /** Characters that a token of a subject, a key and a consumer name may all have. Others become `=<hex>=`. */
 export const token = (text: string): string =>
   text.replace(/[^A-Za-z0-9_-]/gu, (character) => `=${character.codePointAt(0)!.toString(16)}=`);
 
 export const DEFAULT_NAMESPACE = 'attestry';
+
+/** Whose consumers have no owner in their name. */
+export const NO_OWNER = 'consumers';
+
+/** Whom a consumer belongs to: `webhooks` of `webhooks.deliveries`. */
+export const ownerOf = (consumer: string): string => {
+  const dot = consumer.indexOf('.');
+  return dot > 0 ? consumer.slice(0, dot) : NO_OWNER;
+};
 
 /** What the platform calls its subjects, its stream and its buckets on a NATS server. */
 export class Names {
@@ -15,12 +26,31 @@ export class Names {
     return `${this.namespace}_feed`;
   }
 
-  get leases(): string {
-    return `${this.namespace}_leases`;
+  /** The bucket with the leases, positions and parked messages of an owner's consumers. Nobody else has a look into it. */
+  bucket(owner: string): string {
+    return `${this.namespace}_${token(owner)}`;
   }
 
-  get parked(): string {
-    return `${this.namespace}_parked`;
+  leaseKey(consumer: string): string {
+    return `lease.${token(consumer)}`;
+  }
+
+  /** Where the names of a durable consumer's JetStream consumers stand. */
+  sessionsKey(consumer: string): string {
+    return `sessions.${token(consumer)}`;
+  }
+
+  /** @param id of one message; default: of all */
+  parkedKey(consumer: string, id?: string): string {
+    return `parked.${token(consumer)}.${id === undefined ? '*' : token(id)}`;
+  }
+
+  /**
+   * A name for a JetStream consumer. Permissions of a server cannot tell consumers of one stream apart by a part of their name,
+   * so whoever knows the name may use the consumer: it has 128 random bits and stands only where its owner reads.
+   */
+  session(consumer: string, epoch?: number): string {
+    return [token(consumer), ...(epoch === undefined ? [] : [epoch]), randomBytes(16).toString('base64url')].join('~');
   }
 
   /** Servers of a subject share one queue group. */
@@ -28,8 +58,31 @@ export class Names {
     return this.namespace;
   }
 
-  request(subject: string): string {
-    return `${this.namespace}.call.${subject}`;
+  /** Answers to one party; nobody else may subscribe here. */
+  inbox(party: string): string {
+    return `_INBOX_${this.namespace}_${token(party)}`;
+  }
+
+  /** Where a party asks. Permissions of a server say who may publish it, so nobody asks in another's name. */
+  request(from: string, subject: string): string {
+    return `${this.namespace}.call.${token(from)}.${subject}`;
+  }
+
+  /** Where a subject is served, whoever asks. */
+  serving(subject: string): string {
+    return `${this.namespace}.call.*.${subject}`;
+  }
+
+  /**
+   * Who asked, from where the request was published. `undefined`: it came by another way. What JetStream delivers keeps the subject it
+   * was stored under, wherever a consumer sends it to.
+   */
+  callerOf(published: string, subject: string): string | undefined {
+    const before = `${this.namespace}.call.`;
+    const behind = `.${subject}`;
+    if (!published.startsWith(before) || !published.endsWith(behind)) return undefined;
+    const from = published.slice(before.length, -behind.length);
+    return from === '' || from.includes('.') ? undefined : from;
   }
 
   event(subject: string): string {

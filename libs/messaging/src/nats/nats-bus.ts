@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import {
+  jetstream,
+  jetstreamManager,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import {
   errors,
@@ -13,6 +20,7 @@ import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import {
   INTERNAL_ERROR,
   MessageBus,
+  NOBODY,
   RequestFailed,
   type Consumer,
   type ConsumerOptions,
@@ -28,12 +36,14 @@ import {
   type Subject,
 } from '../message-bus.js';
 import { connectNats, type NatsOptions } from './connect-nats.js';
-import { DEFAULT_NAMESPACE, Names, token } from './names.js';
+import { DEFAULT_NAMESPACE, Names, ownerOf } from './names.js';
 import { NatsConsumerFeed, type ParkedValue } from './nats-consumer-feed.js';
 import { NatsListenerFeed } from './nats-listener-feed.js';
 
 export interface NatsBusOptions extends NatsOptions {
   onError: OnError;
+  /** Whose consumers run here, as they were migrated: opening fails when one was not. */
+  owners?: readonly string[];
   /** Milliseconds since the epoch; deadlines are set and checked by it. */
   now?: () => number;
   /** How long a consumer's holder may be silent before another takes over, milliseconds. Default 6,000. */
@@ -71,6 +81,11 @@ class NatsServing implements Serving {
   }
 }
 
+/** What the bus needs is missing on the server. */
+export class NotMigrated extends Error {
+  override readonly name = 'NotMigrated';
+}
+
 /**
  * The message bus on a NATS server: requests over queue groups, the durable feed over JetStream. `migrateNats` has made
  * stream and buckets before.
@@ -81,6 +96,7 @@ export class NatsBus extends MessageBus {
   private readonly feedCalls = new Set<Promise<unknown>>();
   /** Sequences that consumers asked for which start with what comes; nothing is published before they are known. */
   private readonly starts = new Set<Promise<number>>();
+  private readonly buckets = new Map<string, Promise<KV>>();
   private readonly now: () => number;
   private closing: Promise<void> | undefined;
 
@@ -89,32 +105,24 @@ export class NatsBus extends MessageBus {
     private readonly names: Names,
     private readonly stream: JetStreamClient,
     private readonly manager: JetStreamManager,
-    private readonly leases: KV,
-    private readonly parkedMessages: KV,
     private readonly options: NatsBusOptions,
   ) {
     super();
     this.now = options.now ?? Date.now;
   }
 
-  /** @throws JetStreamApiError when the server was not migrated */
+  /** @throws NotMigrated */
   static async open(options: NatsBusOptions): Promise<NatsBus> {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
-    const connection = await connectNats(options);
+    const onWaiting = (reason: string) => options.onError('nats', new Error(`waiting for a server: ${reason}`));
+    const connection = await connectNats({ onWaiting, ...options });
+    void tellErrors(connection, options.onError);
     try {
-      const manager = await jetstreamManager(connection);
-      for (const stream of [names.stream, `KV_${names.leases}`, `KV_${names.parked}`])
-        await manager.streams.info(stream);
-      const buckets = new Kvm(connection);
-      return new NatsBus(
-        connection,
-        names,
-        jetstream(connection),
-        manager,
-        await buckets.open(names.leases),
-        await buckets.open(names.parked),
-        options,
-      );
+      // The account's state is no service's business.
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      const buckets = (options.owners ?? []).map((owner) => `KV_${names.bucket(owner)}`);
+      for (const stream of [names.stream, ...buckets]) await mustExist(manager, stream);
+      return new NatsBus(connection, names, jetstream(connection, { checkAPI: false }), manager, options);
     } catch (error) {
       await connection.close();
       throw error;
@@ -123,7 +131,7 @@ export class NatsBus extends MessageBus {
 
   serve(subject: Subject, handler: RequestHandler): Serving {
     if (this.closing) throw new RequestFailed('closed', subject);
-    const subscription = this.connection.subscribe(this.names.request(subject), {
+    const subscription = this.connection.subscribe(this.names.serving(subject), {
       queue: this.names.queue,
       callback: (error, message) => {
         if (error) this.options.onError(subject, error);
@@ -144,7 +152,7 @@ export class NatsBus extends MessageBus {
     if (this.connection.isClosed()) throw new RequestFailed('closed', subject);
     if (deadline <= started) throw new RequestFailed('timeout', subject);
     try {
-      const answer = await this.connection.request(this.names.request(subject), body, {
+      const answer = await this.connection.request(this.names.request(options.from ?? NOBODY, subject), body, {
         timeout: deadline - started,
         headers: deadlineHeader(deadline),
       });
@@ -173,17 +181,20 @@ export class NatsBus extends MessageBus {
 
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     if (this.closing) throw new RequestFailed('closed', options.name);
-    const feed = new NatsConsumerFeed(options.name, {
-      manager: this.manager,
-      leases: this.leases,
-      parked: this.parkedMessages,
-      names: this.names,
-      holder: randomUUID(),
-      leaseMs: this.options.leaseMs ?? 6000,
-      now: this.now,
-      onStandBy: () => running.standBy(),
-      startAfter: options.start === 'new' ? this.startAfterNewest() : async () => 0,
-    });
+    const startAfter = options.start === 'new' ? this.startAfterNewest() : async () => 0;
+    const feed = this.bucketOf(options.name).then(
+      (bucket) =>
+        new NatsConsumerFeed(options.name, {
+          manager: this.manager,
+          bucket,
+          names: this.names,
+          onStandBy: () => running.standBy(),
+          holder: randomUUID(),
+          leaseMs: this.options.leaseMs ?? 6000,
+          now: this.now,
+          startAfter,
+        }),
+    );
     const running = this.run(options, handler, feed);
     return running;
   }
@@ -204,14 +215,16 @@ export class NatsBus extends MessageBus {
   private run(
     options: LoopOptions,
     handler: (messages: FeedMessage[]) => Promise<void>,
-    feed: ConsumerFeed,
+    feed: ConsumerFeed | Promise<ConsumerFeed>,
   ): DurableConsumer {
     const consumer: DurableConsumer = new DurableConsumer(
       options,
       handler,
       {
-        call: <M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>) =>
-          (feed[method] as (...all: Parameters<ConsumerFeed[M]>) => ReturnType<ConsumerFeed[M]>).apply(feed, args),
+        call: (async <M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>) => {
+          const opened = await feed;
+          return (opened[method] as (...all: Parameters<ConsumerFeed[M]>) => unknown).apply(opened, args);
+        }) as CallFeed,
         isOpen: () => !this.connection.isClosed(),
       },
       () => this.consumers.delete(consumer),
@@ -223,7 +236,8 @@ export class NatsBus extends MessageBus {
   async parked(consumer: string): Promise<ParkedMessage[]> {
     return this.feed('parked', async () => {
       const found: ParkedValue[] = [];
-      for await (const entry of await this.parkedMessages.history({ key: `${token(consumer)}.*` }))
+      const bucket = await this.bucketOf(consumer);
+      for await (const entry of await bucket.history({ key: this.names.parkedKey(consumer) }))
         if (entry.operation === 'PUT') found.push(entry.json<ParkedValue>());
       return found
         .sort((a, b) => a.record[0] - b.record[0])
@@ -238,11 +252,12 @@ export class NatsBus extends MessageBus {
 
   async replay(consumer: string, messageId: string): Promise<void> {
     await this.feed('replay', async () => {
-      const key = `${token(consumer)}.${token(messageId)}`;
-      const entry = await this.parkedMessages.get(key);
+      const key = this.names.parkedKey(consumer, messageId);
+      const bucket = await this.bucketOf(consumer);
+      const entry = await bucket.get(key);
       if (entry?.operation !== 'PUT') throw new Error(`${messageId} is not parked for ${consumer}`);
       const value: ParkedValue = { ...entry.json<ParkedValue>(), replay: true };
-      await this.parkedMessages.update(key, JSON.stringify(value), entry.revision);
+      await bucket.update(key, JSON.stringify(value), entry.revision);
     });
   }
 
@@ -258,6 +273,16 @@ export class NatsBus extends MessageBus {
       if (!this.connection.isClosed()) await this.connection.drain();
     })();
     return this.closing;
+  }
+
+  private bucketOf(consumer: string): Promise<KV> {
+    const owner = ownerOf(consumer);
+    let bucket = this.buckets.get(owner);
+    if (!bucket) {
+      bucket = new Kvm(this.stream).open(this.names.bucket(owner));
+      this.buckets.set(owner, bucket);
+    }
+    return bucket;
   }
 
   private async newest(): Promise<number> {
@@ -286,12 +311,17 @@ export class NatsBus extends MessageBus {
   }
 
   private async answer(serving: NatsServing, subject: Subject, handler: RequestHandler, message: Msg): Promise<void> {
-    const { h: headers, d: data } = message.json<Envelope>();
+    const from = this.names.callerOf(message.subject, subject);
+    const envelope = envelopeOf(message);
+    // Somebody has made the server send something else here: what JetStream keeps, or an answer.
+    if (from === undefined || !envelope)
+      return this.options.onError(subject, new Error(`not asked: ${message.subject}`));
+    const { h: headers, d: data } = envelope;
     if (Number(headers['deadline']) <= this.now()) return;
     let answer: string;
     serving.begin();
     try {
-      const reply = await handler(data, headers);
+      const reply = await handler(data, headers, from);
       if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${subject} returned no Reply`);
       answer = JSON.stringify(reply);
     } catch (error) {
@@ -307,6 +337,33 @@ export class NatsBus extends MessageBus {
     serving.end();
   }
 }
+
+/** What the server refuses or complains about, for the log. */
+const tellErrors = async (connection: NatsConnection, onError: OnError): Promise<void> => {
+  for await (const status of connection.status()) if (status.type === 'error') onError('nats', status.error);
+};
+
+const envelopeOf = (message: Msg): Envelope | undefined => {
+  try {
+    const envelope = message.json<Envelope | null>();
+    return typeof envelope?.h === 'object' && envelope.h !== null ? envelope : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+type CallFeed = ConstructorParameters<typeof DurableConsumer>[2]['call'];
+
+/** @throws NotMigrated */
+const mustExist = async (manager: JetStreamManager, stream: string): Promise<void> => {
+  try {
+    await manager.streams.info(stream);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
+      throw new NotMigrated(`NATS has no stream ${stream}, which this release needs: run "npm run migrate"`);
+    throw error;
+  }
+};
 
 /** Also as a NATS header, for whoever looks at the traffic without reading bodies. */
 const deadlineHeader = (deadline: number) => {

@@ -1,10 +1,19 @@
-import { AckPolicy, DeliverPolicy, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type ConsumerInfo,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
 import type { KV, KvWatchEntry } from '@nats-io/kv';
 import { nanos, type QueuedIterator } from '@nats-io/transport-node';
 import type { ConsumerFeed, Delivery, FeedRecord } from '../consumer-feed.js';
 import { subjectMatcher } from '../in-process/feed.jobs.js';
+import { feedRecord } from './feed-record.js';
 import { NatsLease } from './nats-lease.js';
-import { token, type Names } from './names.js';
+import type { Names } from './names.js';
 
 /** What is kept of a parked message. */
 export interface ParkedValue {
@@ -18,8 +27,8 @@ export interface ParkedValue {
 
 export interface NatsConsumerFeedOptions {
   manager: JetStreamManager;
-  leases: KV;
-  parked: KV;
+  /** Of the consumer's owner: lease, sessions, parked messages. */
+  bucket: KV;
   names: Names;
   /** Unique per run of a consumer. */
   holder: string;
@@ -73,7 +82,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   ) {}
 
   async open(_name: string, subjects: readonly string[], batchSize: number): Promise<number> {
-    const { leases, parked, holder, leaseMs, manager, names } = this.options;
+    const { bucket, holder, leaseMs, manager, names } = this.options;
     const session: Session = {
       matches: subjectMatcher(subjects),
       batchSize,
@@ -91,8 +100,8 @@ export class NatsConsumerFeed implements ConsumerFeed {
       session.failure ??= error;
       session.waiting?.();
     };
-    const lease = await NatsLease.acquire(leases, {
-      key: token(this.name),
+    const lease = await NatsLease.acquire(bucket, {
+      key: names.leaseKey(this.name),
       holder,
       ttlMs: leaseMs,
       onLost: lose,
@@ -113,7 +122,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
       });
       session.end.push(async () => void (await messages.close()));
       void messages.closed().then((error) => lose(error instanceof Error ? error : new Error('the consumer ended')));
-      const replays = await parked.watch({ key: `${token(this.name)}.*` });
+      const replays = await bucket.watch({ key: names.parkedKey(this.name) });
       session.end.push(async () => replays.stop());
       void this.watchReplays(session, replays, lose);
       this.session = session;
@@ -152,12 +161,12 @@ export class NatsConsumerFeed implements ConsumerFeed {
     const session = this.held();
     const parkedAt = new Date(this.options.now()).toISOString();
     const value: ParkedValue = { record, attempts, error, parkedAt, replay: false };
-    await this.options.parked.put(this.parkedKey(record[1]), JSON.stringify(value));
+    await this.options.bucket.put(this.parkedKey(record[1]), JSON.stringify(value));
     if (session.replaying === undefined) this.acknowledge(session, record[0]);
   }
 
   async replayed(_name: string, id: string): Promise<void> {
-    await this.options.parked.purge(this.parkedKey(id));
+    await this.options.bucket.purge(this.parkedKey(id));
   }
 
   async leave(_name: string, acknowledged: number | undefined): Promise<void> {
@@ -181,7 +190,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 
   private parkedKey(id: string): string {
-    return `${token(this.name)}.${token(id)}`;
+    return this.options.names.parkedKey(this.name, id);
   }
 
   /** A JetStream consumer for this epoch, behind what its newest predecessor acknowledged; all predecessors go. */
@@ -190,18 +199,24 @@ export class NatsConsumerFeed implements ConsumerFeed {
     subjects: readonly string[],
     batchSize: number,
   ): Promise<{ consumer: string; acknowledged: number }> {
-    const { manager, names } = this.options;
-    const prefix = `${token(this.name)}~`;
-    const epochOf = (consumer: string) => Number(consumer.slice(prefix.length));
-    const before: { name: string; acknowledged: number }[] = [];
-    for await (const { name, ack_floor, config } of manager.consumers.list(names.stream)) {
-      // Nothing acknowledged yet: it stands where it was told to start.
-      const began = (config.opt_start_seq ?? 1) - 1;
-      if (name.startsWith(prefix)) before.push({ name, acknowledged: Math.max(ack_floor.stream_seq, began) });
-    }
-    before.sort((a, b) => epochOf(b.name) - epochOf(a.name));
-    const acknowledged = before[0]?.acknowledged ?? (await this.options.startAfter());
-    const consumer = `${prefix}${epoch}`;
+    const { manager, names, bucket } = this.options;
+    const key = names.sessionsKey(this.name);
+    const entry = await bucket.get(key);
+    const before = entry ? entry.json<string[]>() : [];
+    const found = await Promise.all(before.map((name) => this.find(name)));
+    const newest = found.findLast((info) => info !== undefined);
+    const acknowledged = newest ? acknowledgedBy(newest) : await this.options.startAfter();
+    const { last_seq: head } = (await manager.streams.info(names.stream)).state;
+    // JetStream would pass over whatever gets the sequences in between.
+    if (acknowledged > head)
+      throw new Error(
+        `consumer ${this.name} acknowledged ${acknowledged}, beyond the newest message of ${names.stream}, ${head}: ` +
+          `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to begin anew`,
+      );
+    const consumer = names.session(this.name, epoch);
+    // Noted first: what is not noted is never found again. Who was overtaken since fails here.
+    const noted = JSON.stringify([...before, consumer]);
+    const revision = await (entry ? bucket.update(key, noted, entry.revision) : bucket.create(key, noted));
     await manager.consumers.add(names.stream, {
       durable_name: consumer,
       filter_subject: names.filter(subjects),
@@ -212,8 +227,18 @@ export class NatsConsumerFeed implements ConsumerFeed {
       opt_start_seq: acknowledged + 1,
       inactive_threshold: nanos(INACTIVE_MS),
     });
-    for (const { name } of before) await manager.consumers.delete(names.stream, name);
+    for (const info of found) if (info) await manager.consumers.delete(names.stream, info.name);
+    if (before.length) await bucket.update(key, JSON.stringify([consumer]), revision);
     return { consumer, acknowledged };
+  }
+
+  private async find(consumer: string): Promise<ConsumerInfo | undefined> {
+    try {
+      return await this.options.manager.consumers.info(this.options.names.stream, consumer);
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound) return undefined;
+      throw error;
+    }
   }
 
   private received(session: Session, message: JsMsg): void {
@@ -233,8 +258,8 @@ export class NatsConsumerFeed implements ConsumerFeed {
     for (; taken < queue.length && records.length < batchSize; taken++) {
       const message = queue[taken]!;
       const subject = this.options.names.subjectOf(message.subject);
-      if (matches(subject))
-        records.push([message.seq, message.headers?.get('Nats-Msg-Id') ?? '', subject, message.string()]);
+      const record = matches(subject) ? feedRecord(message, subject) : undefined;
+      if (record) records.push(record);
     }
     session.unacknowledged.push(...queue.splice(0, taken));
     const last = records.at(-1);
@@ -270,3 +295,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     }
   }
 }
+
+/** Nothing acknowledged yet: it stands where it was told to start. */
+const acknowledgedBy = ({ ack_floor, config }: ConsumerInfo): number =>
+  Math.max(ack_floor.stream_seq, (config.opt_start_seq ?? 1) - 1);

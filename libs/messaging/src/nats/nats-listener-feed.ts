@@ -2,6 +2,7 @@ import { AckPolicy, DeliverPolicy, type ConsumerMessages, type JetStreamManager,
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import type { ConsumerFeed, Delivery, FeedRecord } from '../consumer-feed.js';
 import { subjectMatcher } from '../in-process/feed.jobs.js';
+import { feedRecord } from './feed-record.js';
 import type { Names } from './names.js';
 
 export interface NatsListenerFeedOptions {
@@ -35,7 +36,7 @@ export class NatsListenerFeed implements ConsumerFeed {
 
   constructor(private readonly options: NatsListenerFeedOptions) {}
 
-  async open(_name: string, subjects: readonly string[], batchSize: number): Promise<number> {
+  async open(listener: string, subjects: readonly string[], batchSize: number): Promise<number> {
     const { manager, names, startAfter } = this.options;
     this.last ??= await startAfter();
     const session = ++this.session;
@@ -43,7 +44,9 @@ export class NatsListenerFeed implements ConsumerFeed {
     this.delivered = 0;
     this.failure = undefined;
     this.batchSize = batchSize;
-    const { name } = await manager.consumers.add(names.stream, {
+    const name = names.session(listener);
+    await manager.consumers.add(names.stream, {
+      name,
       filter_subject: names.filter(subjects),
       ack_policy: AckPolicy.None,
       deliver_policy: DeliverPolicy.StartSequence,
@@ -107,7 +110,9 @@ export class NatsListenerFeed implements ConsumerFeed {
     this.delivered = deliverySequence;
     const subject = this.options.names.subjectOf(message.subject);
     if (!matches(subject)) return;
-    this.queue.push([message.seq, message.headers?.get('Nats-Msg-Id') ?? '', subject, message.string()]);
+    const record = feedRecord(message, subject);
+    if (!record) return;
+    this.queue.push(record);
     this.waiting?.();
   }
 

@@ -1,4 +1,5 @@
 import { findNatsServer, NatsServer, skipSuite, waitUntil } from '@attestry/testing';
+import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { RequestFailed, type ConsumerOptions } from '../message-bus.js';
@@ -6,6 +7,7 @@ import { describeMessageBus, type BusUnderTest } from '../messaging.contract.js'
 import { connectNats } from './connect-nats.js';
 import { migrateNatsServer, openNatsBus } from './load-nats.js';
 import { migrateNats } from './migrate-nats.js';
+import { Names } from './names.js';
 import { NatsBus, type NatsBusOptions } from './nats-bus.js';
 
 const program = findNatsServer();
@@ -69,7 +71,7 @@ if (program === undefined) {
       on.publish(ns.map((n) => ({ id: `event-${n}`, subject: 'event.dids.did-created', data: { n } })));
     /** Frees a lease as if its time had run out. */
     const free = async (name: string, connection: NatsConnection) =>
-      (await new Kvm(connection).open(`${name}_leases`)).put('all', '');
+      (await new Kvm(connection).open(`${name}_consumers`)).put('lease.all', '');
 
     afterEach(async () => {
       await Promise.all(open.splice(0).map((one) => one.close()));
@@ -78,7 +80,7 @@ if (program === undefined) {
 
     it('is migrated by several processes at once, and twice, and is refused before', async () => {
       const name = namespace();
-      await expect(bus(name)).rejects.toThrow(/stream not found/);
+      await expect(bus(name)).rejects.toThrow(/NATS has no stream .*: run "npm run migrate"/);
       const connection = await connectNats({ servers: [server.url] });
       connections.push(connection);
       await Promise.all([1, 2, 3, 4].map(() => migrateNats(connection, name)));
@@ -147,6 +149,30 @@ if (program === undefined) {
       expect(three.got).toEqual([1, 2]);
     });
 
+    it('does not go on behind the newest message, as after the restore of an older stream, and says so', async () => {
+      const { name, connection } = await migrated();
+      const one = await bus(name);
+      await publish(one, 1, 2);
+      const manager = await jetstreamManager(connection);
+      await manager.consumers.add(`${name}_feed`, {
+        durable_name: 'all~1',
+        filter_subject: `${name}.feed.event.>`,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: 6,
+      });
+      const sessions = await new Kvm(connection).open(`${name}_consumers`);
+      await sessions.put(new Names(name).sessionsKey('all'), JSON.stringify(['all~1']));
+      const { got, consumer } = collect(one);
+      await waitUntil(() => !consumer.health.healthy);
+      expect(consumer.health.error).toContain('consumer all acknowledged 5, beyond the newest message');
+      await publish(one, 3, 4);
+      expect(got).toEqual([]);
+      await manager.consumers.delete(`${name}_feed`, 'all~1');
+      await waitUntil(() => got.length === 4 && consumer.health.healthy);
+      expect(got).toEqual([1, 2, 3, 4]);
+    });
+
     it('lets a listener know that it is cut off, and hears what it missed when the server is back', async () => {
       const { name } = await migrated();
       const [one, other] = [await bus(name), await bus(name)];
@@ -154,6 +180,8 @@ if (program === undefined) {
       const ears = one.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
         got.push(...messages.map(({ data }) => (data as { n: number }).n));
       });
+      // Asked the same way after it: by then it is known behind what the listener begins.
+      await one.head();
       await publish(other, 1);
       await waitUntil(() => got.length === 1);
 

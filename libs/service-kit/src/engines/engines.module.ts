@@ -1,21 +1,20 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
 import { KeyVault, ReplayGuard } from '@attestry/keys';
-import { MessageBus } from '@attestry/messaging';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
-import { OperationRecorder } from '../operation-recorder.js';
 import { Outbound } from '../outbound.js';
-import { Reactions } from '../reactions.js';
-import { ServiceClient } from '../service-client.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
 import type { ProcessEngines } from './engines.js';
 import { RateCounter } from './rate-counter.js';
 
-/** Offers the engines to every service of the process. What the process does not have cannot be injected. */
+/**
+ * Offers the engines to every service of the process, but the bus: each gets a way to it of its own (see hosted.ts). What the
+ * process does not have cannot be injected.
+ */
 @Module({})
 export class EnginesModule {
   static with(engines: ProcessEngines): DynamicModule {
@@ -32,22 +31,16 @@ export class EnginesModule {
       [Leases, engines.leases],
       [CHECKPOINTS, engines.checkpoints],
       [OPERATION_EVENT_STORE, engines.operationEvents],
-      [MessageBus, engines.bus],
       [KeyVault, engines.vault],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
-      [ServiceClient, new ServiceClient(engines.bus)],
-      [OperationRecorder, new OperationRecorder(engines.bus, engines.clock, engines.ids)],
       [Outbound, new Outbound(engines.config.allowPrivateTargets)],
     ];
-    const providers: Provider[] = [
-      ...values
-        .filter(([, value]) => value !== undefined)
-        .map(([provide, useValue]) => ({ provide: provide as symbol, useValue })),
-      Reactions,
-    ];
+    const providers: Provider[] = values
+      .filter(([, value]) => value !== undefined)
+      .map(([provide, useValue]) => ({ provide: provide as symbol, useValue }));
     return { module: EnginesModule, global: true, providers, exports: providers };
   }
 }

@@ -1,9 +1,8 @@
+import { KEYS_DESTROYED_SUBJECT } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
 import type { KeysDestroyed, KeyVault } from '@attestry/keys';
 import type { MessageBus } from '@attestry/messaging';
 import type { Logger } from '../logger.js';
-
-const SUBJECT = 'event.keys.destroyed';
 
 /**
  * Keys that one process destroyed leave the caches of all others (decision 25). A message that is lost with its sender
@@ -15,7 +14,7 @@ export const evictDestroyedKeys = (
   ids: Ids,
   logger: Logger,
 ): { close(): Promise<void> } => {
-  const listener = bus.listen({ name: 'keys.evictions', subjects: [SUBJECT] }, async (messages) => {
+  const listener = bus.listen({ name: 'keys.evictions', subjects: [KEYS_DESTROYED_SUBJECT] }, async (messages) => {
     for (const { data } of messages) {
       const { tenantId, keyIds } = data as KeysDestroyed;
       vault.evict(tenantId, keyIds);
@@ -23,7 +22,7 @@ export const evictDestroyedKeys = (
   });
   const stop = vault.onDestroyed((destroyed) => {
     bus
-      .publish([{ id: ids.uuid(), subject: SUBJECT, data: destroyed }])
+      .publish([{ id: ids.uuid(), subject: KEYS_DESTROYED_SUBJECT, data: destroyed }])
       .catch((error: unknown) => logger.warn({ error: String(error) }, 'an eviction was not told'));
   });
   return {

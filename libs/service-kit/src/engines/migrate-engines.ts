@@ -3,6 +3,7 @@ import { migratePostgresKeys } from '@attestry/keys';
 import { migrateNatsServer } from '@attestry/messaging';
 import { migratePostgresReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config.js';
+import { consumerOwners } from './consumer-owners.js';
 import { databases } from './databases.js';
 import { natsOptions } from './open-engines.js';
 
@@ -26,9 +27,13 @@ const ownerUrl = (url: string, owner: string): string => {
  * Makes what the configured engines must have before a service starts, or adds what this release needs: tables, streams,
  * buckets. May run twice and in several places at once.
  *
+ * @param onWaiting told why NATS is waited for
  * @returns what was seen to, for people
  */
-export const migrateEngines = async (config: PlatformConfig): Promise<string[]> => {
+export const migrateEngines = async (
+  config: PlatformConfig,
+  onWaiting: (reason: string) => void = () => undefined,
+): Promise<string[]> => {
   const done: string[] = [];
   const database = databases(config);
   if (database) {
@@ -48,7 +53,14 @@ export const migrateEngines = async (config: PlatformConfig): Promise<string[]> 
     );
   }
   if (config.natsServers) {
-    await migrateNatsServer({ ...natsOptions(config), name: 'migrate', replicas: config.natsReplicas });
+    const owners = consumerOwners();
+    await migrateNatsServer({
+      ...natsOptions(config),
+      name: 'migrate',
+      owners,
+      replicas: config.natsReplicas,
+      onWaiting,
+    });
     done.push(`NATS: the stream and buckets of ${config.natsNamespace}`);
   }
   return done;

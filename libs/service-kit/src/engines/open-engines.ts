@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BusParty } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
   openEventStoreDb,
@@ -10,11 +11,11 @@ import {
   randomIds,
   Streams,
   systemClock,
-  type Checkpoints,
   type Clock,
   type EventStore,
   type Ids,
   type Leases,
+  type ListedCheckpoints,
 } from '@attestry/event-store';
 import {
   EmbeddedKeyVault,
@@ -22,6 +23,7 @@ import {
   openPostgresKeyVault,
   openRedisReplayGuard,
   type KeyVault,
+  type MasterKeysGiven,
 } from '@attestry/keys';
 import { Broker, openNatsBus, type MessageBus } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
@@ -38,20 +40,30 @@ import { openTracing } from '../tracing/load-tracing.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { databases } from './databases.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
+import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 import { MemoryRateCounter } from './rate-counter.js';
+import { refuseOlderEvents } from './refuse-older-events.js';
 import { SoleProcess } from './sole-process.js';
 
 export interface EnginesOptions {
   clock?: Clock;
   ids?: Ids;
   logger?: Logger;
+  /** Whose name the process has on the bus; default: `SERVICE`. */
+  party?: BusParty;
   /** An engine failed for good: what is acknowledged is safe, but the process must end and start anew. */
   onFatal?: (error: Error) => void;
 }
 
 interface Closable {
   close(): Promise<void>;
+}
+
+interface OpenedEvents {
+  events: EventStore;
+  leases: Leases;
+  checkpoints: ListedCheckpoints;
 }
 
 const MASTER_KEY_FILE = 'master.key';
@@ -66,11 +78,13 @@ const masterKeyOf = (config: PlatformConfig): Uint8Array => {
   return new Uint8Array(key);
 };
 
-const masterKeysOf = (config: PlatformConfig) => ({
+/** What the configuration knows of the master key. */
+export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
   current: { version: config.masterKeyVersion, key: masterKeyOf(config) },
   ...(config.previousMasterKey && {
     previous: [{ version: config.masterKeyVersion - 1, key: config.previousMasterKey }],
   }),
+  ...(config.nextMasterKey && { next: [{ version: config.masterKeyVersion + 1, key: config.nextMasterKey }] }),
 });
 
 /** Whether any engine of this configuration is a file. */
@@ -121,19 +135,28 @@ class Opening {
     const { natsServers } = this.config;
     if (natsServers === undefined)
       return (await this.keep(Broker.open({ file: this.file('feed.db'), onError }))).connect();
-    return this.keep(openNatsBus({ ...natsOptions(this.config), name: this.config.service ?? 'attestry', onError }));
+    const party = this.options.party ?? this.config.service;
+    const owners = consumerOwners(party && [party]);
+    return this.keep(openNatsBus({ ...natsOptions(this.config), name: party ?? 'platform', owners, onError }));
   }
 
   async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
     const { events, leases, checkpoints } = await this.observed('domain', this.events('events', {}));
     const streams = new Streams(events, this.clock, this.ids);
-    return { events, streams, leases, checkpoints, readModels: await this.readModels('read-models', events, leases) };
+    const readModels = await this.readModels('read-models', events, leases);
+    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    return { events, streams, leases, checkpoints, readModels };
   }
 
   async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
     const { operationEventsDays: retentionDays } = this.config;
-    const { events, leases } = await this.observed('operations', this.events('operations', { retentionDays }));
-    return { operationEvents: events, operationReadModels: await this.readModels('analytics', events, leases) };
+    const { events, leases, checkpoints } = await this.observed(
+      'operations',
+      this.events('operations', { retentionDays }),
+    );
+    const readModels = await this.readModels('analytics', events, leases);
+    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    return { operationEvents: events, operationReadModels: readModels };
   }
 
   async keys(): Promise<KeyVault> {
@@ -159,10 +182,7 @@ class Opening {
     return this.keep(RedisRateCounter.open({ url, namespace, onError: this.failed('rate counter') }));
   }
 
-  private async events(
-    name: 'events' | 'operations',
-    options: { retentionDays?: number },
-  ): Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }> {
+  private async events(name: 'events' | 'operations', options: { retentionDays?: number }): Promise<OpenedEvents> {
     const { eventStoreUrl: url } = this.config;
     const database = databases(this.config)?.[name];
     if (url !== undefined) {
@@ -187,10 +207,7 @@ class Opening {
     return { events: store, leases: store.leases, checkpoints: store.checkpoints };
   }
 
-  private async observed(
-    name: 'domain' | 'operations',
-    opening: Promise<{ events: EventStore; leases: Leases; checkpoints: Checkpoints }>,
-  ) {
+  private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>) {
     const { events, leases, checkpoints } = await opening;
     return {
       events: new ObservedEventStore(events, name, this.metrics, this.tracing),
@@ -233,6 +250,11 @@ class Opening {
         );
   }
 
+  /** Only EventStoreDB has replicas that may be behind for a moment. */
+  private get patienceMs(): number | undefined {
+    return this.config.eventStoreUrl === undefined ? 0 : undefined;
+  }
+
   private file(name: string): string {
     return join(this.config.dataDir, name);
   }
@@ -269,6 +291,12 @@ export const natsOptions = (config: PlatformConfig) => ({
   }),
 });
 
+/** Waits for each, so that none opens after those that did were closed. @throws what the first one that failed says */
+const all = async <T extends readonly unknown[]>(opening: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> => {
+  await Promise.allSettled(opening);
+  return Promise.all(opening);
+};
+
 /**
  * Opens the engines that a process needs. Whatever of them is a file belongs to one process per data folder; whatever is
  * a server was migrated before.
@@ -288,13 +316,13 @@ export const openProcessEngines = async (
       opening.keepUntilClose({ close: async () => lock.release() });
     }
     await opening.trace();
-    const [domain, operations, vault, replayGuard, rates] = await Promise.all([
+    const [domain, operations, vault, replayGuard, rates] = await all([
       needs.has('domain') ? opening.domain() : undefined,
       needs.has('operations') ? opening.operations() : undefined,
       needs.has('keys') ? opening.keys() : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
-    ]);
+    ] as const);
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));

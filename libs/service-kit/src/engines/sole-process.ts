@@ -7,7 +7,8 @@ export class AlreadyRunning extends Error {
   override readonly name = 'AlreadyRunning';
 }
 
-const NAME = 'platform.sole-process';
+/** Held by a process that must be alone on its database. */
+export const PLATFORM_LEASE = 'platform.sole-process';
 const LEASE_MS = 6000;
 
 /**
@@ -29,7 +30,7 @@ export class SoleProcess {
   static async claim(leases: Leases, onLost: (error: Error) => void, waitMs = LEASE_MS + 2000): Promise<SoleProcess> {
     const holder = randomUUID();
     for (const end = Date.now() + waitMs; ; await pause(250)) {
-      const lease = await leases.acquire(NAME, holder, LEASE_MS);
+      const lease = await leases.acquire(PLATFORM_LEASE, holder, LEASE_MS);
       if (lease) return new SoleProcess(leases, lease, onLost);
       if (Date.now() > end)
         throw new AlreadyRunning('another process works on this database; set NATS_URL to run several processes');
@@ -54,7 +55,7 @@ export class SoleProcess {
 
   /** After an outage longer than the lease, when nobody else has come. */
   private async regained(): Promise<boolean> {
-    const lease = await this.leases.acquire(NAME, this.lease.holder, LEASE_MS);
+    const lease = await this.leases.acquire(PLATFORM_LEASE, this.lease.holder, LEASE_MS);
     if (lease) this.lease = lease;
     return lease !== undefined;
   }

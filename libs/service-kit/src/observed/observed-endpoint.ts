@@ -2,7 +2,7 @@ import type { Headers, Reply } from '@attestry/messaging';
 import type { Metrics } from '../metrics/metrics.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
 
-type Handle = (data: unknown, headers: Headers) => Promise<Reply>;
+type Handle = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
 
 /** Kinds of error that are ours; the others are answers. */
 const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable']);
@@ -11,23 +11,23 @@ const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable']);
 export const observedEndpoint = (operation: string, handle: Handle, metrics: Metrics, tracing: Tracing): Handle => {
   const count = metrics.counter('operations');
   const seconds = metrics.histogram('operationSeconds');
-  const counted: Handle = async (data, headers) => {
+  const counted: Handle = async (data, headers, from) => {
     const startedAt = performance.now();
-    const reply = await handle(data, headers);
+    const reply = await handle(data, headers, from);
     seconds.observe({ operation }, (performance.now() - startedAt) / 1000);
     count.inc({ operation, outcome: reply.ok ? 'ok' : reply.error.kind });
     return reply;
   };
   if (!tracing.on) return counted;
-  return async (data, headers) => {
+  return async (data, headers, from) => {
     const parent = headers['traceparent'];
-    if (!isSampled(parent)) return counted(data, headers);
+    if (!isSampled(parent)) return counted(data, headers, from);
     const span = tracing.start(operation, {
       kind: 'server',
       parent,
       attributes: { 'attestry.operation': operation, 'attestry.request_id': headers['request-id'] ?? '' },
     });
-    const reply = await counted(data, { ...headers, traceparent: span.traceparent });
+    const reply = await counted(data, { ...headers, traceparent: span.traceparent }, from);
     if (reply.ok) span.end();
     else {
       const { kind, code } = reply.error;

@@ -52,6 +52,10 @@ export class ObservedReadModels extends ReadModels {
     return this.inner.health();
   }
 
+  checkpoints(): Promise<{ name: string; position: string }[]> {
+    return this.inner.checkpoints();
+  }
+
   close(): Promise<void> {
     return this.inner.close();
   }

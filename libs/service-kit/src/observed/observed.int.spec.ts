@@ -6,7 +6,6 @@ import { waitUntil } from '@attestry/testing';
 import { parseConfig } from '../config.js';
 import type { Engines } from '../engines/engines.js';
 import { openEngines } from '../engines/open-engines.js';
-import { startServices, type RunningServices } from '../serve.js';
 import { Reactions } from '../reactions.js';
 
 const event = (id: string, occurredAt = new Date()): NewEvent => ({
@@ -30,14 +29,15 @@ const event = (id: string, occurredAt = new Date()): NewEvent => ({
 describe('what is observed at the ports', () => {
   let folder: string;
   let engines: Engines;
-  let services: RunningServices;
+  let reactions: Reactions;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-observed-'));
     engines = await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent', NODE_ENV: 'test' }));
-    services = await startServices([], engines);
+    const { bus, health, metrics, tracing, logger, events, leases, checkpoints } = engines;
+    reactions = new Reactions(bus, health, metrics, tracing, logger, events, leases, checkpoints);
   });
   afterEach(async () => {
-    await services.close();
+    await reactions.beforeApplicationShutdown();
     await engines.close();
     await rm(folder, { recursive: true });
   });
@@ -58,7 +58,6 @@ describe('what is observed at the ports', () => {
 
   it('tells how far behind a reaction is, and that it fails, until it has caught up', async () => {
     let broken = true;
-    const reactions = services.app.get(Reactions);
     reactions.start({
       name: 'test.reaction',
       of: [{ category: 'note', types: { Happened: 1 } }],
@@ -79,7 +78,7 @@ describe('what is observed at the ports', () => {
 
   it('lets a reaction wait, in good health, at an event of a newer release', async () => {
     const handled: string[] = [];
-    const reaction = services.app.get(Reactions).start({
+    const reaction = reactions.start({
       name: 'test.older',
       of: [{ category: 'note', types: { Happened: 1 } }],
       onEvents: (events) => {
@@ -101,7 +100,7 @@ describe('what is observed at the ports', () => {
     const elsewhere = await engines.leases.acquire('test.standby', 'elsewhere', 60_000);
     expect(elsewhere).toBeDefined();
     // The lease went through the same door, so this process seems to hold it until it is asked for again.
-    services.app.get(Reactions).start({
+    reactions.start({
       name: 'test.standby',
       of: [{ category: 'note', types: { Happened: 1 } }],
       onEvents: () => Promise.resolve(),
@@ -112,12 +111,10 @@ describe('what is observed at the ports', () => {
 
   it('counts what goes over the feed, and ages what a consumer cannot handle', async () => {
     let broken = true;
-    services.app
-      .get(Reactions)
-      .consume(
-        { name: 'test.consumer', subjects: ['event.test.>'], retry: { initialDelayMs: 20, maxDelayMs: 20 } },
-        () => (broken ? Promise.reject(new Error('not yet')) : Promise.resolve()),
-      );
+    reactions.consume(
+      { name: 'test.consumer', subjects: ['event.test.>'], retry: { initialDelayMs: 20, maxDelayMs: 20 } },
+      () => (broken ? Promise.reject(new Error('not yet')) : Promise.resolve()),
+    );
     const occurredAt = new Date(Date.now() - 60_000).toISOString();
     await engines.bus.publish([{ id: '1', subject: 'event.test.happened', headers: { occurredAt }, data: {} }]);
     const lag = 'attestry_consumer_lag_seconds{consumer="test.consumer"}';

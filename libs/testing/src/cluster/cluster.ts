@@ -9,6 +9,7 @@ import {
   ownEnvironment,
   RAISED_LIMITS,
   repository,
+  runManagementClient,
   type ManagementClientFile,
   type ReadyLine,
   type RunningPlatform,
@@ -188,6 +189,10 @@ export class Cluster implements RunningPlatform {
   managementClient(): ManagementClientFile {
     const { MANAGEMENT_CLIENT_ID, MANAGEMENT_CLIENT_SECRET } = this.env;
     return { client_id: MANAGEMENT_CLIENT_ID!, client_secret: MANAGEMENT_CLIENT_SECRET! };
+  }
+
+  makeManagementClient(name: string): Promise<ManagementClientFile> {
+    return runManagementClient(name, { ...this.env, SERVICE: 'management' });
   }
 
   /** Starts every process again. */

@@ -1,0 +1,17 @@
+import 'reflect-metadata';
+import { runCopy } from './moving/run-copy.js';
+
+/** Copies history, and keys where asked. Prints one JSON line with what was done. */
+const main = async (): Promise<void> => {
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  const summary = await runCopy(process.argv.slice(2), process.env, stopping.signal, (line) => console.error(line));
+  console.log(JSON.stringify(summary));
+  if (stopping.signal.aborted) process.exitCode = 130;
+};
+
+main().catch((error: unknown) => {
+  // The operator's to mend: the message says how, a stack would not.
+  console.error(error instanceof Error && !(error instanceof TypeError) ? error.message : error);
+  process.exit(1);
+});

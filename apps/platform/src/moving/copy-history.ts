@@ -1,0 +1,125 @@
+import { OPERATION_CATEGORY } from '@attestry/analytics';
+import { copyEvents, type CopyCounts } from '@attestry/event-store';
+import { KEPT_CONTEXT_CATEGORY, keptContextsOf } from '@attestry/issuance';
+import { HeldLeases } from './held-leases.js';
+import { openHistory, type History } from './history.js';
+import { nameOf, type HistoryKind, type Place } from './place.js';
+import { behind, closeTarget, openTarget, PLATFORM_LEASES } from './publishers.js';
+import { belongsTo } from './tenant-streams.js';
+import { unreadFeed } from './unread-feed.js';
+
+export interface CopyHistoryOptions {
+  kind: HistoryKind;
+  from: Place;
+  to: Place;
+  fromCheckpoints?: Place | undefined;
+  toCheckpoints?: Place | undefined;
+  tenantId?: string | undefined;
+  /** The source runs on: what it stores meanwhile is for the next run, and the target stays closed. */
+  live?: boolean | undefined;
+  /** What the source has not told other services yet is never told. */
+  leaveUnpublished?: boolean | undefined;
+  /** Of operation events in EventStoreDB. */
+  retentionDays: number;
+  signal: AbortSignal;
+  onProgress(counts: CopyCounts): void;
+}
+
+export interface CopiedHistory extends CopyCounts {
+  /** False when it was ended, or when the source runs on: run it again before the target is started. */
+  complete: boolean;
+}
+
+/** Copies one kind of history, and sees to it that nothing of it is published anew. */
+export const copyHistory = async (options: CopyHistoryOptions): Promise<CopiedHistory> => {
+  const { kind, from, to, fromCheckpoints, toCheckpoints, retentionDays } = options;
+  if (to.kind === 'eventstoredb' && kind === 'events' && toCheckpoints === undefined)
+    throw new Error('EventStoreDB keeps no checkpoints: name where the platform will have them with --to-checkpoints');
+  const source = await openHistory(from, { kind, coordination: fromCheckpoints });
+  try {
+    const target = await openHistory(to, { kind, coordination: toCheckpoints, own: true, retentionDays });
+    try {
+      return await copy(source, target, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+};
+
+const copy = async (source: History, target: History, options: CopyHistoryOptions): Promise<CopiedHistory> => {
+  const { kind, from, to, tenantId, live = false, signal } = options;
+  const ofTenant = tenantId === undefined ? undefined : belongsTo(tenantId, source.events);
+  const heldAt = (history: History, place: Place) =>
+    history.coordination && kind === 'events'
+      ? HeldLeases.take(history.coordination.leases, PLATFORM_LEASES, nameOf(place))
+      : undefined;
+  // A folder's lock is enough, and its leases may be those of a process that was killed.
+  const atSource = live || 'folder' in from ? undefined : await heldAt(source, options.fromCheckpoints ?? from);
+  try {
+    const atTarget = await heldAt(target, options.toCheckpoints ?? to);
+    try {
+      if (kind === 'events') {
+        if (!live && !options.leaveUnpublished) await refuseUnpublished(source, from);
+        await refuseUnreadyTarget(target, to);
+        await closeTarget(target, atTarget!);
+      }
+      const onProgress = (counts: CopyCounts) => {
+        atSource?.check();
+        atTarget?.check();
+        options.onProgress(counts);
+      };
+      let complete = false;
+      try {
+        const counts = await copyEvents(source.events, target.events, {
+          ...(kind === 'operations' && { categories: [OPERATION_CATEGORY], discarded: 'renumber' }),
+          wanted: async (event) => source.holds(event) && ((await ofTenant?.(event)) ?? true),
+          needs: keptContextsOf,
+          interchangeable: [KEPT_CONTEXT_CATEGORY],
+          signal,
+          onProgress,
+        });
+        complete = !live && !signal.aborted;
+        return { ...counts, complete };
+      } finally {
+        // A platform whose other tenants wait must be able to start: what is there of this one is never published.
+        if (kind === 'events' && (complete || tenantId !== undefined)) await openTarget(target, atTarget!);
+      }
+    } finally {
+      await atTarget?.release();
+    }
+  } finally {
+    await atSource?.release();
+  }
+};
+
+/** @throws Error naming who has not told, or taken, everything */
+const refuseUnpublished = async (source: History, from: Place): Promise<void> => {
+  const waiting = source.coordination ? await behind(source) : [];
+  const unread = 'folder' in from ? unreadFeed(from.folder) : [];
+  if (waiting.length + unread.length)
+    throw new Error(
+      `${nameOf(from)} has not told its services everything (${[...waiting, ...unread].join(', ')}), and the feed is not ` +
+        `copied: start the platform there, let it come to rest and stop it, or give that up with --leave-unpublished`,
+    );
+};
+
+const refuseUnreadyTarget = async (target: History, to: Place): Promise<void> => {
+  const { checkpoints } = target.coordination!;
+  for (const { name, position } of await checkpoints.list())
+    try {
+      target.events.comparePositions(position, target.unreachable);
+    } catch (error) {
+      throw new Error(
+        `${name} has a checkpoint of another kind of event store beside ${nameOf(to)}: use a schema or folder of its own`,
+        { cause: error },
+      );
+    }
+  const waiting = await behind(target);
+  if (waiting.length)
+    throw new Error(
+      `${nameOf(to)} has stored what it has not published (${waiting.join(', ')}), which the copy would hide: ` +
+        `start the platform there, let it come to rest and stop it`,
+    );
+};

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { OPERATION_CATEGORY } from '@attestry/analytics';
+import {
+  EmbeddedEventStore,
+  openEventStoreDb,
+  openPostgresCoordination,
+  openPostgresEvents,
+  type EventStore,
+  type Leases,
+  type ListedCheckpoints,
+  type Position,
+  type RecordedEvent,
+} from '@attestry/event-store';
+import { fileOf, nameOf, schemaOf, type HistoryKind, type Place } from './place.js';
+
+/** One store of events, with the leases and checkpoints of those who follow it. */
+export interface History {
+  events: EventStore;
+  /** Absent when it is not known where they are kept. */
+  coordination?: { leases: Leases; checkpoints: ListedCheckpoints };
+  /** A checkpoint that no event ever reaches: a platform refuses to start with it. */
+  unreachable: Position;
+  /** Whether an event is of this kind; in EventStoreDB all kinds are together. */
+  holds(event: RecordedEvent): boolean;
+  close(): Promise<void>;
+}
+
+export interface HistoryOptions {
+  kind: HistoryKind;
+  /** Where EventStoreDB's leases and checkpoints are. */
+  coordination?: Place | undefined;
+  /** Made when it is not there, and the leases of an earlier process are void. Only under the folder's lock. */
+  own?: boolean;
+  /** Of operation events, where the store discards them by itself. */
+  retentionDays?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+const DECIMAL_END = '999999999999999';
+const LOG_END = '9223372036854775807/9223372036854775807';
+const everything = () => true;
+
+/** @throws Error when it is not there, NotMigrated, EventStoreUnavailable */
+export const openHistory = async (place: Place, options: HistoryOptions): Promise<History> => {
+  const { kind, own = false } = options;
+  switch (place.kind) {
+    case 'folder':
+    case 'file': {
+      const events = await openFile(place, kind, own);
+      const coordination = { leases: events.leases, checkpoints: events.checkpoints };
+      return { events, coordination, unreachable: DECIMAL_END, holds: everything, close: () => events.close() };
+    }
+    case 'postgres': {
+      const events = await openPostgresEvents({ ...database(place, kind), timeoutMs: TIMEOUT_MS });
+      const coordination = { leases: events.leases, checkpoints: events.checkpoints };
+      return { events, coordination, unreachable: DECIMAL_END, holds: everything, close: () => events.close() };
+    }
+    case 'eventstoredb': {
+      const { url } = place;
+      const days = kind === 'operations' && options.retentionDays;
+      const events = await openEventStoreDb({
+        url,
+        timeoutMs: TIMEOUT_MS,
+        onFailure: () => undefined,
+        ...(days && { retentionDays: days }),
+      });
+      const beside = options.coordination && (await openCoordination(options.coordination, kind, own));
+      return {
+        events,
+        ...(beside && { coordination: beside }),
+        unreachable: LOG_END,
+        holds: ({ stream }) => stream.startsWith(`${OPERATION_CATEGORY}-`) === (kind === 'operations'),
+        close: async () => {
+          await events.close();
+          await beside?.close();
+        },
+      };
+    }
+  }
+};
+
+const openFile = async (
+  place: Extract<Place, { folder: string }>,
+  kind: HistoryKind,
+  own: boolean,
+): Promise<EmbeddedEventStore> => {
+  const file = fileOf(place, kind);
+  if (!own && !existsSync(file)) throw new Error(`${file} is not there`);
+  return EmbeddedEventStore.open({ file, exclusive: own });
+};
+
+const database = (place: Extract<Place, { kind: 'postgres' }>, kind: HistoryKind) => ({
+  url: place.url,
+  schema: schemaOf(place, kind),
+  connections: 4,
+  onFailure: () => undefined,
+});
+
+const openCoordination = async (place: Place, kind: HistoryKind, own: boolean) => {
+  if (place.kind === 'eventstoredb') throw new Error(`${nameOf(place)} keeps no checkpoints`);
+  if (place.kind === 'postgres') return openPostgresCoordination(database(place, kind));
+  const file = await openFile(place, kind, own);
+  return { leases: file.leases, checkpoints: file.checkpoints, close: () => file.close() };
+};

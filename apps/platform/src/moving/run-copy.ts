@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type CopyCounts } from '@attestry/event-store';
+import { copyKeys, type CopiedKeys, type MasterKeysGiven } from '@attestry/keys';
+import { masterKeysOf, parseConfig } from '@attestry/service-kit';
+import { lockDataFolder, type DataFolderLock } from '@attestry/sqlite';
+import { copyHistory, type CopiedHistory } from './copy-history.js';
+import { keyPlaceOf, mustExist } from './key-place.js';
+import { kindsOf, nameOf, parsePlace, PLACES, type HistoryKind, type Place } from './place.js';
+
+const USAGE = `usage: npm run copy-events -- --from PLACE --to PLACE [--tenant ID] [--only events|operations]
+  [--from-checkpoints PLACE] [--to-checkpoints PLACE] [--keys-from PLACE --keys-to PLACE] [--new-secrets]
+  [--live] [--leave-unpublished]
+PLACE: ${PLACES}`;
+
+const OPTIONS = {
+  from: { type: 'string' },
+  to: { type: 'string' },
+  tenant: { type: 'string' },
+  only: { type: 'string' },
+  'from-checkpoints': { type: 'string' },
+  'to-checkpoints': { type: 'string' },
+  'keys-from': { type: 'string' },
+  'keys-to': { type: 'string' },
+  'new-secrets': { type: 'boolean' },
+  live: { type: 'boolean' },
+  'leave-unpublished': { type: 'boolean' },
+} as const;
+
+class Usage extends Error {
+  constructor(message: string) {
+    super(`${message}\n${USAGE}`);
+  }
+}
+
+const readArguments = (words: readonly string[]) => {
+  let values;
+  try {
+    ({ values } = parseArgs({ args: [...words], options: OPTIONS }));
+  } catch (error) {
+    throw new Usage((error as Error).message);
+  }
+  const place = (name: 'from-checkpoints' | 'to-checkpoints' | 'keys-from' | 'keys-to') =>
+    values[name] === undefined ? undefined : parsePlace(values[name]);
+  if (!values.from || !values.to) throw new Usage('--from and --to are required');
+  const [from, to] = [parsePlace(values.from), parsePlace(values.to)];
+  const { only } = values;
+  if (only !== undefined && only !== 'events' && only !== 'operations') throw new Usage(`--only ${only}`);
+  const kinds = kindsOf(from).filter((kind) => kindsOf(to).includes(kind) && (only ?? kind) === kind);
+  if (!kinds.length) throw new Usage(`there is nothing to copy from ${nameOf(from)} to ${nameOf(to)}`);
+  const keys = { from: place('keys-from'), to: place('keys-to') };
+  if (!keys.from !== !keys.to) throw new Usage('--keys-from and --keys-to go together');
+  if (JSON.stringify(from) === JSON.stringify(to)) throw new Usage('--from and --to are the same');
+  return {
+    values,
+    from,
+    to,
+    kinds,
+    keys,
+    fromCheckpoints: place('from-checkpoints'),
+    toCheckpoints: place('to-checkpoints'),
+  };
+};
+
+/** No platform runs on a folder that is locked here. */
+const lockFolders = async (places: readonly (Place | undefined)[]): Promise<DataFolderLock[]> => {
+  const folders = new Set(places.flatMap((place) => (place && 'folder' in place ? [place.folder] : [])));
+  const locks: DataFolderLock[] = [];
+  for (const folder of folders) locks.push(await lockDataFolder(folder));
+  return locks;
+};
+
+/** MASTER_KEY, or the one of a development installation in the folder the keys come from. */
+const masterKeys = (keysFrom: Place, env: Record<string, string | undefined>): MasterKeysGiven => {
+  const config = parseConfig(env, undefined, 'migrate');
+  if (config.masterKey) return masterKeysOf(config);
+  if (!('folder' in keysFrom) || !existsSync(join(keysFrom.folder, 'master.key')))
+    throw new Error('MASTER_KEY is required to copy keys');
+  return masterKeysOf(parseConfig({ ...env, DATA_DIR: keysFrom.folder }, undefined, 'migrate'));
+};
+
+const TELL_MS = 1000;
+const teller = (kind: HistoryKind, tell: (line: string) => void) => {
+  let told = 0;
+  return ({ read, copied, present }: CopyCounts): void => {
+    if (Date.now() - told < TELL_MS) return;
+    told = Date.now();
+    tell(`${kind}: ${read} read, ${copied} copied, ${present} were there`);
+  };
+};
+
+export interface Summary extends Partial<Record<HistoryKind, CopiedHistory>> {
+  /** The target may be started. */
+  complete: boolean;
+  keys?: CopiedKeys;
+  seconds: number;
+}
+
+/** Copies history, and keys where asked, as the words of a command say. */
+export const runCopy = async (
+  words: readonly string[],
+  env: Record<string, string | undefined>,
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): Promise<Summary> => {
+  const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments(words);
+  const begun = Date.now();
+  for (const place of [from, keys.from])
+    if (place && 'folder' in place && !existsSync(place.folder)) throw new Error(`${nameOf(place)} is not there`);
+  const sources = values.live ? [] : [from, fromCheckpoints, keys.from];
+  const locks = await lockFolders([...sources, to, toCheckpoints, keys.to]);
+  try {
+    const done: Omit<Summary, 'complete' | 'seconds'> = {};
+    // Keys first: a history whose keys do not fit is not begun.
+    if (keys.from && keys.to)
+      done.keys = await copyKeys(mustExist(keyPlaceOf(keys.from)), keyPlaceOf(keys.to), {
+        masterKeys: masterKeys(keys.from, env),
+        otherPepper: values['new-secrets'] ?? false,
+        ...(values.tenant !== undefined && { tenantId: values.tenant }),
+      });
+    else tell('keys are not copied: see --keys-from and --keys-to');
+    for (const kind of kinds)
+      if (!signal.aborted)
+        done[kind] = await copyHistory({
+          kind,
+          from,
+          to,
+          fromCheckpoints,
+          toCheckpoints,
+          tenantId: values.tenant,
+          live: values.live,
+          leaveUnpublished: values['leave-unpublished'],
+          retentionDays: parseConfig(env, undefined, 'migrate').operationEventsDays,
+          signal,
+          onProgress: teller(kind, tell),
+        });
+    const complete = kinds.every((kind) => done[kind]?.complete);
+    if (!complete) tell('not complete: run it again before a platform is started on the target');
+    return { complete, ...done, seconds: (Date.now() - begun) / 1000 };
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+};

@@ -1,0 +1,41 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { rotateMasterKey, type KeyPlace } from '@attestry/keys';
+import { databases, masterKeysOf, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { lockDataFolder } from '@attestry/sqlite';
+
+/** Keys in a file belong to one process: the platform must not run. Beside PostgreSQL it may. */
+const place = async (config: PlatformConfig): Promise<{ at: KeyPlace; release(): void }> => {
+  const database = databases(config)?.keys;
+  if (database) return { at: { url: database.url, schema: database.schema }, release: () => undefined };
+  const file = join(config.dataDir, 'keys.db');
+  if (!existsSync(file)) throw new Error(`${file} is not there`);
+  const lock = await lockDataFolder(config.dataDir);
+  return { at: { file }, release: () => lock.release() };
+};
+
+/** Wraps everything with MASTER_KEY that MASTER_KEY_PREVIOUS wrapped. Prints one JSON line with what was done. */
+const main = async (): Promise<void> => {
+  const config = parseConfig(process.env, undefined, 'migrate');
+  if (!config.masterKey)
+    throw new Error(
+      'set MASTER_KEY to the new key, MASTER_KEY_VERSION to its version, MASTER_KEY_PREVIOUS to the old key',
+    );
+  const { at, release } = await place(config);
+  try {
+    const rotation = await rotateMasterKey(at, masterKeysOf(config));
+    console.log(JSON.stringify(rotation));
+    console.error(
+      `Nothing is wrapped by another version of MASTER_KEY than ${rotation.version}. When every process has it as MASTER_KEY, ` +
+        'MASTER_KEY_PREVIOUS can go; keep the old key as long as there are backups that were made under it.',
+    );
+  } finally {
+    release();
+  }
+};
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});

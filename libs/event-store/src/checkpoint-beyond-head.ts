@@ -1,0 +1,40 @@
+import type { EventStore, Position } from './event-store.js';
+
+/**
+ * A consumer is further than the log: events came back from an older copy than the checkpoint. Waiting would skip what
+ * is stored next under the positions it believes to know.
+ */
+export class CheckpointBeyondHead extends Error {
+  override readonly name = 'CheckpointBeyondHead';
+  readonly code = 'CheckpointBeyondHead';
+  constructor(
+    readonly consumer: string,
+    readonly checkpoint: Position,
+    readonly head: Position | undefined,
+    remedy: string,
+  ) {
+    super(
+      `checkpoint ${checkpoint} of ${consumer} is beyond the head of the event store, ${head ?? 'which is empty'}: ` +
+        `the events are older than the checkpoint. ${remedy}`,
+    );
+  }
+}
+
+/** For what a reaction did after the events that there are now. */
+export const RESET_CHECKPOINT =
+  'Set the checkpoint to the head, or restore events that are not older (docs/guides/operations.md, "Backup and restore")';
+/** Rows of read models are made from events alone. */
+export const REBUILD_READ_MODEL =
+  'Remove the read models, which are made anew (docs/guides/operations.md, "Backup and restore")';
+
+/** @throws CheckpointBeyondHead */
+export const refuseBeyondHead = (
+  store: Pick<EventStore, 'comparePositions'>,
+  consumer: string,
+  checkpoint: Position | undefined,
+  head: Position | undefined,
+  remedy: string,
+): void => {
+  if (checkpoint !== undefined && (head === undefined || store.comparePositions(checkpoint, head) > 0))
+    throw new CheckpointBeyondHead(consumer, checkpoint, head, remedy);
+};

@@ -1,0 +1,145 @@
+import { timingSafeEqual } from 'node:crypto';
+import { openKeyPlace, type KeyPlace } from './key-place.js';
+import type { KeptKey, KeyStore, KeyTable, WrappedKey } from './key-store.js';
+import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
+
+export interface CopyKeysOptions {
+  masterKeys: MasterKeysGiven;
+  /** Only the keys of this tenant. */
+  tenantId?: string;
+  /**
+   * Goes on when the target makes its MACs with a pepper of its own: then no secret of the source verifies there.
+   * Default false: refused.
+   */
+  otherPepper?: boolean;
+}
+
+export interface CopiedKeys {
+  added: number;
+  /** The target had them. */
+  present: number;
+  /** Destroyed at the source since they were copied: destroyed at the target too. */
+  destroyed: number;
+  /** Whether secrets of the source verify at the target. */
+  secretsVerify: boolean;
+}
+
+/** The target holds another key under the same name. */
+export class KeysDiffer extends Error {
+  override readonly name = 'KeysDiffer';
+  readonly code = 'KeysDiffer';
+}
+
+const TABLES: readonly KeyTable[] = ['tenant_keys', 'signing_keys', 'data_keys'];
+const PAGE = 500;
+
+/**
+ * Copies sealed keys as they are, with what remembers the destroyed ones. Both places are sealed with the same
+ * MASTER_KEY, which is tried on every tenant key and pepper. May be repeated: a key that was destroyed at either end ends
+ * destroyed at the target. How far erasures were applied is not copied, for positions differ: at its first start the
+ * target applies all of them again.
+ *
+ * @throws MasterKeyMismatch, KeysDiffer, NotMigrated
+ */
+export const copyKeys = async (from: KeyPlace, to: KeyPlace, options: CopyKeysOptions): Promise<CopiedKeys> => {
+  const masterKeys = new MasterKeys(options.masterKeys);
+  const source = await openKeyPlace(from);
+  try {
+    const target = await openKeyPlace(to);
+    try {
+      return await copy(source, target, masterKeys, options);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+};
+
+const same = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+const copy = async (
+  source: KeyStore,
+  target: KeyStore,
+  masterKeys: MasterKeys,
+  { tenantId, otherPepper = false }: CopyKeysOptions,
+): Promise<CopiedKeys> => {
+  const counts: CopiedKeys = { added: 0, present: 0, destroyed: 0, secretsVerify: true };
+  counts.secretsVerify = await copyPeppers(source, target, masterKeys, otherPepper);
+  for (const table of TABLES)
+    for (let after: string | undefined; ;) {
+      const page = await source.call('pageOfKeys', { table, limit: PAGE, ...(after && { after }), tenantId });
+      await copyPage(table, page.rows, target, masterKeys, counts);
+      after = page.next;
+      if (after === undefined) break;
+    }
+  await target.call('scrub');
+  return counts;
+};
+
+/** Answers whether MACs of the source verify at the target. */
+const copyPeppers = async (
+  source: KeyStore,
+  target: KeyStore,
+  masterKeys: MasterKeys,
+  otherPepper: boolean,
+): Promise<boolean> => {
+  const { peppers } = await source.call('wrappedKeys');
+  const there = new Map((await target.call('wrappedKeys')).peppers.map((pepper) => [pepper.id, pepper]));
+  const differs = peppers.some((pepper) => {
+    const found = there.get(pepper.id);
+    return found && !same(masterKeys.unwrap('pepper', pepper), masterKeys.unwrap('pepper', found));
+  });
+  if (differs && !otherPepper)
+    throw new KeysDiffer(
+      'the target has a pepper of its own: it is another platform, or one was started there before. ' +
+        'Secrets of clients and codes of open offers would not verify there; --new-secrets goes on all the same',
+    );
+  if (!differs)
+    for (const pepper of peppers)
+      if (!there.has(pepper.id)) await target.call('putPepper', current(masterKeys, 'pepper', pepper));
+  return !differs;
+};
+
+/** As it is, where the current MASTER_KEY wrapped it. @throws MasterKeyMismatch */
+const current = (masterKeys: MasterKeys, kind: 'tenant-key' | 'pepper', key: WrappedKey): WrappedKey => {
+  const opened = masterKeys.unwrap(kind, key);
+  return versionOf(key.wrapped) === masterKeys.current ? key : masterKeys.wrap(kind, key.id, opened);
+};
+
+const nameOf = ({ tenantId, id, purpose }: KeptKey): string => JSON.stringify([tenantId, id, purpose]);
+
+const copyPage = async (
+  table: KeyTable,
+  rows: readonly KeptKey[],
+  target: KeyStore,
+  masterKeys: MasterKeys,
+  counts: CopiedKeys,
+): Promise<void> => {
+  if (!rows.length) return;
+  const stored = await target.call('findKeys', { table, keys: rows.map(({ tenantId, id }) => ({ tenantId, id })) });
+  const byName = new Map(stored.map((row) => [nameOf(row), row]));
+  const dead = new Set(stored.filter(({ live }) => !live).map(({ tenantId, id }) => JSON.stringify([tenantId, id])));
+  const add: KeptKey[] = [];
+  const destroy: KeptKey[] = [];
+  const unwrapped = ({ tenantId: id, sealed: wrapped }: KeptKey) => masterKeys.unwrap('tenant-key', { id, wrapped });
+  for (const row of rows) {
+    const found = byName.get(nameOf(row));
+    const isDead = dead.has(JSON.stringify([row.tenantId, row.id]));
+    if (found?.live && !row.live) destroy.push(row);
+    else if (found ?? (isDead && row.live)) {
+      const equal =
+        !row.live ||
+        isDead ||
+        (table === 'tenant_keys' ? same(unwrapped(row), unwrapped(found!)) : same(row.sealed, found!.sealed));
+      if (!equal) throw new KeysDiffer(`the target has another key of ${row.tenantId} (${table} ${row.id})`);
+      counts.present++;
+    } else if (table === 'tenant_keys' && row.live) {
+      const { wrapped: sealed } = current(masterKeys, 'tenant-key', { id: row.tenantId, wrapped: row.sealed });
+      add.push({ ...row, sealed });
+    } else add.push(row);
+  }
+  counts.added += add.length;
+  counts.destroyed += destroy.length;
+  await target.call('keepKeys', { table, add, destroy });
+};

@@ -1,0 +1,29 @@
+import type { KeyStore, Rewrap, WrappedKey } from './key-store.js';
+import { versionOf, type MasterKeys, type WrappedKind } from './master-keys.js';
+
+export interface WrappedKeys {
+  tenantKeys: WrappedKey[];
+  peppers: WrappedKey[];
+}
+
+/**
+ * Wraps what an earlier version of MASTER_KEY wrapped with the current one. What a later one wrapped is left alone: a
+ * rotation is under way, and this process does not know of its end yet.
+ *
+ * @throws MasterKeyMismatch when a version is needed that is not given
+ */
+export const rewrapKeys = async (
+  store: KeyStore,
+  masterKeys: MasterKeys,
+  stored: WrappedKeys,
+): Promise<{ tenantKeys: number; peppers: number }> => {
+  const rewrap = (kind: WrappedKind, keys: readonly WrappedKey[]): Rewrap[] => {
+    for (const key of keys) masterKeys.mustKnow(kind, key);
+    return keys
+      .filter(({ wrapped }) => versionOf(wrapped) < masterKeys.current)
+      .map((key) => ({ ...masterKeys.wrap(kind, key.id, masterKeys.unwrap(kind, key)), before: key.wrapped }));
+  };
+  const changes = { tenantKeys: rewrap('tenant-key', stored.tenantKeys), peppers: rewrap('pepper', stored.peppers) };
+  if (changes.tenantKeys.length || changes.peppers.length) await store.call('rewrap', changes);
+  return { tenantKeys: changes.tenantKeys.length, peppers: changes.peppers.length };
+};

@@ -1,0 +1,57 @@
+import type { KeyStore } from './key-store.js';
+import { openKeyPlace, type KeyPlace } from './key-place.js';
+import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
+import { rewrapKeys } from './rewrap-keys.js';
+
+export interface Rotation {
+  /** Version of MASTER_KEY that wraps everything now. */
+  version: number;
+  tenantKeys: { rewrapped: number; all: number };
+  peppers: { rewrapped: number; all: number };
+}
+
+/** A process without the new key may wrap a tenant's key meanwhile. */
+const ROUNDS = 5;
+
+/**
+ * Wraps every tenant key and pepper with the current MASTER_KEY and makes sure that nothing is left under another one.
+ * Beside running processes these must know the new key.
+ *
+ * @throws MasterKeyMismatch for a key that does not fit; Error while processes go on with an earlier one
+ */
+export const rotateMasterKey = async (place: KeyPlace, given: MasterKeysGiven): Promise<Rotation> => {
+  const masterKeys = new MasterKeys(given);
+  const store = await openKeyPlace(place);
+  try {
+    return await rotate(store, masterKeys);
+  } finally {
+    await store.close();
+  }
+};
+
+const rotate = async (store: KeyStore, masterKeys: MasterKeys): Promise<Rotation> => {
+  const { current: version } = masterKeys;
+  const done = { tenantKeys: 0, peppers: 0 };
+  for (let round = 1; ; round++) {
+    const stored = await store.call('wrappedKeys');
+    const left = [...stored.tenantKeys, ...stored.peppers].filter(({ wrapped }) => versionOf(wrapped) !== version);
+    if (!left.length) {
+      // What was overwritten goes, as after a destruction.
+      await store.call('scrub');
+      for (const key of stored.tenantKeys) masterKeys.unwrap('tenant-key', key);
+      for (const pepper of stored.peppers) masterKeys.unwrap('pepper', pepper);
+      return {
+        version,
+        tenantKeys: { rewrapped: done.tenantKeys, all: stored.tenantKeys.length },
+        peppers: { rewrapped: done.peppers, all: stored.peppers.length },
+      };
+    }
+    if (round > ROUNDS || left.some(({ wrapped }) => versionOf(wrapped) > version))
+      throw new Error(
+        `${left.length} keys are wrapped by another version of MASTER_KEY than ${version}: processes are running that use it`,
+      );
+    const { tenantKeys, peppers } = await rewrapKeys(store, masterKeys, stored);
+    done.tenantKeys += tenantKeys;
+    done.peppers += peppers;
+  }
+};

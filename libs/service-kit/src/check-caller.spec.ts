@@ -1,0 +1,51 @@
+import {
+  createDid,
+  issueToken,
+  lookUpTenant,
+  reserveIssuerKey,
+  type Caller,
+  type Operation,
+} from '@attestry/contracts';
+import { checkCaller } from './check-caller.js';
+
+const client: Caller = { kind: 'client', clientId: 'c', roles: ['admin'] };
+const service = (name: string): Caller => ({ kind: 'service', service: name });
+
+/** Whether a request is believed. */
+const believed = (operation: unknown, from: string, caller: Caller): boolean => {
+  const context = { caller, requestId: '', operation: '', deadline: 0, publicUrl: '' };
+  try {
+    checkCaller(operation as Operation, context, from);
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ kind: 'forbidden', message: 'Forbidden', check: 'check-caller' });
+    return false;
+  }
+};
+
+describe('what a request says of its caller', () => {
+  it('is believed of the gateway, which has authenticated whom it speaks for', () => {
+    expect(believed(createDid, 'gateway', client)).toBe(true);
+    expect(believed(issueToken, 'gateway', { kind: 'public' })).toBe(true);
+    expect(believed(createDid, 'gateway', service('gateway'))).toBe(true);
+    expect(believed(lookUpTenant, 'gateway', service('gateway'))).toBe(true);
+  });
+
+  it('is believed of a service that speaks for itself, where it is named', () => {
+    expect(believed(reserveIssuerKey, 'issuance', service('issuance'))).toBe(true);
+    expect(believed(reserveIssuerKey, 'webhooks', service('webhooks'))).toBe(false);
+    expect(believed(reserveIssuerKey, 'gateway', service('gateway'))).toBe(false);
+  });
+
+  it('is not believed of a service that speaks for somebody else, nor of anybody about another service', () => {
+    for (const caller of [client, service('gateway'), service('dids'), { kind: 'public' } as const])
+      expect(believed(reserveIssuerKey, 'issuance', caller)).toBe(false);
+    expect(believed(createDid, 'gateway', service('issuance'))).toBe(false);
+    expect(believed(lookUpTenant, 'gateway', client)).toBe(false);
+  });
+
+  it('is not believed of who has no business there', () => {
+    for (const from of ['issuance', 'dids', 'nobody', '', 'gateway.gateway'])
+      for (const caller of [client, service(from)]) expect(believed(createDid, from, caller)).toBe(false);
+  });
+});

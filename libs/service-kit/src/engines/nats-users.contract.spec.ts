@@ -1,0 +1,361 @@
+import { join } from 'node:path';
+import { BUS_PARTIES, busRights, type BusParty } from '@attestry/contracts';
+import {
+  migrateNatsServer,
+  openNatsBus,
+  RestrictedBus,
+  type FeedMessage,
+  type MessageBus,
+  type NatsBusOptions,
+} from '@attestry/messaging';
+import { findNatsServer, NatsServer, skipSuite, waitUntil } from '@attestry/testing';
+import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
+import { consumerOwners } from './consumer-owners.js';
+
+const program = findNatsServer();
+const REPOSITORY = join(import.meta.dirname, '../../../..');
+const passwordOf = (user: string) => `${user}-secret`;
+
+if (program === undefined) {
+  skipSuite('users of a NATS server', 'nats-server is not installed (Debian: apt install nats-server)');
+  it.skip('users of a NATS server', () => undefined);
+} else
+  describe('users of a NATS server (deploy/nats)', () => {
+    let server: NatsServer;
+    let buses: Map<BusParty, MessageBus>;
+    const open: MessageBus[] = [];
+    const errors: [party: string, subject: string, error: string][] = [];
+    const bus = (party: BusParty) => buses.get(party)!;
+    const optionsOf = (user: string): NatsBusOptions => ({
+      servers: [server.url],
+      name: user,
+      user,
+      password: passwordOf(user),
+      onError: (subject, error) => void errors.push([user, subject, String(error)]),
+    });
+    const openBus = async (party: BusParty) => {
+      const opened = await openNatsBus({ ...optionsOf(party), owners: consumerOwners([party]) });
+      open.push(opened);
+      return new RestrictedBus(opened, busRights(party));
+    };
+    let published = 0;
+    const message = (subject: string, data: unknown = {}) => ({ id: `message-${++published}`, subject, data });
+
+    beforeAll(async () => {
+      const env = Object.fromEntries(
+        [...BUS_PARTIES, 'migrate'].map((user) => [`NATS_PASSWORD_${user.toUpperCase()}`, passwordOf(user)]),
+      );
+      server = await NatsServer.start(program, undefined, { config: join(REPOSITORY, 'deploy/nats'), env });
+      for (const _ of ['once', 'again']) await migrateNatsServer({ ...optionsOf('migrate'), owners: consumerOwners() });
+      buses = new Map(
+        await Promise.all(BUS_PARTIES.map(async (party) => [party, await openBus(party)] as [BusParty, MessageBus])),
+      );
+    }, 60_000);
+    afterAll(async () => {
+      await Promise.all(open.map((one) => one.close()));
+      await server.stop();
+    });
+    beforeEach(() => errors.splice(0));
+
+    describe.each(BUS_PARTIES)('let %s', (party) => {
+      const { serves, askedBy, publishes, consumes, listens } = busRights(party);
+
+      it('serve its operations to those who may ask, and know who asked', async () => {
+        const servings = serves.map((subject) =>
+          bus(party).serve(subject, async (data, _headers, from) => ({ ok: true, data: [from, data] })),
+        );
+        // The server knows of them when it has answered what came behind them.
+        await bus(party).head();
+        let asked = 0;
+        for (const asker of askedBy)
+          for (const subject of serves.filter((it) => busRights(asker).asks.includes(it))) {
+            const reply = await bus(asker).request(subject, ++asked, { timeoutMs: 5000 });
+            expect(reply).toEqual({ ok: true, data: [asker, asked] });
+          }
+        expect(asked).toBeGreaterThanOrEqual(serves.length);
+        await Promise.all(servings.map((serving) => serving.close()));
+        expect(errors).toEqual([]);
+      });
+
+      it('publish what it tells', async () => {
+        await bus(party).publish(publishes.map((subject) => message(subject)));
+        expect(await bus(party).head()).toMatch(/^\d+$/);
+        expect(errors).toEqual([]);
+      });
+
+      it('hear what it listens to', async () => {
+        for (const { name, subjects } of listens) {
+          const heard: FeedMessage[] = [];
+          const listener = bus(party).listen({ name, subjects }, async (messages) => void heard.push(...messages));
+          await bus(party).head();
+          const sent = subjects.map((subject) => message(subject));
+          for (const { id, subject, data } of sent) await bus(publisherOf(subject)).publish([{ id, subject, data }]);
+          await waitUntil(() => sent.every(({ id }) => heard.some((it) => it.id === id)));
+          await listener.close();
+        }
+        expect(errors).toEqual([]);
+      });
+
+      it('consume, park and replay, and take over from itself', async () => {
+        for (const { name, subjects } of consumes) {
+          const [first] = subjects.flatMap(publishedBelow);
+          const sent = [1, 2, 3].map((n) => message(first!, { n }));
+          await bus(publisherOf(first!)).publish(sent);
+          const got: string[] = [];
+          let broken = true;
+          const handler = async (messages: FeedMessage[]) => {
+            if (broken && messages.some(({ id }) => id === sent[1]!.id)) throw new Error('broken');
+            got.push(...messages.map(({ id }) => id));
+          };
+          const retry = { maxAttempts: 1, initialDelayMs: 1, maxDelayMs: 1 };
+          const before = bus(party).consume({ name, subjects, retry }, handler);
+          await waitUntil(() => got.includes(sent[2]!.id));
+          await before.close();
+          expect((await bus(party).parked(name)).map(({ message: { id } }) => id)).toEqual([sent[1]!.id]);
+
+          broken = false;
+          const after = bus(party).consume({ name, subjects, retry }, handler);
+          await bus(party).replay(name, sent[1]!.id);
+          await waitUntil(() => got.includes(sent[1]!.id));
+          await waitUntil(async () => (await bus(party).parked(name)).length === 0);
+          const last = message(first!);
+          await bus(publisherOf(first!)).publish([last]);
+          await waitUntil(() => got.includes(last.id));
+          expect(got.filter((id) => id === sent[0]!.id)).toHaveLength(1);
+          await after.close();
+        }
+        expect(errors).toEqual([]);
+      });
+    });
+
+    describe('refuse', () => {
+      let issuance: NatsConnection;
+      beforeEach(async () => {
+        const { servers, user, password } = optionsOf('issuance');
+        const inboxPrefix = '_INBOX_attestry_issuance';
+        issuance = await connect({ servers: [...servers], user: user!, pass: password!, inboxPrefix });
+      });
+      afterEach(() => issuance.close());
+      /** What the server answers to issuance; its refusal is the error. */
+      const ask = async (subject: string, data: unknown = '') => {
+        const answer = await issuance.request(subject, data === '' ? '' : JSON.stringify(data), { timeout: 2000 });
+        return answer.json<{ error?: { description: string } }>();
+      };
+      const hears = async (subject: string, queue?: string): Promise<string | undefined> => {
+        let refusal: string | undefined;
+        issuance.subscribe(subject, {
+          ...(queue !== undefined && { queue }),
+          callback: (error) => {
+            if (error) refusal = error.message;
+          },
+        });
+        await issuance.flush();
+        return refusal;
+      };
+      const LEASE = 'lease.webhooks=2e=deliveries';
+
+      it.each([
+        ["another's operation", 'attestry.call.issuance.op.management.delete-tenant'],
+        ["another's operation in the gateway's name", 'attestry.call.gateway.op.management.delete-tenant'],
+        ["what it may ask, in another's name", 'attestry.call.gateway.op.dids.reserve-issuer-key'],
+        ['its own operation', 'attestry.call.issuance.op.issuance.check-credential-configuration'],
+        ["another's facts", 'attestry.feed.event.management.tenant-deleted'],
+        ["the gateway's record", 'attestry.feed.operation.gateway.start'],
+        ['a new fact', 'attestry.feed.event.issuance.made-up'],
+        ["another's inbox", '_INBOX_attestry_management.x'],
+        ['deleting the feed', '$JS.API.STREAM.DELETE.attestry_feed'],
+        ['emptying the feed', '$JS.API.STREAM.PURGE.attestry_feed'],
+        ['changing the feed', '$JS.API.STREAM.UPDATE.attestry_feed'],
+        ['reading the feed by number', '$JS.API.STREAM.MSG.GET.attestry_feed'],
+        ['deleting messages', '$JS.API.STREAM.MSG.DELETE.attestry_feed'],
+        ['a stream of its own', '$JS.API.STREAM.CREATE.mine'],
+        ['listing streams', '$JS.API.STREAM.LIST'],
+        ['listing consumers', '$JS.API.CONSUMER.LIST.attestry_feed'],
+        ['listing names of consumers', '$JS.API.CONSUMER.NAMES.attestry_feed'],
+        ['a consumer of everything', '$JS.API.CONSUMER.CREATE.attestry_feed.mine'],
+        ["a consumer with another's filter", '$JS.API.CONSUMER.CREATE.attestry_feed.mine.attestry.feed.operation.>'],
+        ['a consumer in the old way', '$JS.API.CONSUMER.DURABLE.CREATE.attestry_feed.mine'],
+        ["another's lease", `$KV.attestry_webhooks.${LEASE}`],
+        ["reading another's bucket", '$JS.API.STREAM.MSG.GET.KV_attestry_webhooks'],
+        ["reading another's bucket directly", `$JS.API.DIRECT.GET.KV_attestry_webhooks.$KV.attestry_webhooks.${LEASE}`],
+        ["watching another's bucket", '$JS.API.CONSUMER.CREATE.KV_attestry_webhooks.mine'],
+        ["deleting another's bucket", '$JS.API.STREAM.DELETE.KV_attestry_webhooks'],
+        ["deleting one's own bucket", '$JS.API.STREAM.DELETE.KV_attestry_issuance'],
+      ])('issuance: %s', async (_what, subject) => {
+        await expect(ask(subject, {})).rejects.toThrow(/permissions violation/i);
+      });
+
+      it.each([
+        ["another's operations", 'attestry.call.*.op.dids.>', 'attestry'],
+        ["another's operation", 'attestry.call.*.op.dids.create-did', 'attestry'],
+        [
+          'its own operations beside the others of its group',
+          'attestry.call.*.op.issuance.issue-credential',
+          undefined,
+        ],
+        ['its own operations in another group', 'attestry.call.*.op.issuance.issue-credential', 'mine'],
+        ['requests', 'attestry.call.>', undefined],
+        ['the feed', 'attestry.feed.>', undefined],
+        ["the gateway's answers", '_INBOX_attestry_gateway.>', undefined],
+        ['all answers', '_INBOX.>', undefined],
+        ['buckets', '$KV.>', undefined],
+        ['JetStream', '$JS.>', undefined],
+        ['everything', '>', undefined],
+      ])('issuance hearing %s', async (_what, subject, queue) => {
+        expect(await hears(subject, queue)).toMatch(/permissions violation/i);
+      });
+
+      it('issuance a consumer whose filter is not the one it was allowed for', async () => {
+        const allowed = '$JS.API.CONSUMER.CREATE.attestry_feed.mine.attestry.feed.event.webhooks.>';
+        const consumer = (filter_subject?: string) => ({
+          stream_name: 'attestry_feed',
+          config: { name: 'mine', filter_subject, ack_policy: 'none', deliver_policy: 'all', inactive_threshold: 1e9 },
+        });
+        for (const filter of ['attestry.feed.>', 'attestry.feed.event.management.>', undefined])
+          expect((await ask(allowed, consumer(filter))).error).toBeDefined();
+        expect((await ask(allowed, consumer('attestry.feed.event.webhooks.>'))).error).toBeUndefined();
+      });
+
+      it("issuance another's consumer, whose name it cannot know", async () => {
+        const { name, subjects } = busRights('webhooks').consumes[0]!;
+        const consumer = bus('webhooks').consume({ name, subjects }, async () => undefined);
+        await waitUntil(() => consumer.isHeld);
+        for (const guess of ['webhooks=2e=deliveries', 'webhooks=2e=deliveries~1', '*'])
+          expect((await ask(`$JS.API.CONSUMER.DELETE.attestry_feed.${guess}`)).error?.description).toMatch(
+            /consumer not found|consumer name/i,
+          );
+        expect(consumer.health.healthy).toBe(true);
+        await consumer.close();
+      });
+
+      it('anybody else, at once and saying why', async () => {
+        const attempt = (more: object) => openNatsBus({ ...optionsOf('issuance'), ...more });
+        await expect(attempt({ password: 'wrong' })).rejects.toThrow(/credentials refused.*authorization violation/i);
+        await expect(attempt({ user: undefined })).rejects.toMatchObject({ name: 'NatsRefused' });
+        await expect(attempt({ user: 'nobody' })).rejects.toMatchObject({ name: 'NatsRefused' });
+      });
+
+      it("migrate everything but making streams, and services another's bucket", async () => {
+        const { servers, password } = optionsOf('migrate');
+        const inboxPrefix = '_INBOX_attestry_migrate';
+        const migrate = await connect({ servers: [...servers], user: 'migrate', pass: password!, inboxPrefix });
+        for (const subject of ['attestry.feed.event.management.tenant-deleted', '$JS.API.STREAM.DELETE.attestry_feed'])
+          await expect(migrate.request(subject, '', { timeout: 2000 })).rejects.toThrow(/permissions violation/i);
+        await migrate.close();
+        await expect(openNatsBus({ ...optionsOf('issuance'), owners: ['webhooks'] })).rejects.toThrow();
+      });
+    });
+
+    // What the server does for a user goes where the user says, past its permissions.
+    describe('do not let issuance have another say', () => {
+      const DELETE_TENANT = 'op.management.delete-tenant';
+      const TARGET = `attestry.call.gateway.${DELETE_TENANT}`;
+      const FORGED = { h: { caller: '{"kind":"management","clientId":"x"}', deadline: '99999999999999' }, d: {} };
+      let issuance: NatsConnection;
+      let served: string[];
+      let serving: { close(): Promise<void> };
+      beforeEach(async () => {
+        const { servers, user, password } = optionsOf('issuance');
+        const inboxPrefix = '_INBOX_attestry_issuance';
+        issuance = await connect({ servers: [...servers], user: user!, pass: password!, inboxPrefix });
+        served = [];
+        serving = bus('management').serve(DELETE_TENANT, async (_data, _headers, from) => {
+          served.push(from);
+          return { ok: true, data: null };
+        });
+        await bus('management').head();
+      });
+      afterEach(async () => {
+        await serving.close();
+        await issuance.close();
+      });
+      /** A request of the gateway's arrives, and nothing else did before it. */
+      const onlyTheGateway = async () => {
+        await issuance.flush();
+        await bus('gateway').request(DELETE_TENANT, {}, { timeoutMs: 5000 });
+        expect(served).toEqual(['gateway']);
+      };
+      const notAsked = () => errors.filter(([party, subject]) => party === 'management' && subject === DELETE_TENANT);
+      const storeForged = async () => {
+        const set = headers();
+        set.set('Nats-Msg-Id', `forged-${++published}`);
+        await issuance.request('attestry.feed.event.keys.destroyed', JSON.stringify(FORGED), {
+          headers: set,
+          timeout: 2000,
+        });
+      };
+      const consumer = async (name: string, more: object) => {
+        const filter_subject = 'attestry.feed.event.keys.destroyed';
+        const config = { name, filter_subject, deliver_policy: 'last', inactive_threshold: 5e9, ...more };
+        const created = await issuance.request(
+          `$JS.API.CONSUMER.CREATE.attestry_feed.${name}.${filter_subject}`,
+          JSON.stringify({ stream_name: 'attestry_feed', config }),
+          { timeout: 2000 },
+        );
+        expect(created.json<{ error?: unknown }>().error).toBeUndefined();
+      };
+
+      it('what a consumer delivers, pushed or pulled, is no request', async () => {
+        await storeForged();
+        // nats-server 2.9 pushes to no subscription with a wildcard; others may.
+        await consumer('push', { ack_policy: 'none', deliver_subject: TARGET, deliver_group: 'attestry' });
+        await consumer('pull', { ack_policy: 'none' });
+        issuance.publish('$JS.API.CONSUMER.MSG.NEXT.attestry_feed.pull', JSON.stringify({ batch: 1 }), {
+          reply: TARGET,
+        });
+        await waitUntil(() => notAsked().length > 0);
+        await onlyTheGateway();
+      });
+
+      it('what a bucket holds is no request', async () => {
+        await issuance.request('$KV.attestry_issuance.forged', JSON.stringify(FORGED), { timeout: 2000 });
+        const last = JSON.stringify({ last_by_subj: '$KV.attestry_issuance.forged' });
+        issuance.publish('$JS.API.STREAM.MSG.GET.KV_attestry_issuance', last, { reply: TARGET });
+        await waitUntil(() => notAsked().length > 0);
+        await onlyTheGateway();
+      });
+
+      it('what another service answers is no request: it does not answer there', async () => {
+        const asked = bus('dids').serve('op.dids.reserve-issuer-key', async () => ({ ok: true, data: FORGED }));
+        await bus('dids').head();
+        const request = JSON.stringify({ h: { deadline: '99999999999999' }, d: {} });
+        issuance.publish('attestry.call.issuance.op.dids.reserve-issuer-key', request, { reply: TARGET });
+        await waitUntil(() =>
+          errors.some(([party, , error]) => party === 'dids' && /permissions violation/i.test(error)),
+        );
+        await onlyTheGateway();
+        expect(notAsked()).toEqual([]);
+        await asked.close();
+      });
+
+      it('what the server answers is no fact: it is passed over', async () => {
+        const [{ name, subjects }] = busRights('webhooks').consumes as [{ name: string; subjects: string[] }];
+        const [ears] = busRights('gateway').listens as [{ name: string; subjects: string[] }];
+        const got: FeedMessage[] = [];
+        const heard: FeedMessage[] = [];
+        const consumed = bus('webhooks').consume({ name, subjects }, async (messages) => void got.push(...messages));
+        const listener = bus('gateway').listen(ears, async (messages) => void heard.push(...messages));
+        await bus('gateway').head();
+        const before = Number(await bus('gateway').head());
+        const subject = 'event.management.tenant-deleted';
+        issuance.publish('$JS.API.STREAM.INFO.attestry_feed', '', { reply: `attestry.feed.${subject}` });
+        await waitUntil(async () => Number(await bus('gateway').head()) > before);
+        const real = message(subject, { tenantId: 't' });
+        await bus('management').publish([real]);
+        await waitUntil(() => [got, heard].every((it) => it.some(({ id }) => id === real.id)));
+        for (const seen of [got, heard])
+          expect(seen.filter((it) => Number(it.sequence) > before).map(({ id }) => id)).toEqual([real.id]);
+        await Promise.all([consumed.close(), listener.close()]);
+      });
+    });
+  });
+
+/** Some party that publishes a subject. */
+const publisherOf = (subject: string): BusParty =>
+  BUS_PARTIES.find((party) => busRights(party).publishes.includes(subject))!;
+
+/** What is published of a subject or below a prefix. */
+const publishedBelow = (subject: string): string[] =>
+  BUS_PARTIES.flatMap((party) => busRights(party).publishes).filter((it) =>
+    subject.endsWith('.>') ? it.startsWith(subject.slice(0, -1)) : it === subject,
+  );
