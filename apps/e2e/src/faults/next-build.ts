@@ -9,6 +9,13 @@ export const NEW_SUBJECT = 'event.issuance.user-farewell-noted';
 
 /** Changes in the compiled files of a build: what stands there, and what stands there in the next one. */
 const CHANGES: Record<string, [string, string][]> = {
+  // What a service may publish follows from its declared events.
+  'libs/contracts/dist/issuance/issuance.events.js': [
+    [
+      'export const userDeleted',
+      `export const userFarewellNoted = defineIntegrationEvent('issuance.user-farewell-noted');\nexport const userDeleted`,
+    ],
+  ],
   'apps/issuance/dist/user/user.state.js': [
     ['UserDeleted: 1', `UserDeleted: 1, ${NEW_EVENT}: 1`],
     [`        case 'UserDeleted':`, `        case '${NEW_EVENT}': return state;\n        case 'UserDeleted':`],
