@@ -21,17 +21,25 @@ export class Authenticate {
     this.managementUrl = `${config.publicScheme}://${config.managementDomain}`;
   }
 
-  /** @throws AppError 401 */
-  async caller(operation: Operation, host: ResolvedHost, authorization: string | undefined): Promise<Caller> {
+  /**
+   * @param deadline of the call, milliseconds since the epoch
+   * @throws AppError 401; 503 when it cannot be told by then
+   */
+  async caller(
+    operation: Operation,
+    host: ResolvedHost,
+    authorization: string | undefined,
+    deadline: number,
+  ): Promise<Caller> {
     switch (operation.access.kind) {
       case 'public':
         return { kind: 'public' };
       case 'holder':
         return { kind: 'holder' };
       case 'management':
-        return this.managementClient(authorization);
+        return this.managementClient(authorization, deadline);
       case 'roles':
-        return this.tenantClient(host, authorization);
+        return this.tenantClient(host, authorization, deadline);
       case 'internal':
         throw unauthenticated(CHALLENGE);
     }
@@ -44,27 +52,28 @@ export class Authenticate {
     if (caller.kind !== 'client' || !caller.roles.some((role) => roles.includes(role))) throw forbidden();
   }
 
-  private async managementClient(authorization: string | undefined): Promise<Caller> {
-    const token = await this.verified(authorization);
-    if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(token.clientId)))
+  private async managementClient(authorization: string | undefined, deadline: number): Promise<Caller> {
+    const token = await this.verified(authorization, deadline);
+    const { clientId } = token;
+    if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(clientId, deadline)))
       throw unauthenticated(INVALID_TOKEN);
-    return { kind: 'management', clientId: token.clientId };
+    return { kind: 'management', clientId };
   }
 
-  private async tenantClient(host: ResolvedHost, authorization: string | undefined): Promise<Caller> {
-    const token = await this.verified(authorization);
+  private async tenantClient(host: ResolvedHost, authorization: string | undefined, deadline: number): Promise<Caller> {
+    const token = await this.verified(authorization, deadline);
     const tenant = host.tenant;
     if (!tenant || token.audience !== tenant.baseUrl) throw unauthenticated(INVALID_TOKEN);
     // The directory's roles, not the token's: a change counts at once.
-    const roles = await this.directory.rolesOf(tenant.host, token.clientId);
+    const roles = await this.directory.rolesOf(tenant.host, token.clientId, deadline);
     if (!roles) throw unauthenticated(INVALID_TOKEN);
     return { kind: 'client', clientId: token.clientId, roles: roles as Role[] };
   }
 
-  private async verified(authorization: string | undefined) {
+  private async verified(authorization: string | undefined, deadline: number) {
     if (!authorization) throw unauthenticated(CHALLENGE);
     const bearer = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization);
-    const token = bearer && (await this.tokens.verify(bearer[1]!));
+    const token = bearer && (await this.tokens.verify(bearer[1]!, deadline));
     if (!token) throw unauthenticated(INVALID_TOKEN);
     return token;
   }

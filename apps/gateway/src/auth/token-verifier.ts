@@ -37,13 +37,16 @@ export class TokenVerifier {
     );
   }
 
-  /** `undefined` when the token is not one of ours or has expired. */
-  async verify(token: string): Promise<ClientToken | undefined> {
+  /**
+   * `undefined` when the token is not one of ours or has expired.
+   * @param deadline of the call that brought it, milliseconds since the epoch
+   */
+  async verify(token: string, deadline: number): Promise<ClientToken | undefined> {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
     if (known) return known.expiresAt > now ? known : undefined;
-    const payload = await this.check(token, now);
+    const payload = await this.check(token, now, deadline);
     if (!payload) return undefined;
     const { client_id: clientId, aud, iss, exp } = payload;
     if (typeof clientId !== 'string' || typeof aud !== 'string' || !iss || !exp) return undefined;
@@ -52,10 +55,10 @@ export class TokenVerifier {
     return verified;
   }
 
-  private async check(token: string, now: number): Promise<JWTPayload | undefined> {
+  private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
       if (fresh && now - this.fetchedAt < REFETCH_MS) return undefined;
-      if (!this.keys || fresh) await this.fetchKeys(now);
+      if (!this.keys || fresh) await this.fetchKeys(now, deadline);
       try {
         const { payload } = await jwtVerify(token, this.keys!, {
           algorithms: ['ES256'],
@@ -73,12 +76,12 @@ export class TokenVerifier {
     return undefined;
   }
 
-  private async fetchKeys(now: number): Promise<void> {
+  private async fetchKeys(now: number, deadline: number): Promise<void> {
     const context: OperationContext = {
       caller: { kind: 'service', service: 'gateway' },
       requestId: '',
       operation: 'gateway.token-keys',
-      deadline: now + 10_000,
+      deadline,
       publicUrl: '',
     };
     const keySet = await this.services.call(retrieveTokenKeys, {}, context);

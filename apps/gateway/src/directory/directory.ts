@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {
   clientCreated,
@@ -12,9 +12,8 @@ import {
   type Role,
   type TenantContext,
 } from '@attestry/contracts';
-import type { Clock } from '@attestry/event-store';
 import type { Consumer } from '@attestry/messaging';
-import { CLOCK, PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
+import { PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
 
 /** A living tenant as the gateway needs it. */
 export interface DirectoryEntry {
@@ -46,7 +45,6 @@ export class Directory implements OnApplicationBootstrap {
     private readonly services: ServiceClient,
     private readonly reactions: Reactions,
     private readonly config: PlatformConfig,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -62,7 +60,8 @@ export class Directory implements OnApplicationBootstrap {
     );
   }
 
-  async tenantByHost(host: string): Promise<DirectoryEntry | undefined> {
+  /** @param deadline of the call that wants to know, milliseconds since the epoch, as everywhere here */
+  async tenantByHost(host: string, deadline: number): Promise<DirectoryEntry | undefined> {
     if (this.feed?.health.healthy) {
       const known = this.byHost.get(host);
       if (known) return known;
@@ -70,7 +69,7 @@ export class Directory implements OnApplicationBootstrap {
     }
     let asked = this.asking.get(host);
     if (!asked) {
-      asked = this.ask(host).finally(() => this.asking.delete(host));
+      asked = this.ask(host, deadline).finally(() => this.asking.delete(host));
       this.asking.set(host, asked);
     }
     return asked;
@@ -80,21 +79,21 @@ export class Directory implements OnApplicationBootstrap {
    * Roles of a tenant's client, `undefined` when it does not exist. A client that is not in the entry may be younger
    * than it, so management is asked once more.
    */
-  async rolesOf(host: string, clientId: string): Promise<readonly Role[] | undefined> {
-    const entry = await this.tenantByHost(host);
-    return entry?.roles.get(clientId) ?? (await this.ask(host))?.roles.get(clientId);
+  async rolesOf(host: string, clientId: string, deadline: number): Promise<readonly Role[] | undefined> {
+    const entry = await this.tenantByHost(host, deadline);
+    return entry?.roles.get(clientId) ?? (await this.ask(host, deadline))?.roles.get(clientId);
   }
 
-  async hasManagementClient(clientId: string): Promise<boolean> {
+  async hasManagementClient(clientId: string, deadline: number): Promise<boolean> {
     if (this.managementClients.has(clientId)) return true;
-    const { exists } = await this.services.call(lookUpManagementClient, { body: { clientId } }, this.context());
+    const { exists } = await this.services.call(lookUpManagementClient, { body: { clientId } }, lookUp(deadline));
     if (exists) this.managementClients.set(clientId, true);
     return exists;
   }
 
-  private async ask(host: string): Promise<DirectoryEntry | undefined> {
+  private async ask(host: string, deadline: number): Promise<DirectoryEntry | undefined> {
     const generation = this.generation;
-    const { tenant } = await this.services.call(lookUpTenant, { body: { host } }, this.context());
+    const { tenant } = await this.services.call(lookUpTenant, { body: { host } }, lookUp(deadline));
     const entry = tenant && this.entry(tenant);
     if (generation !== this.generation) return entry;
     if (entry) {
@@ -123,14 +122,12 @@ export class Directory implements OnApplicationBootstrap {
     this.byHost.delete(host);
     this.unknown.delete(host);
   }
-
-  private context(): OperationContext {
-    return {
-      caller: { kind: 'service', service: 'gateway' },
-      requestId: '',
-      operation: 'gateway.directory',
-      deadline: this.clock.now().getTime() + this.config.operationTimeoutMs,
-      publicUrl: '',
-    };
-  }
 }
+
+const lookUp = (deadline: number): OperationContext => ({
+  caller: { kind: 'service', service: 'gateway' },
+  requestId: '',
+  operation: 'gateway.directory',
+  deadline,
+  publicUrl: '',
+});

@@ -38,6 +38,8 @@ interface EdgeState {
   requestId: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
+  /** The operation's own once it is known. */
+  deadline: number;
   errors: Operation['errors'];
   rate: RateState | undefined;
   address: string;
@@ -112,6 +114,7 @@ export class Edge {
     const edge: EdgeState = {
       requestId,
       startedAt,
+      deadline: startedAt + this.config.operationTimeoutMs,
       errors: 'tenant',
       rate: undefined,
       address: rateKeyOf(address),
@@ -126,7 +129,7 @@ export class Edge {
       return this.answerHealth(path, reply);
     }
 
-    const host = await this.hosts.resolve(hostHeader);
+    const host = await this.hosts.resolve(hostHeader, edge.deadline);
     if (!host) return this.refusePublic(edge, notFound());
     if (host.api === 'management') edge.errors = 'management';
     const router = this.routers[host.api];
@@ -143,6 +146,7 @@ export class Edge {
     }
     const { operation, params } = route;
     edge.errors = operation.errors;
+    if (operation.timeoutMs) edge.deadline = startedAt + operation.timeoutMs;
     this.observe.begin(edge.observed, operation, {
       requestId,
       startedAt,
@@ -170,11 +174,11 @@ export class Edge {
     if (operation.rate !== 'api') {
       edge.rate = await this.rates.count(operation.rate, { address, ...(tenantId && { tenantId }) });
       this.checkRate(edge.rate);
-      return this.authenticate.caller(operation, host, request.headers.authorization);
+      return this.authenticate.caller(operation, host, request.headers.authorization, edge.deadline);
     }
     let caller: Caller;
     try {
-      caller = await this.authenticate.caller(operation, host, request.headers.authorization);
+      caller = await this.authenticate.caller(operation, host, request.headers.authorization, edge.deadline);
     } catch (error) {
       // A caller nobody knows is counted by address, so that guessing tokens is limited too.
       edge.rate = await this.rates.count('public', { address });
@@ -199,7 +203,7 @@ export class Edge {
       caller,
       requestId: edge.requestId,
       operation: operation.name,
-      deadline: edge.startedAt + (operation.timeoutMs ?? this.config.operationTimeoutMs),
+      deadline: edge.deadline,
       ...(traceparent !== undefined && { traceparent }),
       publicUrl: host.publicUrl,
     };

@@ -32,12 +32,12 @@ export class Hosts {
   }
 
   /** `undefined` for a host that is nobody's. @throws AppError 503 when the directory cannot tell */
-  async resolve(header: string | undefined): Promise<ResolvedHost | undefined> {
+  async resolve(header: string | undefined, deadline: number): Promise<ResolvedHost | undefined> {
     if (!header || header.length > 300) return undefined;
     const host = this.canonical(header);
     const fixed = this.fixed.get(host);
     if (fixed) return fixed;
-    const tenant = await this.directory.tenantByHost(host);
+    const tenant = await this.directory.tenantByHost(host, deadline);
     return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
   }
 
