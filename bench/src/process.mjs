@@ -1,6 +1,6 @@
 // A server process under measurement: its start, CPU time and memory.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { nodeFlags } from '../../scripts/node-flags.mjs';
 
@@ -34,15 +34,20 @@ export const startServer = async (args, env) => {
   };
 };
 
-/** User and system time of a process, milliseconds; 0 when it has ended. */
+/** User and system time of a process and, on Linux, of its children that ended; milliseconds. 0 when it has ended itself. */
 export const cpuMs = (pid) => {
   if (process.platform === 'linux') {
-    const stat = `/proc/${pid}/stat`;
-    if (!existsSync(stat)) return 0;
-    const fields = readFileSync(stat, 'utf8')
+    let stat;
+    try {
+      stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    } catch {
+      return 0;
+    }
+    const times = stat
       .replace(/^.*\) /s, '')
-      .split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS;
+      .split(' ')
+      .slice(11, 15);
+    return (times.reduce((sum, ticks) => sum + Number(ticks), 0) * 1000) / TICKS;
   }
   const text = spawnSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
   return text.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0) * 1000;
