@@ -134,7 +134,7 @@ const issuedTo = (userId: string, count: number) =>
   );
 const subjectOf = (vc: Record<string, unknown>) => vc['credentialSubject'] as Record<string, unknown>;
 
-describe('a wallet of others collects', () => {
+describe('a wallet of others collects [T76, T79, T84, T86]', () => {
   const jwtJourneys = ['jwt did:key P-256', 'jwt did:key Ed25519', 'jwt did:web'].flatMap((name) =>
     (['ES256', 'EdDSA'] as const).flatMap((algorithm) =>
       (['jwk', 'did:key', 'did:jwk'] as const).map((binding) => [name, algorithm, binding] as const),
@@ -274,7 +274,7 @@ describe('a wallet of others collects', () => {
     });
   });
 
-  it('with identifiers, when it asks for authorization details', async () => {
+  it('with identifiers, when it asks for authorization details [T77]', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     const answer = await exchange({
       grant_type: PRE_AUTHORIZED,
@@ -299,7 +299,7 @@ describe('a wallet of others collects', () => {
 });
 
 describe('metadata', () => {
-  it('lists what works and points at this tenant', async () => {
+  it('lists what works and points at this tenant [T59, T91, T92, T96]', async () => {
     const { body } = await tenant.api.metadata();
     expect(body).toMatchObject({
       credential_issuer: tenant.url,
@@ -412,7 +412,7 @@ describe('the credential endpoint refuses', () => {
   const ask = async (jwts: unknown, more: object = {}) =>
     credential(token, { credential_configuration_id: id('jwt did:web'), proofs: { jwt: jwts }, ...more });
 
-  it('requests that ask for nothing, for two things, or in no JSON', async () => {
+  it('requests that ask for nothing, for two things, or in no JSON [T85]', async () => {
     const proofs = { jwt: [await proof(await nonce(), key)] };
     expectOAuthError(await credential(token, { proofs }), 400, 'invalid_credential_request');
     const both = { proofs, credential_configuration_id: id('jwt did:web'), credential_identifier: 'x' };

@@ -54,7 +54,7 @@ const expectRefused = (answer: Answer) => {
 };
 
 describe('rate limits', () => {
-  it('count the calls of a client', async () => {
+  it('count the calls of a client [T66]', async () => {
     const refused = await exhaust(6, () => tenant.api.dids.list(), 200);
     expectRefused(refused);
     expect(refused.body).toMatchObject({ code: 'TooManyRequests' });

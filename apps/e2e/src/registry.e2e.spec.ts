@@ -167,7 +167,7 @@ describe('a call without a token', () => {
   });
 });
 
-describe('a call with one role', () => {
+describe('a call with one role [T56]', () => {
   const cases = withAccess('roles').flatMap(([name, operation]) =>
     ROLES.map((role) => [name, role, operation] as const),
   );
@@ -194,7 +194,7 @@ describe('a call with one role', () => {
     }
   });
 
-  it.each(withAccess('holder'))("%s: a client's token is no wallet's", async (name, operation) => {
+  it.each(withAccess('holder'))("%s: a client's token is no wallet's [T88]", async (name, operation) => {
     const { body } = await rowOf(name).right(world);
     for (const role of ROLES) {
       const answer = await call(operation, { body }, world.tokenOf[role]);

@@ -44,7 +44,7 @@ const claims = { given_name: 'Ada', note: 'first' };
 const issueOne = () => issue(tenant, { credentials: [issuer.jwtVc], claims });
 
 describe('a webhook', () => {
-  it('arrives signed, with the credential the wallet got', async () => {
+  it('arrives signed, with the credential the wallet got [T41]', async () => {
     const receiver = await listen();
     const webhookId = await subscribe(receiver.url, ['OpenIdCredentialIssued']);
     const { issued, credentials } = await issueOne();
