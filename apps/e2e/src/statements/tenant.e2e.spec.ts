@@ -44,8 +44,10 @@ describe('a tenant', () => {
     expect((await ask(right)).status).toBe(200);
     const here = new ApiClient(tenant.url);
     expect((await here.request('POST', '/oauth/token', { body: right })).status).toBe(404);
-    const lacking = { ...right, audience: undefined };
+    const { client_secret: _, ...lacking } = right;
     expect((await ask(lacking)).body).toMatchObject({ error: 'invalid_request' });
+    // Nobody's audience is the management API's, where a tenant's client is a stranger.
+    expect((await ask({ ...right, audience: undefined })).status).toBe(401);
     const other = { ...right, grant_type: 'authorization_code' };
     expect((await ask(other)).body).toMatchObject({ error: 'unsupported_grant_type' });
     for (const audience of ['http://elsewhere.localhost', platform.ready.management])
