@@ -102,8 +102,7 @@ export class Cluster implements RunningPlatform {
         Array.from({ length: count }, (_, n) => cluster.add(service, count > 1 ? `${service}-${n + 1}` : service)),
       );
       // All of them have started or have ended before what is there can be stopped.
-      for (const outcome of await Promise.allSettled(starting))
-        if (outcome.status === 'rejected') throw outcome.reason;
+      for (const outcome of await Promise.allSettled(starting)) if (outcome.status === 'rejected') throw outcome.reason;
       return cluster;
     } catch (error) {
       await cluster.stop();
