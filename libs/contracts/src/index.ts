@@ -22,3 +22,6 @@ export * from './webhooks/webhooks.operations.js';
 export * from './webhooks/webhooks.events.js';
 export * from './analytics/analytics.operations.js';
 export * from './bus-rights.js';
+export * from './openapi/json-schema.js';
+export * from './openapi/openapi-document.js';
+export * from './openapi/shapes.generated.js';

@@ -75,25 +75,28 @@ describe('the router', () => {
     for (const api of operation.http!.hosts ?? ['tenant'])
       for (const declared of [operation.http!.path, ...(operation.http!.alsoAt ?? [])]) {
         const path = declared.replace(/^\*/, '/some/where').replace(/:[A-Za-z]+/g, 'x');
-        expect(new Router(api).find(operation.http!.method, path)?.operation.name).toBe(operation.name);
+        expect(new Router(api, OPERATIONS).find(operation.http!.method, path)?.operation.name).toBe(operation.name);
       }
   });
 
   it('tells the methods of a known path and nothing of an unknown one', () => {
-    const router = new Router('tenant');
+    const router = new Router('tenant', OPERATIONS);
     expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
     expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
     expect(router.find('GET', '/v1/tenants')).toBeUndefined();
   });
 
   it('prefers a fixed path to a parameter', () => {
-    expect(new Router('tenant').find('GET', '/v1/webhooks/jwks')?.operation.name).toBe(
+    expect(new Router('tenant', OPERATIONS).find('GET', '/v1/webhooks/jwks')?.operation.name).toBe(
       'webhooks.retrieve-webhook-keys',
     );
   });
 
   it('decodes a DID in the path, once', () => {
-    const found = new Router('tenant').find('GET', `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`);
+    const found = new Router('tenant', OPERATIONS).find(
+      'GET',
+      `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`,
+    );
     expect(found?.params).toEqual({ id: 'did:web:a.example%3A8080' });
   });
 });
