@@ -22,3 +22,4 @@ export * from './webhooks/webhooks.operations.js';
 export * from './webhooks/webhooks.events.js';
 export * from './analytics/analytics.operations.js';
 export * from './bus-rights.js';
+export * from './event-types.js';

@@ -51,6 +51,11 @@ export interface HttpBinding {
   body?: 'json' | 'form' | 'raw' | 'none';
   /** Set when the answer may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
+  /**
+   * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
+   * (application/x-ndjson). One page is in memory at a time, on either side of the bus.
+   */
+  stream?: true;
 }
 
 export interface Analytics {
@@ -117,6 +122,8 @@ export interface OperationRequest<Body = unknown, Params = unknown, Query = unkn
   query: Query;
   /** Only for `body: 'raw'`. */
   raw?: RawRequest;
+  /** Only for `stream`, set by the gateway alone: where the next page begins; absent for the first. */
+  page?: { cursor?: string };
 }
 
 export interface RawRequest {

@@ -17,6 +17,8 @@ const ROLES_OF_OPERATION: Record<string, Role[]> = {
   'webhooks.update-webhook': ISSUING,
   'webhooks.delete-webhook': ISSUING,
   'analytics.list-events': ['admin', 'auditor'],
+  'analytics.export-events': ['admin', 'auditor'],
+  'analytics.list-event-types': ['admin', 'auditor'],
   'issuance.create-user': ISSUING,
   'issuance.list-users': ISSUING,
   'issuance.retrieve-user': ISSUING,
