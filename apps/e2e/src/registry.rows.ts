@@ -386,6 +386,16 @@ export const ROWS: Record<string, Row> = {
   'webhooks.retrieve-webhook-keys': publicDocument,
 
   'analytics.list-events': pageRow,
+  'analytics.export-events': {
+    right: () => ({ query: { dateFrom: '2026-01-01', dateTo: new Date().toISOString() } }),
+    wrong: () => ({ query: { dateFrom: '2026-01-01' } }),
+    refusal: { status: 400, param: 'dateTo', location: 'query' },
+  },
+  'analytics.list-event-types': {
+    right: () => ({}),
+    wrong: () => ({ method: 'DELETE' }),
+    refusal: { status: 405 },
+  },
 };
 
 /** The host an operation is called on. */

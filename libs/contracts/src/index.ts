@@ -25,3 +25,4 @@ export * from './bus-rights.js';
 export * from './openapi/json-schema.js';
 export * from './openapi/openapi-document.js';
 export * from './openapi/shapes.generated.js';
+export * from './event-types.js';

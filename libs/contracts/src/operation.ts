@@ -55,6 +55,11 @@ export interface HttpBinding {
   mediaType?: string;
   /** What a raw body may be, by media type, for the interface definition; the service parses and checks it. */
   accepts?: Readonly<Record<string, DtoClass>>;
+  /**
+   * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
+   * (application/x-ndjson). One page is in memory at a time, on either side of the bus.
+   */
+  stream?: true;
 }
 
 /** That an operation is going away: in the interface definition, and in the headers of every answer of it. */
@@ -132,6 +137,8 @@ export interface OperationRequest<Body = unknown, Params = unknown, Query = unkn
   query: Query;
   /** Only for `body: 'raw'`. */
   raw?: RawRequest;
+  /** Only for `stream`, set by the gateway alone: where the next page begins; absent for the first. */
+  page?: { cursor?: string };
 }
 
 export interface RawRequest {

@@ -23,6 +23,7 @@ export * from './postgres-engines.js';
 export * from './postgres-server.js';
 export * from './redis-server.js';
 export * from './sealed-values.js';
+export * from './query-plans.js';
 export * from './seeded-random.js';
 export * from './silent-proxy.js';
 export * from './skipped-suite.js';

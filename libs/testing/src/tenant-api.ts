@@ -7,9 +7,11 @@ import {
   deletePreAuthorizedOffer,
   deleteUser,
   deleteWebhook,
+  exportEvents,
   jwtVcConfigurations,
   listDids,
   listEvents,
+  listEventTypes,
   listUserCredentials,
   listUsers,
   listWebhooks,
@@ -24,6 +26,7 @@ import {
   type CreateDidRequest,
   type CreateUserRequest,
   type DidRecord,
+  type EventTypeList,
   type JwtVcConfiguration,
   type JwtVcConfigurationRequest,
   type ListedDid,
@@ -108,6 +111,9 @@ export class TenantApi {
 
   readonly analytics = {
     list: (query?: Query): Promise<Answer<PageOf<AnalyticsEvent>>> => this.client.call(listEvents, { query }),
+    types: (): Promise<Answer<EventTypeList>> => this.client.call(listEventTypes),
+    /** The answer's `text` has a line for each event. */
+    export: (query: Query): Promise<Answer> => this.client.call(exportEvents, { query }),
   };
 
   metadata(): Promise<Answer<Record<string, unknown>>> {

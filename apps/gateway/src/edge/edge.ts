@@ -1,4 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -21,6 +22,7 @@ import { SERVED_OPERATIONS } from '../interface/served-operations.js';
 import { parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
+import { streamPages } from '../operation/stream-pages.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
@@ -221,6 +223,7 @@ export class Edge {
   private async answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
+    if (operation.http!.stream) return this.answerStream(request, reply);
     if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
     const result = await runInContext(context, () =>
       this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
@@ -238,6 +241,29 @@ export class Edge {
     if (!answer.headers?.['content-type'])
       reply.header('content-type', operation.http!.mediaType ?? 'application/json; charset=utf-8');
     return reply.send(JSON.stringify(answer.body));
+  }
+
+  /** Lines of JSON as long as there are pages and the caller takes them; who may no longer call gets no further page. */
+  private async answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { host, operation, context, params } = request.edge.admitted!;
+    const asked = this.requestOf(operation, params, request, undefined);
+    const pages = await streamPages(async (cursor) => {
+      const deadline = this.clock.now().getTime() + (operation.timeoutMs ?? this.config.operationTimeoutMs);
+      if (cursor !== undefined) {
+        const { authorization } = request.headers;
+        this.authenticate.authorize(
+          operation,
+          await this.authenticate.caller(operation, host, authorization, deadline),
+        );
+      }
+      const own = { ...context, deadline };
+      return runInContext(own, () => this.operations.page(operation, own, asked, cursor));
+    });
+    reply.code(operation.http!.success);
+    this.commonHeaders(request.edge, reply);
+    reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/x-ndjson' });
+    if (request.method === 'HEAD') return reply.send();
+    return reply.send(Readable.from(pages, { objectMode: false }));
   }
 
   private requestOf(

@@ -7,6 +7,7 @@ import {
   type Operation,
   type OperationContext,
   type OperationRequest,
+  type PageOf,
   type WireAppError,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
@@ -99,6 +100,21 @@ export class RunOperation {
       ),
     );
     return answer;
+  }
+
+  /**
+   * One page of a list that is sent as a stream; nothing is recorded.
+   * @param cursor absent for the first page
+   * @throws AppError
+   */
+  async page(
+    operation: Operation,
+    context: OperationContext,
+    request: OperationRequest,
+    cursor: string | undefined,
+  ): Promise<PageOf<unknown>> {
+    const page = cursor === undefined ? {} : { cursor };
+    return (await this.forward(operation, context, checkRequest(operation, { ...request, page }))) as PageOf<unknown>;
   }
 
   private async forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {

@@ -1,6 +1,13 @@
 import type { ErrorKind } from '../app-error.js';
 import { HTTP_STATUS } from '../app-error.js';
-import { deprecationHeaders, type Api, type HttpBinding, type Operation, type ServiceName } from '../operation.js';
+import {
+  deprecationHeaders,
+  type Api,
+  type DtoClass,
+  type HttpBinding,
+  type Operation,
+  type ServiceName,
+} from '../operation.js';
 import { classesWithRules, withRules } from './declared-rules.js';
 import type { JsonSchema } from './json-schema.js';
 
@@ -292,7 +299,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const good: JsonObject = {
     description: SUCCESS[success!] ?? 'Done.',
     headers: { ...headersOf(), ...extra },
-    ...(content && { content: { [http!.mediaType ?? 'application/json']: { schema: content as JsonObject } } }),
+    ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
   };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
@@ -318,8 +325,13 @@ const DEPRECATION_HEADERS: Record<string, string> = {
 
 const SUCCESS: Record<number, string> = { 200: 'The answer.', 201: 'Created.', 204: 'Done; no content.' };
 
-const answerSchema = ({ response }: Operation, schemas: Schemas): JsonSchema => {
+const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
+  stream ? 'application/x-ndjson' : mediaType;
+
+const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
   if (!response) return { type: 'object' };
+  // Each line is one entry; JSON Schema knows no lines.
+  if (http!.stream) return { type: 'string', description: `Lines of ${(response as readonly [DtoClass])[0].name}.` };
   if (typeof response === 'function') return schemas.reference(response.name);
   return schemas.page(response[0].name);
 };

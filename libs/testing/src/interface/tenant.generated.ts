@@ -138,6 +138,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/events/export': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Export the analytics events of a period as lines of JSON, oldest first */
+    get: operations['exportEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/events/types': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve every type of analytics event with its category */
+    get: operations['listEventTypes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/jwks': {
     parameters: {
       query?: never;
@@ -459,7 +493,10 @@ export interface components {
     AnalyticsEvent: {
       category: string;
       clientId?: string;
-      data: null;
+      /** @description What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+      data: {
+        [key: string]: unknown;
+      } | null;
       id: string;
       managementUserId?: string;
       metadata: {
@@ -560,6 +597,14 @@ export interface components {
       msg: string;
       param: string;
       value?: unknown;
+    };
+    EventType: {
+      category: string;
+      /** @description As in `GET /v1/events` and its filter `types`. */
+      type: string;
+    };
+    EventTypeList: {
+      data: components['schemas']['EventType'][];
     };
     /** @description Form fields of the token endpoint. OID4VCI §6.1 */
     HolderTokenRequest: {
@@ -1378,9 +1423,9 @@ export interface operations {
         /** @description Machine actors; `none` and `*` have their usual meaning. */
         clientIds?: string[];
         cursor?: string;
-        /** @description Inclusive. */
+        /** @description Inclusive. Must be an ISO 8601 time. */
         dateFrom?: string;
-        /** @description Inclusive. */
+        /** @description Inclusive. Must be an ISO 8601 time. */
         dateTo?: string;
         /** @description Event ids. */
         ids?: string[];
@@ -1413,6 +1458,84 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  exportEvents: {
+    parameters: {
+      query: {
+        /** @description ORed with `types`; everything else is ANDed. */
+        categories?: string[];
+        /** @description Machine actors; `none` and `*` have their usual meaning. */
+        clientIds?: string[];
+        /** @description Inclusive. Must be an ISO 8601 time. */
+        dateFrom: string;
+        /** @description Inclusive. Must be an ISO 8601 time. */
+        dateTo: string;
+        /** @description Event ids. */
+        ids?: string[];
+        /** @description Human actors; `none` and `*` likewise. */
+        managementUserIds?: string[];
+        /** @description Ids of API calls, as in `x-request-id`. */
+        requestIds?: string[];
+        /** @description Full event types with suffix. */
+        types?: string[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/x-ndjson': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listEventTypes: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EventTypeList'];
+        };
+      };
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
