@@ -319,7 +319,7 @@ const DEPRECATION_HEADERS: Record<string, string> = {
 const SUCCESS: Record<number, string> = { 200: 'The answer.', 201: 'Created.', 204: 'Done; no content.' };
 
 const answerSchema = ({ response }: Operation, schemas: Schemas): JsonSchema => {
-  if (!response) return { type: 'object' };
+  if (!response) return { type: 'object', additionalProperties: true };
   if (typeof response === 'function') return schemas.reference(response.name);
   return schemas.page(response[0].name);
 };

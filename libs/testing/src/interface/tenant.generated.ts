@@ -1104,7 +1104,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       404: components['responses']['TenantNotFound'];
@@ -1133,7 +1135,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1161,7 +1165,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1192,7 +1198,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       404: components['responses']['TenantNotFound'];
@@ -1221,7 +1229,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/ld+json': Record<string, never>;
+          'application/ld+json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1440,7 +1450,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1574,7 +1586,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       400: components['responses']['TenantInvalid'];
