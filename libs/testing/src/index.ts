@@ -14,6 +14,7 @@ export * from './cluster/cluster-stores.js';
 export * from './cluster/held-leases.js';
 export * from './cluster/service-process.js';
 export * from './cluster/start-platform.js';
+export * from './interface-client.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './otlp-receiver.js';

@@ -329,7 +329,7 @@ const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): s
   stream ? 'application/x-ndjson' : mediaType;
 
 const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
-  if (!response) return { type: 'object' };
+  if (!response) return { type: 'object', additionalProperties: true };
   // Each line is one entry; JSON Schema knows no lines.
   if (http!.stream) return { type: 'string', description: `Lines of ${(response as readonly [DtoClass])[0].name}.` };
   if (typeof response === 'function') return schemas.reference(response.name);

@@ -1149,7 +1149,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       404: components['responses']['TenantNotFound'];
@@ -1178,7 +1180,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1206,7 +1210,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1237,7 +1243,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       404: components['responses']['TenantNotFound'];
@@ -1266,7 +1274,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/ld+json': Record<string, never>;
+          'application/ld+json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1563,7 +1573,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       429: components['responses']['TenantTooManyRequests'];
@@ -1697,7 +1709,9 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': Record<string, never>;
+          'application/json': {
+            [key: string]: unknown;
+          };
         };
       };
       400: components['responses']['TenantInvalid'];
