@@ -10,6 +10,7 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveDid,
+  retrieveDidConfiguration,
   retrieveDidDocument,
   type DidRecord,
   type IssuerKey,
@@ -21,7 +22,7 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { chosenEngines, waitUntil } from '@attestry/testing';
+import { chosenEngines, verifyDomainLinkage, waitUntil, type DidDocument } from '@attestry/testing';
 import {
   openEngines,
   parseConfig,
@@ -114,6 +115,8 @@ const document = (tenant: TenantContext, url: string) =>
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' } },
   ) as Promise<unknown>;
+const configuration = (tenant: TenantContext) =>
+  client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' } });
 const reserve = (
   tenant: TenantContext,
   configurationId: string,
@@ -405,6 +408,71 @@ describe('reserving an issuer key', () => {
         kind: 'invalid',
         details: [{ param: 'issuerDid' }],
       });
+  });
+});
+
+describe('domain linkage', () => {
+  /** Other tenants' documents are not here to be found. */
+  const verification = (tenant: TenantContext) => ({
+    now: new Date(clock.time),
+    resolve: async (did: string) => {
+      const path = did.split(':').slice(3).join('/') || '.well-known';
+      return (await document(tenant, `/${path}/did.json`)) as DidDocument;
+    },
+  });
+
+  it('has a credential for every DID with an Ed25519 key, newest first, that a foreign library verifies [T24] [T25] [T26]', async () => {
+    const tenant = newTenant();
+    expect(await configuration(tenant)).toEqual({
+      '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
+      entries: [],
+      linked_dids: [],
+    });
+    const key = await createKey(tenant);
+    pass(1000);
+    await createKey(tenant, 'P-256');
+    const web = await createWeb(tenant);
+    pass(1000);
+    const path = await createWeb(tenant, `${tenant.host}/a`);
+    const { entries, linked_dids } = await configuration(tenant);
+    expect(linked_dids).toEqual(entries);
+    expect(entries.map(({ issuer }) => issuer)).toEqual([path.did, web.did, key.did]);
+    for (const entry of entries) {
+      await verifyDomainLinkage({ ...entry }, tenant.baseUrl, verification(tenant));
+      const { proof, ...unsigned } = entry;
+      expect(proof).toEqual({
+        type: 'Ed25519Signature2018',
+        created: unsigned.issuanceDate,
+        verificationMethod: expect.stringMatching(`^${entry.issuer}#`),
+        proofPurpose: 'assertionMethod',
+        jws: expect.stringMatching(/^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/),
+      });
+      const forged = { ...entry, credentialSubject: { ...entry.credentialSubject, origin: 'https://evil.example' } };
+      await expect(verifyDomainLinkage(forged, 'https://evil.example', verification(tenant))).rejects.toThrow('verif');
+      const later = { ...verification(tenant), now: new Date(Date.parse(entry.expirationDate) + 600_000) };
+      await expect(verifyDomainLinkage({ ...entry }, tenant.baseUrl, later)).rejects.toThrow('verif');
+    }
+  });
+
+  it('is the same at every request, in every process', async () => {
+    const tenant = newTenant();
+    await createKey(tenant);
+    const before = await configuration(tenant);
+    pass(60_000);
+    expect(await configuration(tenant)).toEqual(before);
+    await stop();
+    await start();
+    expect(await configuration(tenant)).toEqual(before);
+  });
+
+  it('ends with its DID, and other tenants have none of it', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    const kept = await createKey(tenant);
+    const gone = await createKey(tenant);
+    expect((await configuration(tenant)).entries).toHaveLength(2);
+    expect((await configuration(other)).entries).toEqual([]);
+    await remove(tenant, gone.did);
+    expect((await configuration(tenant)).entries.map(({ issuer }) => issuer)).toEqual([kept.did]);
   });
 });
 

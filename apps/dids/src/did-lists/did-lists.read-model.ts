@@ -5,6 +5,7 @@ import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
 import { listedDid } from '../did/did-view.js';
+import type { LinkedDid } from '../domain-linkage/domain-linkage.js';
 import { didLists, type DidListTables } from './did-lists.projection.js';
 
 /** How long a write, or the choice of a DID, waits for the projection (decision 29), milliseconds. */
@@ -51,6 +52,24 @@ export class DidListsReadModel implements OnModuleInit {
         }),
       ),
     };
+  }
+
+  /** DIDs that can sign with Ed25519, newest first. */
+  async linkedDids(tenantId: string, limit: number): Promise<LinkedDid[]> {
+    const rows = await this.running.db
+      .selectFrom('did')
+      .where('tenant_id', '=', tenantId)
+      .where('signs_ed25519', '=', 1)
+      .select(['did', 'registered', 'keys'])
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(({ did, registered, keys }) => ({
+      did,
+      registered: Number(registered),
+      keys: JSON.parse(keys) as DidKey[],
+    }));
   }
 
   /**
