@@ -166,6 +166,23 @@ describe('creating a did:key', () => {
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
   });
 
+  it('takes BLS12-381 G2, whose key is kept like the others but signs nothing yet', async () => {
+    const tenant = newTenant();
+    const made = await createKey(tenant, 'Bls12381G2');
+    expect(made.did).toMatch(/^did:key:zUC7/);
+    expect(made.localMetadata.initialDidDocument).toMatchObject({
+      '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/bbs/v1'],
+      verificationMethod: [{ type: 'Bls12381G2Key2020', publicKeyBase58: expect.stringMatching(/^.{120,132}$/) }],
+    });
+    const { kmsKeyId } = made.localMetadata.keys[0]!;
+    expect(await vaultKeys(tenant)).toEqual([kmsKeyId]);
+    await expect(engines.vault.signer(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
+    expect(await refusal(reserve(tenant, uuid(), made.did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
+    expect((await configuration(tenant)).entries).toEqual([]);
+    await remove(tenant, made.did);
+    expect(await vaultKeys(tenant)).toEqual([]);
+  });
+
   it('takes P-256 too', async () => {
     const made = await createKey(newTenant(), 'P-256');
     expect(made.did).toMatch(/^did:key:zDn/);
@@ -178,12 +195,6 @@ describe('creating a did:key', () => {
     ['no options', 'key', undefined, [{ param: 'options' }]],
     ['options that are a list', 'key', ['Ed25519'], [{ param: 'options' }]],
     ['another method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
-    [
-      'BLS',
-      'key',
-      { keyType: 'Bls12381G2' },
-      [{ param: 'options.keyType', msg: 'BLS keys are not offered yet; use Ed25519 or P-256', value: 'Bls12381G2' }],
-    ],
     ['another key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
     ['no key type', 'key', { keyType: null }, [{ param: 'options.keyType' }]],
     ['url with method key', 'key', { keyType: 'Ed25519', url: 'a.example' }, [{ param: 'options.url' }]],
@@ -213,7 +224,7 @@ describe('creating a did:web', () => {
     const made = await createWeb(tenant);
     expect(made.did).toBe(`did:web:${tenant.host.replace(':', '%3A')}`);
     expect(made.registrationStatus).toBe('COMPLETED');
-    expect(made.localMetadata.keys).toHaveLength(3);
+    expect(made.localMetadata.keys).toHaveLength(4);
     expect(await vaultKeys(tenant)).toEqual(made.localMetadata.keys.map(({ kmsKeyId }) => kmsKeyId));
     expect(await document(tenant, '/.well-known/did.json')).toEqual(made.localMetadata.initialDidDocument);
   });
@@ -250,7 +261,7 @@ describe('creating a did:web', () => {
     const made = await createWeb(tenant, 'issuer.example/a');
     const refused = await refusal(createWeb(tenant, 'https://ISSUER.example:443/%61/'));
     expect(refused).toMatchObject({ kind: 'invalid', details: [{ param: 'options.url', location: 'body' }] });
-    expect(await vaultKeys(tenant)).toHaveLength(3);
+    expect(await vaultKeys(tenant)).toHaveLength(4);
     const foreign = await createWeb(other, 'issuer.example/a');
     expect(foreign.did).toBe(made.did);
     expect(foreign.localMetadata).not.toEqual(made.localMetadata);

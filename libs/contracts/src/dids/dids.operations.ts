@@ -7,7 +7,7 @@ export class CreateDidRequest {
   @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
 
   /**
-   * At least one property. Method `key`: `keyType` `Ed25519` (default) or `P-256`. Method `web`: `url`, a host, an https
+   * At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https
    * URL or a host with path. Members that do not belong to the method are refused by the service.
    */
   @IsRecord() options: { keyType?: string; url?: string };
