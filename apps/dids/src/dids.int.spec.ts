@@ -10,6 +10,7 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveDid,
+  retrieveDidConfiguration,
   retrieveDidDocument,
   type DidRecord,
   type IssuerKey,
@@ -21,7 +22,7 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { chosenEngines, waitUntil } from '@attestry/testing';
+import { chosenEngines, verifyDomainLinkage, waitUntil, type DidDocument } from '@attestry/testing';
 import {
   openEngines,
   parseConfig,
@@ -114,6 +115,8 @@ const document = (tenant: TenantContext, url: string) =>
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' } },
   ) as Promise<unknown>;
+const configuration = (tenant: TenantContext) =>
+  client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' } });
 const reserve = (
   tenant: TenantContext,
   configurationId: string,
@@ -163,6 +166,23 @@ describe('creating a did:key', () => {
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
   });
 
+  it('takes BLS12-381 G2, whose key is kept like the others but signs nothing yet', async () => {
+    const tenant = newTenant();
+    const made = await createKey(tenant, 'Bls12381G2');
+    expect(made.did).toMatch(/^did:key:zUC7/);
+    expect(made.localMetadata.initialDidDocument).toMatchObject({
+      '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/bbs/v1'],
+      verificationMethod: [{ type: 'Bls12381G2Key2020', publicKeyBase58: expect.stringMatching(/^.{120,132}$/) }],
+    });
+    const { kmsKeyId } = made.localMetadata.keys[0]!;
+    expect(await vaultKeys(tenant)).toEqual([kmsKeyId]);
+    await expect(engines.vault.signer(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
+    expect(await refusal(reserve(tenant, uuid(), made.did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
+    expect((await configuration(tenant)).entries).toEqual([]);
+    await remove(tenant, made.did);
+    expect(await vaultKeys(tenant)).toEqual([]);
+  });
+
   it('takes P-256 too', async () => {
     const made = await createKey(newTenant(), 'P-256');
     expect(made.did).toMatch(/^did:key:zDn/);
@@ -175,12 +195,6 @@ describe('creating a did:key', () => {
     ['no options', 'key', undefined, [{ param: 'options' }]],
     ['options that are a list', 'key', ['Ed25519'], [{ param: 'options' }]],
     ['another method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
-    [
-      'BLS',
-      'key',
-      { keyType: 'Bls12381G2' },
-      [{ param: 'options.keyType', msg: 'BLS keys are not offered yet; use Ed25519 or P-256', value: 'Bls12381G2' }],
-    ],
     ['another key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
     ['no key type', 'key', { keyType: null }, [{ param: 'options.keyType' }]],
     ['url with method key', 'key', { keyType: 'Ed25519', url: 'a.example' }, [{ param: 'options.url' }]],
@@ -210,7 +224,7 @@ describe('creating a did:web', () => {
     const made = await createWeb(tenant);
     expect(made.did).toBe(`did:web:${tenant.host.replace(':', '%3A')}`);
     expect(made.registrationStatus).toBe('COMPLETED');
-    expect(made.localMetadata.keys).toHaveLength(3);
+    expect(made.localMetadata.keys).toHaveLength(4);
     expect(await vaultKeys(tenant)).toEqual(made.localMetadata.keys.map(({ kmsKeyId }) => kmsKeyId));
     expect(await document(tenant, '/.well-known/did.json')).toEqual(made.localMetadata.initialDidDocument);
   });
@@ -247,7 +261,7 @@ describe('creating a did:web', () => {
     const made = await createWeb(tenant, 'issuer.example/a');
     const refused = await refusal(createWeb(tenant, 'https://ISSUER.example:443/%61/'));
     expect(refused).toMatchObject({ kind: 'invalid', details: [{ param: 'options.url', location: 'body' }] });
-    expect(await vaultKeys(tenant)).toHaveLength(3);
+    expect(await vaultKeys(tenant)).toHaveLength(4);
     const foreign = await createWeb(other, 'issuer.example/a');
     expect(foreign.did).toBe(made.did);
     expect(foreign.localMetadata).not.toEqual(made.localMetadata);
@@ -405,6 +419,71 @@ describe('reserving an issuer key', () => {
         kind: 'invalid',
         details: [{ param: 'issuerDid' }],
       });
+  });
+});
+
+describe('domain linkage', () => {
+  /** Other tenants' documents are not here to be found. */
+  const verification = (tenant: TenantContext) => ({
+    now: new Date(clock.time),
+    resolve: async (did: string) => {
+      const path = did.split(':').slice(3).join('/') || '.well-known';
+      return (await document(tenant, `/${path}/did.json`)) as DidDocument;
+    },
+  });
+
+  it('has a credential for every DID with an Ed25519 key, newest first, that a foreign library verifies [T24] [T25] [T26]', async () => {
+    const tenant = newTenant();
+    expect(await configuration(tenant)).toEqual({
+      '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
+      entries: [],
+      linked_dids: [],
+    });
+    const key = await createKey(tenant);
+    pass(1000);
+    await createKey(tenant, 'P-256');
+    const web = await createWeb(tenant);
+    pass(1000);
+    const path = await createWeb(tenant, `${tenant.host}/a`);
+    const { entries, linked_dids } = await configuration(tenant);
+    expect(linked_dids).toEqual(entries);
+    expect(entries.map(({ issuer }) => issuer)).toEqual([path.did, web.did, key.did]);
+    for (const entry of entries) {
+      await verifyDomainLinkage({ ...entry }, tenant.baseUrl, verification(tenant));
+      const { proof, ...unsigned } = entry;
+      expect(proof).toEqual({
+        type: 'Ed25519Signature2018',
+        created: unsigned.issuanceDate,
+        verificationMethod: expect.stringMatching(`^${entry.issuer}#`),
+        proofPurpose: 'assertionMethod',
+        jws: expect.stringMatching(/^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/),
+      });
+      const forged = { ...entry, credentialSubject: { ...entry.credentialSubject, origin: 'https://evil.example' } };
+      await expect(verifyDomainLinkage(forged, 'https://evil.example', verification(tenant))).rejects.toThrow('verif');
+      const later = { ...verification(tenant), now: new Date(Date.parse(entry.expirationDate) + 600_000) };
+      await expect(verifyDomainLinkage({ ...entry }, tenant.baseUrl, later)).rejects.toThrow('verif');
+    }
+  });
+
+  it('is the same at every request, in every process', async () => {
+    const tenant = newTenant();
+    await createKey(tenant);
+    const before = await configuration(tenant);
+    pass(60_000);
+    expect(await configuration(tenant)).toEqual(before);
+    await stop();
+    await start();
+    expect(await configuration(tenant)).toEqual(before);
+  });
+
+  it('ends with its DID, and other tenants have none of it', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    const kept = await createKey(tenant);
+    const gone = await createKey(tenant);
+    expect((await configuration(tenant)).entries).toHaveLength(2);
+    expect((await configuration(other)).entries).toEqual([]);
+    await remove(tenant, gone.did);
+    expect((await configuration(tenant)).entries.map(({ issuer }) => issuer)).toEqual([kept.did]);
   });
 });
 

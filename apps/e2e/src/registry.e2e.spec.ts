@@ -84,7 +84,11 @@ describe('a right call', () => {
 describe('an operation with several addresses', () => {
   const several = table.filter(([, { http }]) => (http!.hosts ?? []).length > 1 || http!.alsoAt);
   it('is one of these', () => {
-    expect(several.map(([name]) => name).sort()).toEqual(['dids.retrieve-did-document', 'management.issue-token']);
+    expect(several.map(([name]) => name).sort()).toEqual([
+      'dids.retrieve-did-configuration',
+      'dids.retrieve-did-document',
+      'management.issue-token',
+    ]);
   });
 
   it('gives tokens on the management host too', async () => {

@@ -274,6 +274,8 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 404 },
   },
 
+  'dids.retrieve-did-configuration': publicDocument,
+
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
 

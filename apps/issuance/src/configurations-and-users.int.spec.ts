@@ -45,8 +45,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
-import { expandSafely } from './contexts/json-ld.js';
-import { CREDENTIALS_V2 } from './contexts/well-known.js';
+import { CREDENTIALS_V2, expandSafely } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';

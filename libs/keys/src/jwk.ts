@@ -76,21 +76,22 @@ const canonicalJwk = ({ kty, crv, x, y }: PublicJwk): string =>
 
 // --- multikeys and did:key
 
-/** Multicodec prefixes as unsigned varints: p256-pub 0x1200, ed25519-pub 0xed, x25519-pub 0xec. */
+/** Multicodec prefixes as unsigned varints: p256-pub 0x1200, ed25519-pub 0xed, x25519-pub 0xec, bls12_381-g2-pub 0xeb. */
 const MULTICODEC: Readonly<Record<KeyAlgorithm, readonly [number, number]>> = {
   'P-256': [0x80, 0x24],
   Ed25519: [0xed, 0x01],
   X25519: [0xec, 0x01],
+  Bls12381G2: [0xeb, 0x01],
 };
 
 /** `z` and base58btc of multicodec prefix and public key; a P-256 key stands compressed. @throws InvalidKey */
 export const encodeMultikey = (jwk: PublicJwk): string => {
-  const x = fromBase64url(jwk.x, 'x', 32);
+  const x = fromBase64url(jwk.x, 'x', jwk.crv === 'Bls12381G2' ? 96 : 32);
   const parity = jwk.crv === 'P-256' ? [2 + (fromBase64url(jwk.y, 'y', 32)[31]! & 1)] : [];
   return `z${base58.encode(Uint8Array.from([...MULTICODEC[jwk.crv], ...parity, ...x]))}`;
 };
 
-/** @throws InvalidKey also when the key is not on its curve */
+/** Keys that sign or agree: not BLS12-381. @throws InvalidKey also when the key is not on its curve */
 export const decodeMultikey = (multikey: string): PublicJwk => {
   // 48 characters are the longest of these keys; base58 takes quadratic time.
   if (!/^z[1-9A-HJ-NP-Za-km-z]{40,60}$/.test(multikey))

@@ -32,6 +32,7 @@ export * from './start-eventstoredb-stand-in.js';
 export * from './tenant-api.js';
 export * from './test-certificates.js';
 export * from './verify-credential.js';
+export * from './verify-domain-linkage.js';
 export * from './wait-until.js';
 export * from './wallet.js';
 export * from './webhook-receiver.js';

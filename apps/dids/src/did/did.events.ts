@@ -1,6 +1,6 @@
 import type { RegistrationStatus } from '@attestry/contracts';
 
-export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519';
+export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 
 /** Verification relationships, DID Core §5.3. */
 export type KeyPurpose =

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
 import { invalid, type ErrorDetail } from '@attestry/contracts';
+import { CREDENTIALS_V2, expandSafely, type DocumentLoader } from '@attestry/linked-data';
 import { Outbound, PlatformConfig } from '@attestry/service-kit';
 import { keepContext } from '../kept-context/kept-context.decisions.js';
 import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
 import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js';
-import { expandSafely, type DocumentLoader } from './json-ld.js';
-import { CREDENTIALS_V2 } from './well-known.js';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 5000;

@@ -1,20 +1,13 @@
-import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { base58 } from '@scure/base';
-import jsonld from 'jsonld';
 import { LRUCache } from 'lru-cache';
 import { oauthError } from '@attestry/contracts';
+import { canonicalHash, CREDENTIALS_V2, isJsonLdFault, type DocumentLoader } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
-import type { DocumentLoader } from '../../contexts/json-ld.js';
-import { CREDENTIALS_V2 } from '../../contexts/well-known.js';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { dateTime } from '../validity.js';
 import { describing, typesOf, type CredentialToIssue, type Format } from './format.js';
-
-interface Canonize {
-  canonize(document: object, options: object): Promise<string>;
-}
 
 const CRYPTOSUITE = 'eddsa-rdfc-2022';
 
@@ -100,23 +93,13 @@ export class LdpVc implements Format {
 
 /** SHA-256 of the RDFC-1.0 form. */
 const hashOf = async (document: object, documentLoader: DocumentLoader): Promise<Buffer> => {
-  let canonical: string;
   try {
-    canonical = await (jsonld as unknown as Canonize).canonize(document, {
-      documentLoader,
-      safe: true,
-      base: null,
-      // As verifiers do it, or literals with a direction would differ.
-      rdfDirection: 'i18n-datatype',
-      canonizeOptions: { algorithm: 'RDFC-1.0' },
-    });
+    return await canonicalHash(document, documentLoader);
   } catch (error) {
-    // Safe mode: a value would be dropped or read as something else. The error's own text may hold claim values.
-    if (error instanceof Error && (error.name.startsWith('jsonld.') || /maximum deep iterations/i.test(error.message)))
-      throw denied('the claims cannot be expressed as linked data');
+    // The error's own text may hold claim values.
+    if (isJsonLdFault(error)) throw denied('the claims cannot be expressed as linked data');
     throw error;
   }
-  return hash('sha256', canonical, 'buffer');
 };
 
 const denied = (description: string) =>

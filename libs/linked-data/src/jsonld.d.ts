@@ -1,4 +1,4 @@
-/** The package brings no types; declared here is what the service uses. */
+/** The package brings no types; declared here is what the library uses. */
 declare module 'jsonld' {
   interface RemoteDocument {
     contextUrl: null;
@@ -13,12 +13,15 @@ declare module 'jsonld' {
     /** Rejects where data would be dropped. */
     safe: boolean;
   }
+  interface CanonizeOptions extends Options {
+    base: null;
+    rdfDirection: 'i18n-datatype';
+    canonizeOptions: { algorithm: 'RDFC-1.0' };
+  }
   const jsonld: {
     expand(document: object, options: Options): Promise<unknown[]>;
-    canonize(
-      document: object,
-      options: Options & { algorithm: 'RDFC-1.0'; format: 'application/n-quads' },
-    ): Promise<string>;
+    /** N-Quads. */
+    canonize(document: object, options: CanonizeOptions): Promise<string>;
   };
   export type { DocumentLoader, RemoteDocument };
   export default jsonld;
