@@ -7,13 +7,24 @@ import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
 import { ObserveRequests } from './edge/observe-requests.js';
 import { RateLimits } from './edge/rate-limits.js';
+import { OperationData } from './operation/operation-data.js';
 import { RunOperation } from './operation/run-operation.js';
 
 /** Engines beside the bus: the gateway keeps nothing. */
 export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 
 @Module({
-  providers: [Directory, Hosts, ObserveRequests, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],
+  providers: [
+    Directory,
+    Hosts,
+    ObserveRequests,
+    RateLimits,
+    TokenVerifier,
+    Authenticate,
+    OperationData,
+    RunOperation,
+    Edge,
+  ],
   exports: [Edge],
 })
 export class GatewayModule {}

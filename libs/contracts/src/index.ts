@@ -23,3 +23,4 @@ export * from './webhooks/webhooks.events.js';
 export * from './analytics/analytics.operations.js';
 export * from './bus-rights.js';
 export * from './event-types.js';
+export * from './logged-data.js';
