@@ -5,6 +5,7 @@ import { MessageBus } from '@attestry/messaging';
 import { listCursors } from '@attestry/service-kit';
 import { namedActor } from './event-actors.js';
 import { EventsReadModel } from './events.read-model.js';
+import { LoggedDataKeys } from './logged-data-keys.js';
 import { RecordOperations } from './record-operations/record-operations.js';
 import { selectEvents, type EventRow } from './select-events.js';
 
@@ -26,6 +27,7 @@ export class EventPages {
     private readonly writer: RecordOperations,
     private readonly bus: MessageBus,
     private readonly vault: KeyVault,
+    private readonly keys: LoggedDataKeys,
   ) {}
 
   /** Waits for what callers were told of before they asked. */
@@ -44,19 +46,21 @@ export class EventPages {
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
     return {
-      data: shown.map(viewOf),
+      data: await Promise.all(shown.map((row) => this.viewOf(row))),
       ...(last && { nextCursor: codec.encode({ time: last.time, id: last.sort_key }) }),
     };
   }
-}
 
-const viewOf = (row: EventRow): AnalyticsEvent => ({
-  id: row.id,
-  type: row.type,
-  timestamp: row.time,
-  category: row.category,
-  requestId: row.request_id,
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
-  data: null,
-  ...namedActor(row.actor),
-});
+  private async viewOf(row: EventRow): Promise<AnalyticsEvent> {
+    return {
+      id: row.id,
+      type: row.type,
+      timestamp: row.time,
+      category: row.category,
+      requestId: row.request_id,
+      metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+      data: await this.keys.open(row.tenant_id, row.data),
+      ...namedActor(row.actor),
+    };
+  }
+}

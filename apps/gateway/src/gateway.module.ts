@@ -10,6 +10,7 @@ import { ObserveRequests } from './edge/observe-requests.js';
 import { RateLimits } from './edge/rate-limits.js';
 import { InterfaceDocuments } from './interface/interface-documents.js';
 import { SERVED_OPERATIONS } from './interface/served-operations.js';
+import { OperationData } from './operation/operation-data.js';
 import { RunOperation } from './operation/run-operation.js';
 
 /** Engines beside the bus: the gateway keeps nothing. */
@@ -25,6 +26,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     RateLimits,
     TokenVerifier,
     Authenticate,
+    OperationData,
     RunOperation,
     Edge,
   ],

@@ -26,3 +26,4 @@ export * from './openapi/json-schema.js';
 export * from './openapi/openapi-document.js';
 export * from './openapi/shapes.generated.js';
 export * from './event-types.js';
+export * from './logged-data.js';

@@ -44,6 +44,20 @@ describe('configuration', () => {
     ]);
   });
 
+  it('takes limits and logging levels of single tenants, and refuses what is neither', () => {
+    const tenant = '11111111-1111-4111-8111-111111111111';
+    const config = parseConfig({
+      RATE_LIMIT_TENANTS: JSON.stringify({ [tenant]: { api: 5, public: 7 } }),
+      LOGGING_LEVEL_TENANTS: JSON.stringify({ [tenant]: 3 }),
+    });
+    expect(config.rateOverrides).toEqual({ [tenant]: { api: 5, public: 7 } });
+    expect(config.loggingLevels).toEqual({ [tenant]: 3 });
+    for (const RATE_LIMIT_TENANTS of ['[]', 'x', '{"acme":{}}', `{"${tenant}":{"api":"5"}}`, `{"${tenant}":{"ap":5}}`])
+      expect(faultsOf({ RATE_LIMIT_TENANTS })).toEqual([expect.stringMatching(/^RATE_LIMIT_TENANTS /)]);
+    for (const LOGGING_LEVEL_TENANTS of ['3', '{"acme":1}', `{"${tenant}":4}`, `{"${tenant}":"3"}`])
+      expect(faultsOf({ LOGGING_LEVEL_TENANTS })).toEqual([expect.stringMatching(/^LOGGING_LEVEL_TENANTS /)]);
+  });
+
   it('never repeats a secret in a fault', () => {
     const secret = 'a-secret-that-is-wrong';
     expect(faultsOf({ MASTER_KEY: secret, MANAGEMENT_CLIENT_SECRET: 'short-secret' }).join()).not.toMatch(

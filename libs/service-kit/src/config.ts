@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { SERVICE_NAMES } from '@attestry/contracts';
+import { LOGGING_LEVELS, SERVICE_NAMES, type LoggingLevel } from '@attestry/contracts';
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
@@ -143,16 +143,41 @@ export interface RateLimits {
   walletAddress: number;
   public: number;
 }
-const rateOverrides = (s: string): Record<string, Partial<RateLimits>> => {
-  try {
-    const value = JSON.parse(s) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, Partial<RateLimits>>;
-  } catch {
-    // told below
+/** A JSON object: tenant id to whatever `entry` makes of the value. */
+const perTenant =
+  <T>(what: string, entry: (value: unknown) => T) =>
+  (s: string): Record<string, T> => {
+    let value: unknown;
+    try {
+      value = JSON.parse(s);
+    } catch {
+      // told below
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return fail(`must be a JSON object: tenant id to ${what}`);
+    return Object.fromEntries(
+      Object.entries(value).map(([tenantId, one]) => [
+        UUID.test(tenantId) ? tenantId : fail(`${tenantId} must be a uuid`),
+        entry(one),
+      ]),
+    );
+  };
+
+const RATES: readonly (keyof RateLimits)[] = ['api', 'walletTenant', 'walletAddress', 'public'];
+const rateOverrides = perTenant('limits', (value): Partial<RateLimits> => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail('limits must be an object');
+  for (const [name, limit] of Object.entries(value)) {
+    if (!RATES.includes(name as keyof RateLimits)) fail(`${name} is none of ${RATES.join(', ')}`);
+    if (!Number.isInteger(limit) || (limit as number) < 1) fail(`${name} must be a whole number of at least 1`);
   }
-  return fail('must be a JSON object: tenant id to limits');
-};
+  return value;
+});
+
+const loggingLevels = perTenant('1, 2 or 3', (value): LoggingLevel =>
+  (LOGGING_LEVELS as readonly unknown[]).includes(value)
+    ? (value as LoggingLevel)
+    : fail(`${String(value)} is none of 1, 2, 3`),
+);
 
 const perMinute = integer(1, 1_000_000_000);
 
@@ -425,6 +450,12 @@ export const SETTINGS = {
     integer(100, 120000),
   ),
   operationEventsDays: setting('OPERATION_EVENTS_DAYS', 'Days analytics events are kept.', '400', integer(1, 36500)),
+  loggingLevels: setting(
+    'LOGGING_LEVEL_TENANTS',
+    'JSON object: tenant id to the logging level of its analytics events: `1` metadata only (default), `2` data that is not sensitive, `3` everything but secrets.',
+    '{}',
+    loggingLevels,
+  ),
   webhookTimeoutMs: setting(
     'WEBHOOK_TIMEOUT_MS',
     'Time a webhook target has to answer, milliseconds.',

@@ -1,8 +1,8 @@
 import { Transform } from 'class-transformer';
 import { IsArray, IsISO8601, IsOptional, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
-import { defineOperation, requires } from '../operation.js';
+import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
-import { Rule } from '../validators.js';
+import { IsRecord, Rule, Uuid } from '../validators.js';
 
 /** A repeated parameter or a comma list. */
 const toList = ({ value }: { value: unknown }) =>
@@ -121,4 +121,28 @@ export const listEventTypes = defineOperation({
   errors: 'tenant',
   response: EventTypeList,
   errorStatuses: [401, 403],
+});
+
+export class SealDataRequest {
+  @Uuid() tenantId: string;
+  /** Without anything personal; kept under a key of the tenant. */
+  @IsRecord() general: Record<string, unknown>;
+  /** With it; kept under this person's key, and not at all where there is none. */
+  @IsOptional() @Uuid() personId?: string;
+  @IsOptional() @IsRecord() personal?: Record<string, unknown>;
+}
+
+export class SealedData {
+  data: string;
+}
+
+/** The gateway records calls and has no keys; nothing of a call goes into the feed in clear. */
+export const sealData = defineOperation({
+  name: 'analytics.seal-data',
+  summary: 'Seal what a call asked or answered, to be recorded',
+  access: calledBy('gateway'),
+  kind: 'query',
+  errors: 'tenant',
+  body: SealDataRequest,
+  response: SealedData,
 });
