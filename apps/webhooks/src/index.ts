@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
+import { attemptsProjection } from './attempts.projection.js';
 import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
 import { PUBLISHED } from './webhooks.reactions.js';
@@ -10,5 +11,8 @@ export const webhooksService: ServiceDefinition = {
   publishes: PUBLISHED.map(({ category }) => category),
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
-  projections: [{ projection: webhooksProjection, follows: 'domain' }],
+  projections: [
+    { projection: webhooksProjection, follows: 'domain' },
+    { projection: attemptsProjection, follows: 'domain' },
+  ],
 };

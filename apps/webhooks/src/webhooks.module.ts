@@ -1,13 +1,17 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { AttemptsReadModel } from './attempts.read-model.js';
 import { CreateWebhookHandler } from './create-webhook/create-webhook.js';
 import { DeleteWebhookHandler } from './delete-webhook/delete-webhook.js';
+import { ListAttemptsHandler } from './list-attempts/list-attempts.js';
 import { ListWebhooksHandler } from './list-webhooks/list-webhooks.js';
+import { RedeliverAttemptHandler } from './redeliver-attempt/redeliver-attempt.js';
 import { RetrieveWebhookKeysHandler } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
 import { RetrieveWebhookHandler } from './retrieve-webhook/retrieve-webhook.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
 import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
+import { TestWebhookHandler } from './test-webhook/test-webhook.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.js';
 import { WebhookDirectory } from './webhook-directory.js';
 import { WebhookKeys } from './webhook-keys.js';
@@ -31,8 +35,12 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
     ScheduleDeliveries,
     ObserveAttempts,
     SendDeliveries,
+    TestWebhookHandler,
+    ListAttemptsHandler,
+    RedeliverAttemptHandler,
     // lists and reactions
     WebhooksReadModel,
+    AttemptsReadModel,
     WebhooksReactions,
   ],
 })

@@ -12,12 +12,15 @@ import {
   listEvents,
   listUserCredentials,
   listUsers,
+  listWebhookAttempts,
   listWebhooks,
+  redeliverWebhookAttempt,
   retrieveDid,
   retrieveIssuerMetadata,
   retrieveUser,
   retrieveWebhook,
   retrieveWebhookKeys,
+  testWebhook,
   updateWebhook,
   webSemanticConfigurations,
   type AnalyticsEvent,
@@ -33,6 +36,8 @@ import {
   type User,
   type UserCredential,
   type Webhook,
+  type WebhookAttempt,
+  type WebhookDelivery,
   type WebhookKeySet,
   type WebhookRequest,
   type WebSemanticConfiguration,
@@ -103,6 +108,12 @@ export class TenantApi {
       this.client.call(updateWebhook, { params: { webhookId }, body }),
     delete: (webhookId: string): Promise<Answer<undefined>> =>
       this.client.call(deleteWebhook, { params: { webhookId } }),
+    test: (webhookId: string): Promise<Answer<WebhookDelivery>> =>
+      this.client.call(testWebhook, { params: { webhookId } }),
+    attempts: (webhookId: string, query?: Query): Promise<Answer<PageOf<WebhookAttempt>>> =>
+      this.client.call(listWebhookAttempts, { params: { webhookId }, query }),
+    redeliver: (webhookId: string, deliveryId: string): Promise<Answer<WebhookDelivery>> =>
+      this.client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }),
     keys: (): Promise<Answer<WebhookKeySet>> => this.client.call(retrieveWebhookKeys),
   };
 
