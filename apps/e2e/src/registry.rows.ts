@@ -429,6 +429,11 @@ export const ROWS: Record<string, Row> = {
     foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook, deliveryId: NO_SUCH } }),
   },
   'webhooks.retrieve-webhook-keys': publicDocument,
+  'webhooks.rotate-keys': {
+    right: () => ({}),
+    wrong: () => ({ method: 'GET' }),
+    refusal: { status: 405 },
+  },
 
   'analytics.list-events': pageRow,
 };

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { attemptsProjection } from './attempts.projection.js';
+import { keysProjection } from './keys.projection.js';
 import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
 import { PUBLISHED } from './webhooks.reactions.js';
@@ -14,5 +15,6 @@ export const webhooksService: ServiceDefinition = {
   projections: [
     { projection: webhooksProjection, follows: 'domain' },
     { projection: attemptsProjection, follows: 'domain' },
+    { projection: keysProjection, follows: 'domain' },
   ],
 };

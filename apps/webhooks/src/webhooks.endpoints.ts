@@ -6,6 +6,7 @@ import {
   redeliverWebhookAttempt,
   retrieveWebhook,
   retrieveWebhookKeys,
+  rotateWebhookKeys,
   testWebhook,
   updateWebhook,
 } from '@attestry/contracts';
@@ -17,6 +18,7 @@ import { ListWebhooks } from './list-webhooks/list-webhooks.js';
 import { RedeliverAttempt } from './redeliver-attempt/redeliver-attempt.js';
 import { RetrieveWebhookKeys } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
 import { RetrieveWebhook } from './retrieve-webhook/retrieve-webhook.js';
+import { RotateKeys } from './rotate-keys/rotate-keys.js';
 import { TestWebhook } from './test-webhook/test-webhook.js';
 import { UpdateWebhook } from './update-webhook/update-webhook.js';
 
@@ -30,4 +32,5 @@ export const webhooksEndpoints = [
   query(listWebhookAttempts, ListAttempts),
   command(redeliverWebhookAttempt, RedeliverAttempt),
   query(retrieveWebhookKeys, RetrieveWebhookKeys),
+  command(rotateWebhookKeys, RotateKeys),
 ];

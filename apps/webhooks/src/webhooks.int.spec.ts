@@ -14,6 +14,7 @@ import {
   redeliverWebhookAttempt,
   retrieveWebhook,
   retrieveWebhookKeys,
+  rotateWebhookKeys,
   tenantDeleted,
   testWebhook,
   updateWebhook,
@@ -32,6 +33,7 @@ import type { FeedMessage } from '@attestry/messaging';
 import {
   openEngines,
   parseConfig,
+  type PlatformConfig,
   ServiceClient,
   startServices,
   type Engines,
@@ -85,7 +87,7 @@ describe('webhooks', () => {
   let client: ServiceClient;
   const servers: Server[] = [];
 
-  const start = async (retrySeconds: number[], allowPrivate = true) => {
+  const start = async (retrySeconds: number[], allowPrivate = true, settings: Partial<PlatformConfig> = {}) => {
     const config = parseConfig({
       NODE_ENV: 'test',
       DATA_DIR: folder,
@@ -93,7 +95,9 @@ describe('webhooks', () => {
       ALLOW_PRIVATE_TARGETS: String(allowPrivate),
       WEBHOOK_TIMEOUT_MS: '700',
     });
-    engines = await chosenEngines(await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds })));
+    engines = await chosenEngines(
+      await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds }, settings)),
+    );
     services = await startServices([webhooksService], engines);
     client = new ServiceClient(engines.bus, 'gateway');
   };
@@ -648,6 +652,82 @@ describe('webhooks', () => {
     });
   });
 
+  describe('keys', () => {
+    const keySet = async (tenantId: string) =>
+      (await client.call(retrieveWebhookKeys, {}, contextOf(tenantId))).keys.map(({ kid }) => kid as string);
+    const rotate = (tenantId: string) => client.call(rotateWebhookKeys, {}, contextOf(tenantId));
+    const restart = async (times: {
+      webhookKeyLeadSeconds?: number;
+      webhookKeyOverlapSeconds?: number;
+      webhookKeyDays?: number;
+    }) => {
+      await stop();
+      await start([0.05], true, times);
+    };
+    const kidOf = ({ headers }: Received) => /;keyid="([^"]+)"/.exec(String(headers['signature-input']))![1]!;
+
+    it('are published before they sign, and until their overlap is over', async () => {
+      await restart({ webhookKeyLeadSeconds: 2, webhookKeyOverlapSeconds: 3 });
+      const tenantId = randomUUID();
+      const { received, url } = await receiver(status(200));
+      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      const send = async () => {
+        const before = received.length;
+        await client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
+        await until(() => received.length > before, 'a delivery');
+        return kidOf(received.at(-1)!);
+      };
+      const [old] = (await keySet(tenantId)) as [string];
+      expect(await send()).toBe(old);
+      const { kid, signsFrom, previous } = await rotate(tenantId);
+      expect(Date.parse(previous.publishedUntil) - Date.parse(signsFrom)).toBe(3000);
+      expect(previous.kid).toBe(old);
+      expect(await keySet(tenantId)).toEqual([old, kid]);
+      // In a copy of the key set that a receiver took now, whatever comes from now on is found.
+      const cached = new Set(await keySet(tenantId));
+      expect(await rotate(tenantId)).toEqual({ kid, signsFrom, previous });
+      const after = await until(async () => {
+        const used = await send();
+        expect(cached).toContain(used);
+        return used !== old && used;
+      }, 'the new key to sign');
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(signsFrom));
+      expect(after).toBe(kid);
+      await until(async () => (await keySet(tenantId)).length === 1, 'the end of the overlap');
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(previous.publishedUntil));
+      expect(await keySet(tenantId)).toEqual([kid]);
+      await until(
+        async () => (await engines.vault.listSigningKeys(tenantId, 'webhook')).length === 1,
+        'the old key to be destroyed',
+      );
+      expect(await send()).toBe(kid);
+    });
+
+    it('are taken over from before there was a choice', async () => {
+      const tenantId = randomUUID();
+      const { keyId } = await engines.vault.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      expect(await keySet(tenantId)).toEqual([keyId]);
+      const { kid, previous } = await rotate(tenantId);
+      expect(previous.kid).toBe(keyId);
+      expect(await keySet(tenantId)).toEqual([keyId, kid]);
+    });
+
+    it('are replaced by schedule, and go with the tenant', async () => {
+      const tenantId = randomUUID();
+      const [old] = (await keySet(tenantId)) as [string];
+      await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
+      await restart({ webhookKeyDays: 1e-5, webhookKeyLeadSeconds: 1, webhookKeyOverlapSeconds: 600 });
+      const keys = await until(async () => {
+        const found = await keySet(tenantId);
+        return found.length > 1 && found;
+      }, 'a scheduled rotation');
+      expect(keys[0]).toBe(old);
+      await publish(tenantDeleted, { tenantId, host: 'acme.localhost' });
+      await until(async () => (await keySet(tenantId)).length === 0, 'the keys to be published no more');
+      await expect(rotate(tenantId)).rejects.toMatchObject({ kind: 'notFound' });
+    });
+  });
+
   it('goes on after a restart with what was pending', async () => {
     const tenantId = randomUUID();
     await stop();
@@ -881,6 +961,8 @@ describe('webhooks', () => {
       'webhooks.deliveries',
       'webhooks.delivery-keys',
       'webhooks.directory',
+      'webhooks.key-rotation',
+      'webhooks.keys',
       'webhooks.publisher',
       'webhooks.sender',
       'webhooks.webhooks',

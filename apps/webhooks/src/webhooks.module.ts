@@ -8,6 +8,8 @@ import { ListWebhooksHandler } from './list-webhooks/list-webhooks.js';
 import { RedeliverAttemptHandler } from './redeliver-attempt/redeliver-attempt.js';
 import { RetrieveWebhookKeysHandler } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
 import { RetrieveWebhookHandler } from './retrieve-webhook/retrieve-webhook.js';
+import { KeepKeysFresh } from './rotate-keys/keep-keys-fresh.js';
+import { RotateKeysHandler } from './rotate-keys/rotate-keys.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
 import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
@@ -30,6 +32,8 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
     // keys
     WebhookKeys,
     RetrieveWebhookKeysHandler,
+    RotateKeysHandler,
+    KeepKeysFresh,
     // deliveries
     WebhookDirectory,
     ScheduleDeliveries,

@@ -20,6 +20,7 @@ import {
   retrieveUser,
   retrieveWebhook,
   retrieveWebhookKeys,
+  rotateWebhookKeys,
   testWebhook,
   updateWebhook,
   webSemanticConfigurations,
@@ -38,6 +39,7 @@ import {
   type Webhook,
   type WebhookAttempt,
   type WebhookDelivery,
+  type WebhookKeyRotation,
   type WebhookKeySet,
   type WebhookRequest,
   type WebSemanticConfiguration,
@@ -114,6 +116,7 @@ export class TenantApi {
       this.client.call(listWebhookAttempts, { params: { webhookId }, query }),
     redeliver: (webhookId: string, deliveryId: string): Promise<Answer<WebhookDelivery>> =>
       this.client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }),
+    rotateKeys: (): Promise<Answer<WebhookKeyRotation>> => this.client.call(rotateWebhookKeys),
     keys: (): Promise<Answer<WebhookKeySet>> => this.client.call(retrieveWebhookKeys),
   };
 

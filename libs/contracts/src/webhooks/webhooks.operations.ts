@@ -81,6 +81,19 @@ export class WebhookKeySet {
   keys: Record<string, unknown>[];
 }
 
+export class PreviousWebhookKey {
+  kid: string;
+  /** In the key set until then; its last signature is much older. */
+  publishedUntil: string;
+}
+
+export class WebhookKeyRotation {
+  /** Of the new key, in the key set from now on. */
+  kid: string;
+  signsFrom: string;
+  previous: PreviousWebhookKey;
+}
+
 const errors = 'tenant' as const;
 const category = 'webhook';
 
@@ -184,6 +197,17 @@ export const redeliverWebhookAttempt = defineOperation({
   params: WebhookAttemptParams,
   response: WebhookDelivery,
   errorStatuses: [400, 401, 403, 404, 409],
+});
+
+export const rotateWebhookKeys = defineOperation({
+  name: 'webhooks.rotate-keys',
+  summary: 'Replace the key that signs webhooks; the old one stays published for its overlap',
+  http: { method: 'POST', path: '/v1/webhooks/jwks/rotate', success: 200, body: 'none' },
+  access: requires('webhooks:update'),
+  analytics: { prefix: 'WEBHOOK_KEY_ROTATE', category },
+  errors,
+  response: WebhookKeyRotation,
+  errorStatuses: [401, 403, 404],
 });
 
 export const retrieveWebhookKeys = defineOperation({
