@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ROLES, type Operation, type Role } from '@attestry/contracts';
 import {
   ApiClient,
@@ -9,6 +11,7 @@ import {
   makeHolderKey,
   registerManagementClient,
   startPlatform,
+  waitUntil,
   Wallet,
   type ManagementApi,
   type OperationParts,
@@ -75,6 +78,19 @@ const webhookRequest = () => ({
   events: ['OpenIdCredentialIssuedSummary' as const],
   url: `https://hooks.example.com/${unique('hook')}`,
 });
+
+/** At most 20 are allowed: room for one more. */
+const roomForWebhook = async ({ tenant: { api } }: World): Promise<void> => {
+  const { data } = expectStatus(await api.webhooks.list({ limit: 100 }), 200);
+  if (data.length > 10) expectStatus(await api.webhooks.delete(data.at(-1)!.id), 204);
+};
+
+/** Address of a server that takes everything; it does not keep the process alive. */
+const takingUrl = async (): Promise<string> => {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve).unref());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+};
 
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
@@ -354,11 +370,8 @@ export const ROWS: Record<string, Row> = {
   },
 
   'webhooks.create-webhook': {
-    right: async ({ tenant }) => {
-      // At most 20 are allowed: room for one more.
-      const { data } = expectStatus(await tenant.api.webhooks.list({ limit: 100 }), 200);
-      const { id } = data.at(-1)!;
-      if (data.length > 10) expectStatus(await tenant.api.webhooks.delete(id), 204);
+    right: async (world) => {
+      await roomForWebhook(world);
       return { body: webhookRequest() };
     },
     wrong: () => ({ body: { ...webhookRequest(), events: [] } }),
@@ -385,7 +398,44 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'webhookId', location: 'params' },
     foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
   },
+  'webhooks.test-webhook': {
+    right: ({ own }) => ({ params: { webhookId: own.webhook } }),
+    wrong: () => ({ params: { webhookId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'webhookId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
+  },
+  'webhooks.list-attempts': {
+    right: ({ own }) => ({ params: { webhookId: own.webhook }, query: { limit: 5 } }),
+    wrong: ({ own }) => ({ params: { webhookId: own.webhook }, query: { limit: 0 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
+  },
+  'webhooks.redeliver-attempt': {
+    right: async (world) => {
+      const { api } = world.tenant;
+      await roomForWebhook(world);
+      const body = { ...webhookRequest(), url: await takingUrl() };
+      const webhookId = expectStatus(await api.webhooks.create(body), 201).id;
+      expectStatus(await api.webhooks.test(webhookId), 202);
+      const attempt = await waitUntil(
+        async () => {
+          const [newest] = expectStatus(await api.webhooks.attempts(webhookId), 200).data;
+          return newest?.status === 'Delivered' && newest;
+        },
+        { what: 'the delivery of a test event' },
+      );
+      return { params: { webhookId, deliveryId: attempt.deliveryId } };
+    },
+    wrong: ({ own }) => ({ params: { webhookId: own.webhook, deliveryId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'deliveryId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook, deliveryId: NO_SUCH } }),
+  },
   'webhooks.retrieve-webhook-keys': publicDocument,
+  'webhooks.rotate-keys': {
+    right: () => ({}),
+    wrong: () => ({ method: 'GET' }),
+    refusal: { status: 405 },
+  },
 
   'analytics.list-events': pageRow,
   'analytics.export-events': {

@@ -468,6 +468,24 @@ export const SETTINGS = {
     '10,60,360',
     (s) => s.split(',').map((part) => integer(0, 86400)(part.trim())),
   ),
+  webhookKeyDays: setting(
+    'WEBHOOK_KEY_DAYS',
+    'Age at which a key that signs webhooks is replaced, days; 0: only on request.',
+    '365',
+    integer(0, 36500),
+  ),
+  webhookKeyLeadSeconds: setting(
+    'WEBHOOK_KEY_LEAD_SECONDS',
+    'How long a new key that signs webhooks is published before it is used; more than the 300 s a key set may be cached.',
+    '600',
+    integer(301, 604800),
+  ),
+  webhookKeyOverlapSeconds: setting(
+    'WEBHOOK_KEY_OVERLAP_SECONDS',
+    'How long a replaced key stays published after its last signature, for receivers that verify later.',
+    '86400',
+    integer(600, 31_536_000),
+  ),
 } as const;
 
 type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };

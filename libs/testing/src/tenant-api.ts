@@ -89,6 +89,17 @@ export class TenantApi {
         answerTo(client.PUT('/v1/webhooks/{webhookId}', { params: { path: { webhookId } }, body })),
       delete: (webhookId: string) =>
         answerTo(client.DELETE('/v1/webhooks/{webhookId}', { params: { path: { webhookId } } })),
+      test: (webhookId: string) =>
+        answerTo(client.POST('/v1/webhooks/{webhookId}/test', { params: { path: { webhookId } } })),
+      attempts: (webhookId: string, query?: QueryOf<'/v1/webhooks/{webhookId}/attempts'>) =>
+        answerTo(client.GET('/v1/webhooks/{webhookId}/attempts', { params: { path: { webhookId }, query } })),
+      redeliver: (webhookId: string, deliveryId: string) =>
+        answerTo(
+          client.POST('/v1/webhooks/{webhookId}/attempts/{deliveryId}/redeliver', {
+            params: { path: { webhookId, deliveryId } },
+          }),
+        ),
+      rotateKeys: () => answerTo(client.POST('/v1/webhooks/jwks/rotate')),
       keys: () => answerTo(client.GET('/v1/webhooks/jwks')),
     };
   }

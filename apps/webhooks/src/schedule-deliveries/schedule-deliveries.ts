@@ -10,6 +10,8 @@ import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-de
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
 import { WebhookDirectory } from '../webhook-directory.js';
+import { endKeys } from '../webhook-keys/webhook-keys.decisions.js';
+import { webhookKeys, webhookKeysStream } from '../webhook-keys/webhook-keys.state.js';
 import { deleteWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
@@ -142,6 +144,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       );
       this.directory.note(tenantId, webhookId, state, revision);
     }
+    await this.streams.runDecision(webhookKeys, webhookKeysStream(tenantId), endKeys, this.context(message, tenantId));
   }
 
   private context({ id, headers }: FeedMessage, tenantId: string): EventContext {

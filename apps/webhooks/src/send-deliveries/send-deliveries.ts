@@ -278,7 +278,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       return started.position;
     const attempt = started.state.attempts + 1;
     const outcome = await this.observe.attempt({ stream, attempt }, () =>
-      this.send(tenantId, target.url, delivery, credential, { deliveryId, attempt, now }),
+      this.send(due, target.url, delivery, credential, { deliveryId, attempt, now }),
     );
     const facts = {
       now: this.clock.now().toISOString(),
@@ -320,14 +320,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async send(
-    tenantId: string,
+    due: DueDelivery,
     url: string,
     { webhookId, event, payload }: ScheduledDelivery,
     credential: Credential,
     { deliveryId, attempt, now }: { deliveryId: string; attempt: number; now: Date },
   ): Promise<Omit<AttemptOutcome, 'deliveryId'>> {
     if (credential.state === 'broken') return { error: credential.error };
-    const signer = await this.signer(tenantId);
+    const signer = await this.signer(due);
     if (!signer) return { error: 'signing-key-missing' };
     const envelope = {
       deliveryId,
@@ -354,9 +354,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     }
   }
 
-  private async signer(tenantId: string) {
+  private async signer(due: DueDelivery) {
     try {
-      return await this.keys.signer(tenantId);
+      return await this.keys.signer(due.tenantId, this.context(due));
     } catch (error) {
       if (error instanceof KeyNotFound) return undefined;
       throw error;
