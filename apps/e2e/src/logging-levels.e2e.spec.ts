@@ -40,7 +40,7 @@ afterAll(async () => platform?.stop());
 
 /** `data` of the call's START and of its SUCCESS. */
 const dataOf = async ({ tenant }: Place, headers: Headers) => {
-  const found = expectStatus(await tenant.api.analytics.list({ requestIds: headers.get('x-request-id')! }), 200).data;
+  const found = expectStatus(await tenant.api.analytics.list({ requestIds: [headers.get('x-request-id')!] }), 200).data;
   const ending = (suffix: string) => found.find(({ type }) => type.endsWith(suffix)) as AnalyticsEvent;
   return { start: ending('_START').data, success: ending('_SUCCESS')?.data };
 };
@@ -100,7 +100,7 @@ describe.each(LEVELS)('at level %i', (level) => {
     const answer = await place.tenant.api.users.retrieve('no-uuid');
     expect(answer.status).toBe(400);
     const found = expectStatus(
-      await place.tenant.api.analytics.list({ requestIds: answer.headers.get('x-request-id')! }),
+      await place.tenant.api.analytics.list({ requestIds: [answer.headers.get('x-request-id')!] }),
       200,
     ).data;
     expect(found.map(({ data }) => data)).toEqual([null, level === 1 ? null : { params: { id: 'no-uuid' } }]);

@@ -214,7 +214,7 @@ const CODES: Partial<Record<ErrorKind, string>> = {
 
 describe.each(APIS)('errors of the %s API', (_name, api) => {
   it.each(Object.entries(CODES) as [ErrorKind, string][])('that a service tells: %s', async (kind, code) => {
-    const headers = kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {};
+    const headers: Record<string, string> = kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {};
     const error = new AppError(
       kind,
       kind === 'unauthenticated' ? 'Unauthorized' : kind === 'forbidden' ? 'Forbidden' : 'Told',

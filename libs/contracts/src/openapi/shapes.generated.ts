@@ -92,7 +92,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'object',
         properties: { keyType: { type: 'string' }, url: { type: 'string' } },
         description:
-          'At least one property. Method `key`: `keyType` `Ed25519` (default) or `P-256`. Method `web`: `url`, a host, an https URL or a host with path. Members that do not belong to the method are refused by the service.',
+          'At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https URL or a host with path. Members that do not belong to the method are refused by the service.',
       },
     },
     required: ['method', 'options'],
@@ -191,6 +191,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  DidConfiguration: {
+    type: 'object',
+    properties: {
+      '@context': { type: 'string' },
+      entries: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/DomainLinkageCredential' },
+        description: 'One for every DID with an Ed25519 key and every origin of the tenant, newest DID first.',
+      },
+      linked_dids: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/DomainLinkageCredential' },
+        description: 'The same, under the name of the DIF specification.',
+      },
+    },
+    required: ['@context', 'entries', 'linked_dids'],
+  },
   DidKeyReference: {
     type: 'object',
     properties: {
@@ -212,6 +229,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       registrationStatus: { $ref: '#/components/schemas/RegistrationStatus' },
     },
     required: ['did', 'localMetadata', 'registrationStatus'],
+  },
+  DomainLinkageCredential: {
+    type: 'object',
+    properties: {
+      '@context': { type: 'array', items: { type: 'string' } },
+      type: { type: 'array', items: { type: 'string' } },
+      issuer: { type: 'string', description: 'The DID.' },
+      issuanceDate: { type: 'string' },
+      expirationDate: { type: 'string' },
+      credentialSubject: { $ref: '#/components/schemas/DomainLinkageSubject' },
+      proof: { $ref: '#/components/schemas/DomainLinkageProof' },
+    },
+    required: ['@context', 'type', 'issuer', 'issuanceDate', 'expirationDate', 'credentialSubject', 'proof'],
+    description: 'DIF Well Known DID Configuration, Linked Data Proof Format: the DID says that the origin is its own.',
+  },
+  DomainLinkageProof: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'Ed25519Signature2018' },
+      created: { type: 'string' },
+      verificationMethod: { type: 'string', description: 'DID URL of the Ed25519 key.' },
+      proofPurpose: { type: 'string', const: 'assertionMethod' },
+      jws: { type: 'string', description: 'Detached JWS, RFC 7797.' },
+    },
+    required: ['type', 'created', 'verificationMethod', 'proofPurpose', 'jws'],
+  },
+  DomainLinkageSubject: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'The DID.' },
+      origin: { type: 'string', description: 'Scheme, host and port: `https://acme.example`.' },
+    },
+    required: ['id', 'origin'],
   },
   Duration: {
     type: 'object',
@@ -924,6 +974,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  PreviousWebhookKey: {
+    type: 'object',
+    properties: {
+      kid: { type: 'string' },
+      publishedUntil: { type: 'string', description: 'In the key set until then; its last signature is much older.' },
+    },
+    required: ['kid', 'publishedUntil'],
+  },
   Region: {
     type: 'object',
     properties: {
@@ -1103,7 +1161,65 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'events', 'url', 'disabled'],
   },
+  WebhookAttempt: {
+    type: 'object',
+    properties: {
+      webhookId: { type: 'string' },
+      event: { $ref: '#/components/schemas/WebhookEventReference' },
+      deliveryId: { type: 'string', description: 'As in the body of the delivery.' },
+      attempt: { type: 'number', description: 'From 1; begins again when the event is redelivered.' },
+      status: { type: 'string', enum: ['Started', 'Delivered', 'Failed'] },
+      httpStatus: { type: 'number', description: 'What the target answered, if it did.' },
+      error: {
+        type: 'string',
+        description:
+          'Why there was no answer, in one word: `timeout`, `ECONNREFUSED`, `target-refused`, `interrupted` and so on.',
+      },
+      startedAt: { type: 'string' },
+      endedAt: { type: 'string' },
+      nextAttemptAt: { type: 'string', description: 'Absent when there will be none.' },
+      cancelled: {
+        type: 'string',
+        enum: ['webhook-disabled', 'webhook-deleted', 'credential-erased', 'user-deleted'],
+        description: 'Why the attempt that was to follow never came.',
+      },
+    },
+    required: ['attempt', 'deliveryId', 'event', 'startedAt', 'status', 'webhookId'],
+    description: "A request that went to a webhook's URL.",
+  },
+  WebhookAttemptParams: {
+    type: 'object',
+    properties: { webhookId: { type: 'string' }, deliveryId: { type: 'string' } },
+    required: ['deliveryId', 'webhookId'],
+  },
+  WebhookDelivery: {
+    type: 'object',
+    properties: { webhookId: { type: 'string' }, event: { $ref: '#/components/schemas/WebhookEventReference' } },
+    required: ['webhookId', 'event'],
+  },
   WebhookEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
+  WebhookEventReference: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'Constant over all deliveries of the event.' },
+      type: { $ref: '#/components/schemas/WebhookEventType' },
+      timestamp: { type: 'string' },
+    },
+    required: ['id', 'type', 'timestamp'],
+    description: 'What a delivery tells of: `event` in its body, without the payload.',
+  },
+  WebhookEventType: {
+    anyOf: [{ $ref: '#/components/schemas/WebhookEvent' }, { type: 'string', const: 'WebhookTested' }],
+  },
+  WebhookKeyRotation: {
+    type: 'object',
+    properties: {
+      kid: { type: 'string', description: 'Of the new key, in the key set from now on.' },
+      signsFrom: { type: 'string' },
+      previous: { $ref: '#/components/schemas/PreviousWebhookKey' },
+    },
+    required: ['kid', 'signsFrom', 'previous'],
+  },
   WebhookKeySet: {
     type: 'object',
     properties: {
@@ -1124,7 +1240,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'https, no IP literal, no query or fragment; the rule is decided in the service.',
       },
-      disabled: { type: 'boolean', description: 'Default false; on update absent keeps the current value.' },
+      disabled: { type: 'boolean', description: 'Default false; on update absent, or null, keeps the current value.' },
     },
     required: ['events', 'url'],
   },
