@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  clientCreated,
   createWebhook,
   credentialIssued,
   deleteWebhook,
+  didCreated,
   listWebhookAttempts,
   listWebhooks,
   redeliverWebhookAttempt,
@@ -63,7 +65,7 @@ interface Envelope {
 
 /** `look` answers something falsy until it has found what it looks for. */
 const until = async <T>(look: () => T | Promise<T>, what: string): Promise<Exclude<T, false | undefined>> => {
-  for (const deadline = performance.now() + 15_000; performance.now() < deadline;) {
+  for (const deadline = performance.now() + 25_000; performance.now() < deadline;) {
     const found = await look();
     if (found) return found as Exclude<T, false | undefined>;
     await pause(10);
@@ -449,6 +451,36 @@ describe('webhooks', () => {
     expect(elsewhere.received).toEqual([]);
     expect(redirecting.received).toHaveLength(4);
     await until(erased, 'the key to be destroyed');
+  });
+
+  it('tells what else came about, and no more of it than is meant for receivers', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, ['DidCreated', 'TenantClientCreated']);
+    await subscribe(tenantId, `${url}/other`, [SUMMARY]);
+    const [didId, clientId] = [randomUUID(), randomUUID()];
+    const created = { tenantId, did: 'did:key:z6Mk', method: 'key' as const, internal: 'not told' };
+    await publish(didCreated, created, didId);
+    // Twice, as the feed may.
+    await publish(didCreated, created, didId);
+    await publish(clientCreated, { tenantId, clientId, roles: ['issuer'] });
+    await publish(didCreated, { ...created, tenantId: randomUUID() });
+    await issue(tenantId);
+    await until(() => received.length >= 3, 'three deliveries');
+    const told = received.map((request) => [request.url, envelopeOf(request)] as const);
+    const event = (type: string, payload: object, id: unknown = expect.any(String)) => [
+      '/in',
+      expect.objectContaining({ webhookId, event: { id, type, timestamp: expect.any(String) as string, payload } }),
+    ];
+    expect(told).toEqual(
+      expect.arrayContaining([
+        event('DidCreated', { did: 'did:key:z6Mk', method: 'key' }, didId),
+        event('TenantClientCreated', { clientId, roles: ['issuer'] }),
+        ['/in/other', expect.objectContaining({ event: expect.objectContaining({ type: SUMMARY }) as object })],
+      ]),
+    );
+    await ended(tenantId, didId, webhookId, 'DidCreated');
+    expect(received).toHaveLength(3);
   });
 
   describe('attempts', () => {

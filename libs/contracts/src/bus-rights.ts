@@ -11,6 +11,7 @@ import {
 } from './operation-event.js';
 import { SERVICE_NAMES, type BusParty, type Operation } from './operation.js';
 import { OPERATIONS } from './registry.js';
+import { TOLD_EVENTS } from './webhooks/told-events.js';
 import * as webhooksEvents from './webhooks/webhooks.events.js';
 
 /** A durable consumer or a listener of the feed. */
@@ -58,7 +59,15 @@ const READS: Readonly<Record<BusParty, Reads>> = {
   management: {},
   dids: {},
   issuance: { consumes: [reading('issuance.delivery-interest', webhookSaved, webhookDeleted)] },
-  webhooks: { consumes: [reading('webhooks.deliveries', credentialIssued, userDeleted, tenantDeleted)] },
+  webhooks: {
+    consumes: [
+      reading(
+        'webhooks.deliveries',
+        ...[credentialIssued, userDeleted, tenantDeleted],
+        ...Object.values(TOLD_EVENTS).map(({ of }) => of),
+      ),
+    ],
+  },
   analytics: {
     // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
     consumes: [{ name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'] }],

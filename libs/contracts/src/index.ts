@@ -20,6 +20,7 @@ export * from './issuance/users.js';
 export * from './issuance/issuance.events.js';
 export * from './webhooks/webhooks.operations.js';
 export * from './webhooks/webhooks.events.js';
+export * from './webhooks/told-events.js';
 export * from './analytics/analytics.operations.js';
 export * from './bus-rights.js';
 export * from './openapi/json-schema.js';

@@ -31,6 +31,20 @@ describe('at level 2', () => {
     });
   });
 
+  it('a text is shown when it looks like an id or a time', () => {
+    const body = {
+      type: 'Ada Lovelace',
+      id: 'ada@example.com',
+      status: 'Active',
+      createdAt: '2026-01-01T00:00:00.000Z',
+    };
+    expect(asked(listDids, 2, { body })).toEqual({ general: { body: { ...body, type: HIDDEN, id: HIDDEN } } });
+  });
+
+  it.each([null, 'text', 7, [1]])('a body that is %j breaks nothing', (body) => {
+    expect(asked(listDids, 2, { body, params: { id: 'x' } }).general).toMatchObject({ params: { id: 'x' } });
+  });
+
   it('claims are not, whoever they are of', () => {
     const made = answered(createUser, 2, { body: { claims: { given_name: 'Ada' } } }, { id: ADA, claims: { a: 1 } });
     expect(made).toEqual({ general: { body: { id: ADA, claims: HIDDEN } } });

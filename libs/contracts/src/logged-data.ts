@@ -49,6 +49,9 @@ export interface LoggedData {
   personal?: unknown;
 }
 
+/** At level 2 a text is an id, a name of the platform's, a time: a sentence under a harmless name is none of these. */
+const PLAIN_TEXT = /^[\w.:%/+-]{1,200}$/;
+
 const shownText = (text: string): string =>
   SECRET_VALUE.test(text) ? HIDDEN : text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 
@@ -62,7 +65,7 @@ interface Rules {
 }
 
 const shown = (value: unknown, rules: Rules): unknown => {
-  if (typeof value === 'string') return shownText(value);
+  if (typeof value === 'string') return rules.level === 2 && !PLAIN_TEXT.test(value) ? HIDDEN : shownText(value);
   if (Array.isArray(value)) return value.map((item) => shown(item, rules));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -123,7 +126,8 @@ const dataOf = (operation: Operation, level: 2 | 3, value: object, personId: str
 /** `data` of a START. */
 export const loggedRequest = (operation: Operation, level: 2 | 3, request: OperationRequest): LoggedData => {
   const { params, query, body } = request;
-  const parts = Object.entries({ params, query, body }).filter(([, part]) => Object.keys(part as object).length > 0);
+  // Before validation: a body may be any JSON.
+  const parts = Object.entries({ params, query, body }).filter(([, part]) => Object.keys(part ?? {}).length > 0);
   return dataOf(operation, level, Object.fromEntries(parts), personOf(operation, request, undefined));
 };
 

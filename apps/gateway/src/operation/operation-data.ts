@@ -45,7 +45,9 @@ export class OperationData {
     try {
       const data = pick(level);
       if (!data) return undefined;
-      const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, context);
+      // The gateway asks for itself, not for who called it.
+      const own: OperationContext = { ...context, caller: { kind: 'service', service: 'gateway' } };
+      const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, own);
       return text;
     } catch (error) {
       this.logger.warn({ requestId: context.requestId, error: String(error) }, 'data of an operation event not kept');

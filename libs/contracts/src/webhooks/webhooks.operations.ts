@@ -3,9 +3,18 @@ import { ArrayNotEmpty, ArrayUnique, IsArray, IsBoolean, IsIn, IsOptional, IsStr
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { Uuid } from '../validators.js';
+import { TOLD_EVENTS, type ToldEventName } from './told-events.js';
 
-export const WEBHOOK_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
+export type CredentialEvent = (typeof CREDENTIAL_EVENTS)[number];
+export const isCredentialEvent = (name: WebhookEventType): name is CredentialEvent =>
+  (CREDENTIAL_EVENTS as readonly string[]).includes(name);
+
+export type WebhookEvent = CredentialEvent | ToldEventName;
+export const WEBHOOK_EVENTS: readonly WebhookEvent[] = [
+  ...CREDENTIAL_EVENTS,
+  ...(Object.keys(TOLD_EVENTS) as ToldEventName[]),
+];
 /** Sent when somebody asks for it, to a webhook whatever it subscribed to. */
 export const TEST_EVENT = 'WebhookTested';
 export type WebhookEventType = WebhookEvent | typeof TEST_EVENT;
