@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import type { EngineNeed, Hosted } from '@attestry/service-kit';
 import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
+import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
 import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
@@ -13,7 +14,17 @@ import { RunOperation } from './operation/run-operation.js';
 export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 
 @Module({
-  providers: [Directory, Hosts, ObserveRequests, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],
+  providers: [
+    Directory,
+    Hosts,
+    ObserveRequests,
+    RateLimits,
+    TokenVerifier,
+    UserTokenVerifier,
+    Authenticate,
+    RunOperation,
+    Edge,
+  ],
   exports: [Edge],
 })
 export class GatewayModule {}

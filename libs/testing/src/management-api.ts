@@ -1,12 +1,20 @@
 import {
+  acceptInvitation,
   createClient,
   createTenant,
   deleteClient,
+  deleteMembership,
   deleteTenant,
+  inviteMember,
   listClients,
   listEnvironments,
+  listMembers,
   listTenants,
+  retrieveMember,
   retrieveTenant,
+  retrieveUserInformation,
+  updateMembership,
+  updateUserInformation,
   type Client,
   type ClientCredentials,
   type CreateClientRequest,
@@ -14,10 +22,15 @@ import {
   type CreatedTenant,
   type CreateTenantRequest,
   type Environment,
+  type InvitationResult,
+  type InviteMemberRequest,
+  type Member,
+  type MembershipUpdate,
   type PageOf,
   type Role,
   type Tenant,
   type TokenResponse,
+  type UserInformation,
 } from '@attestry/contracts';
 import { ApiClient, expectStatus, type Answer, type RequestParts } from './api-client.js';
 import type { RunningPlatform } from './platform-process.js';
@@ -25,7 +38,7 @@ import { TenantApi } from './tenant-api.js';
 
 type Query = RequestParts['query'];
 
-/** The management API by resource, as one management client. */
+/** The management API by resource, as one management client or one person. */
 export class ManagementApi {
   readonly client: ApiClient;
 
@@ -51,6 +64,27 @@ export class ManagementApi {
       this.client.call(listClients, { params: { tenantId }, query }),
     delete: (tenantId: string, clientId: string): Promise<Answer<undefined>> =>
       this.client.call(deleteClient, { params: { tenantId, clientId } }),
+  };
+
+  readonly user = {
+    retrieve: (): Promise<Answer<UserInformation>> => this.client.call(retrieveUserInformation, {}),
+    update: (name: string): Promise<Answer<UserInformation>> =>
+      this.client.call(updateUserInformation, { body: { name } }),
+  };
+
+  readonly members = {
+    invite: (tenantId: string, body: InviteMemberRequest): Promise<Answer<InvitationResult>> =>
+      this.client.call(inviteMember, { params: { tenantId }, body }),
+    accept: (token: string): Promise<Answer<MembershipUpdate>> =>
+      this.client.call(acceptInvitation, { body: { token } }),
+    list: (tenantId: string, query?: Query): Promise<Answer<PageOf<Member>>> =>
+      this.client.call(listMembers, { params: { tenantId }, query }),
+    retrieve: (tenantId: string, userId: string): Promise<Answer<Member>> =>
+      this.client.call(retrieveMember, { params: { tenantId, userId } }),
+    update: (tenantId: string, userId: string, roles: Role[]): Promise<Answer<MembershipUpdate>> =>
+      this.client.call(updateMembership, { params: { tenantId, userId }, body: { roles } }),
+    delete: (tenantId: string, userId: string): Promise<Answer<undefined>> =>
+      this.client.call(deleteMembership, { params: { tenantId, userId } }),
   };
 }
 
