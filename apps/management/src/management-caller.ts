@@ -16,7 +16,7 @@ export const managementCaller = ({ caller }: OperationContext): Principal => {
   }
 };
 
-/** The person who calls: 403 for machine clients (facts 1.1). */
+/** The person who calls: 403 for machine clients (facts 1). */
 export const callingUser = (context: OperationContext): string => {
   const caller = managementCaller(context);
   if (caller.kind !== 'user') throw forbidden();

@@ -67,6 +67,10 @@ const httpUrl = (s: string) => {
   const url = URL.canParse(s) ? new URL(s) : undefined;
   return url && /^https?:$/.test(url.protocol) ? s : fail('must be an http or https URL');
 };
+const mailAddress = (s: string) =>
+  /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(s)
+    ? s
+    : fail('must be an e-mail address, with or without a name before it');
 /** With one of these schemes; what it says beside that is the client's to judge. */
 const urlOf =
   (...schemes: string[]) =>
@@ -369,7 +373,13 @@ export const SETTINGS = {
     urlOf('smtp:', 'smtps:'),
     { secret: true, ...optional },
   ),
-  mailFrom: setting('MAIL_FROM', 'Sender of e-mail. Default: `attestry@` the management host.', '', text, optional),
+  mailFrom: setting(
+    'MAIL_FROM',
+    'Sender of e-mail, `a@b.example` or `Name <a@b.example>`. Default: `attestry@` the management host.',
+    '',
+    mailAddress,
+    optional,
+  ),
   invitationUrl: setting(
     'INVITATION_URL',
     'Page that the links of invitations lead to; `?token=` is added. It calls `POST /v1/invitations/accept`. Default `<scheme>://<first authorization host>/invitation`.',
@@ -546,6 +556,8 @@ export const parseConfig = (
     const { service } = parsed;
     if (!parsed.masterKey && service !== 'gateway') faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
+    if (parsed.managementOidcIssuer !== undefined && !parsed.managementOidcIssuer.startsWith('https:'))
+      faults.push('MANAGEMENT_OIDC_ISSUER must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
     if (!parsed.baseDomain && !parsed.environments)
       faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');

@@ -1,5 +1,5 @@
 import PostalMime, { type Email } from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
+import type { SMTPServer as SmtpServerClass } from 'smtp-server';
 import { waitUntil } from './wait-until.js';
 
 /** A real SMTP server on a free port of this machine, with what it was given. */
@@ -11,12 +11,13 @@ export class MailReceiver {
   refused = 0;
 
   private constructor(
-    private readonly server: SMTPServer,
+    private readonly server: SmtpServerClass,
     readonly url: string,
   ) {}
 
   static async start(): Promise<MailReceiver> {
-    const server: SMTPServer = new SMTPServer({
+    const { SMTPServer } = await import('smtp-server');
+    const server: SmtpServerClass = new SMTPServer({
       disabledCommands: ['STARTTLS', 'AUTH'],
       onRcptTo: (_address, _session, callback) => {
         const { answer } = receiver;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
+import type { Provider as ProviderClass } from 'oidc-provider';
 
 /** A person of the provider. */
 export interface ProviderAccount {
@@ -24,6 +24,8 @@ export class OpenIdProvider {
 
   /** @param audience of the access tokens: the resource they are for (RFC 8707) */
   static async start(audience: string): Promise<OpenIdProvider> {
+    // Loaded by those who need it, for it greets everybody who loads it.
+    const { Provider } = await import('oidc-provider');
     const accounts = new Map<string, ProviderAccount>();
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -68,7 +70,7 @@ export class OpenIdProvider {
         } = ctx.oidc as unknown as {
           client: { clientId: string };
           session: { accountId: string };
-          provider: Provider;
+          provider: ProviderClass;
         };
         const grant = new self.Grant({ clientId: client.clientId, accountId: session.accountId });
         grant.addOIDCScope('openid');

@@ -108,6 +108,7 @@ describe('access tokens of the OpenID provider', () => {
     ['one of later', { nbf: Math.floor(Date.parse('2026-03-02T10:00:00.000Z') / 1000) }, {}],
     ['no subject', { sub: undefined }, {}],
     ['an empty subject', { sub: '' }, {}],
+    ['a subject too long', { sub: 'x'.repeat(256) }, {}],
     ['a machine', { sub: 'portal' }, {}],
     ['no client', { client_id: undefined }, {}],
   ])('are refused: %s', async (_what, over, header) => {

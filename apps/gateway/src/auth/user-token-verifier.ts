@@ -35,6 +35,8 @@ const REMEMBER_MS = 60_000;
 /** How far the provider's clock may be from ours, seconds. */
 const TOLERANCE_SECONDS = 5;
 
+/** OpenID Connect Core 1.0 §2. */
+const MAX_SUBJECT = 255;
 /** Longer ones are nobody's name or address. */
 const isClaim = (value: unknown): value is string => typeof value === 'string' && value.length <= 1000;
 
@@ -81,7 +83,8 @@ export class UserTokenVerifier {
     const known = this.verified.get(key);
     if (known && known.until > now) return known.token;
     const payload = await this.check(token, now, deadline);
-    if (!payload?.sub || !payload.exp || payload['client_id'] === payload.sub) return undefined;
+    if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
+    if (payload['client_id'] === payload.sub) return undefined;
     const { email, name } = payload;
     const user: UserToken = {
       issuer: payload.iss!,

@@ -8,6 +8,9 @@ import type { InvitationMail } from './invitation-mail.js';
 /** A server that does not answer must not hold everybody's e-mail, milliseconds. */
 const TIMEOUT_MS = 20_000;
 
+/** Commands whose refusal is about this e-mail. A refused sign-in or sender is about the configuration, and is mended there. */
+const OF_THE_MAIL: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
+
 /** The server refuses this e-mail for good (RFC 5321 §4.2.1: 5yz); another try would be refused too. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
@@ -39,7 +42,7 @@ export class Mailer implements OnApplicationShutdown {
 
   /**
    * @param id of the message, the same whenever it is sent again, so that a mailbox can tell
-   * @throws MailRefused, or the error of the connection
+   * @throws MailRefused; Error when it may go out later
    */
   async send(id: string, mail: InvitationMail): Promise<void> {
     const { smtpUrl, dataDir } = this.config;
@@ -49,10 +52,13 @@ export class Mailer implements OnApplicationShutdown {
       if (smtpUrl === undefined)
         await this.keep(join(dataDir, 'mail'), `${id}.eml`, (sent as { message: Buffer }).message);
     } catch (error) {
-      const { responseCode } = error as { responseCode?: number };
-      if (responseCode !== undefined && responseCode >= 500)
-        throw new MailRefused(`the mail server answers ${responseCode}`, { cause: error });
-      throw error;
+      // What the server says may name the recipient, so only its code is told.
+      const { responseCode, code, command = '' } = error as { responseCode?: number; code?: string; command?: string };
+      const told = `the mail server answers ${responseCode ?? code ?? 'nothing'}`;
+      const isRefused = responseCode !== undefined && responseCode >= 500 && OF_THE_MAIL.has(command);
+      // Refused before it was sent: an address that no server takes.
+      if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(told);
+      throw new Error(told, { cause: error });
     }
   }
 

@@ -9,7 +9,7 @@ export interface TenantClient {
   secretMac: SecretMac;
 }
 
-/** A user's membership. Whether an invitation has expired is derived on read (facts 1.4). */
+/** A user's membership. Whether an invitation has expired is derived on read (facts 1). */
 export type Membership =
   | { status: 'active'; roles: Role[]; inviteExpiresAt?: string }
   | { status: 'invited'; roles: Role[]; inviteExpiresAt: string; invitationId: string; secretMac: SecretMac };

@@ -273,7 +273,7 @@ export const updateUserInformation = defineOperation({
   errorStatuses: [400, 401, 403],
 });
 
-/** Derived on read: an invitation that was not accepted in time is `Expired` (facts 1.4). */
+/** Derived on read: an invitation that was not accepted in time is `Expired` (facts 1). */
 export type MemberStatus = 'Active' | 'Pending' | 'Expired';
 
 export class InviteMemberRequest {
