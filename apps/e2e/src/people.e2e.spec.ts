@@ -23,6 +23,7 @@ beforeAll(async () => {
   provider = await OpenIdProvider.start(AUDIENCE);
   mail = await MailReceiver.start();
   platform = await startPlatform({
+    startTimeoutMs: PLATFORM_START_MS,
     env: {
       MANAGEMENT_OIDC_ISSUER: provider.issuer,
       MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
@@ -30,7 +31,7 @@ beforeAll(async () => {
       INVITATION_URL: 'https://portal.example/join',
     },
   });
-}, PLATFORM_START_MS);
+}, 2 * PLATFORM_START_MS);
 afterAll(async () => {
   await platform?.stop();
   await mail?.stop();

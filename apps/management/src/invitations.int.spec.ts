@@ -140,6 +140,16 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(email);
   });
 
+  it('waits too while the server refuses the sender, which is for the operator to mend', async () => {
+    const email = freshEmail();
+    mail.senderAnswer = 553;
+    const refusals = mail.refused;
+    await invite(email);
+    await waitUntil(() => mail.refused > refusals + 1, { timeoutMs: 30_000, what: 'a second try' });
+    mail.senderAnswer = 250;
+    await mail.linkTo(email);
+  });
+
   it('that is refused for good holds up nobody else’s', async () => {
     const refused = freshEmail();
     mail.answer = 550;

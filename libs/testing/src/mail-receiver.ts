@@ -7,6 +7,8 @@ export class MailReceiver {
   readonly mails: (Email & { recipients: string[] })[] = [];
   /** What recipients are answered from now on; 250 takes them. */
   answer = 250;
+  /** What senders are answered from now on. */
+  senderAnswer = 250;
   /** How many it did not take. */
   refused = 0;
 
@@ -19,6 +21,14 @@ export class MailReceiver {
     const { SMTPServer } = await import('smtp-server');
     const server: SmtpServerClass = new SMTPServer({
       disabledCommands: ['STARTTLS', 'AUTH'],
+      onMailFrom: (_address, _session, callback) => {
+        const { senderAnswer } = receiver;
+        if (senderAnswer === 250) callback();
+        else {
+          receiver.refused++;
+          callback(Object.assign(new Error('refused'), { responseCode: senderAnswer }));
+        }
+      },
       onRcptTo: (_address, _session, callback) => {
         const { answer } = receiver;
         if (answer === 250) callback();

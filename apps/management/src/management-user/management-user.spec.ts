@@ -5,10 +5,10 @@ import { managementUser, managementUserStream, type ManagementUserState } from '
 
 const now = '2026-03-01T10:00:00.000Z';
 const userId = 'u1';
-const invited: ManagementUserEvent = {
+const invited = {
   type: 'ManagementUserInvited',
   data: { userId, sealedEmail: 'e1', invitedAt: now },
-};
+} as ManagementUserEvent;
 const registeredAs = (identity: string, sealed: object = {}): ManagementUserEvent => ({
   type: 'ManagementUserRegistered',
   data: { userId, identity, ...sealed, registeredAt: now },
