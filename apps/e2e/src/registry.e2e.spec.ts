@@ -1,6 +1,6 @@
 import { OPERATIONS, ROLES, type Operation } from '@attestry/contracts';
 import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil, type Answer, type OperationParts } from '@attestry/testing';
-import { clientOf, openWorld, rightToken, ROWS, snapshot, type Row, type World } from './registry.rows.js';
+import { clientOf, closeWorld, openWorld, rightToken, ROWS, snapshot, type Row, type World } from './registry.rows.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
 const table = overHttp.map((operation) => [operation.name, operation] as const);
@@ -51,7 +51,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld();
 }, PLATFORM_START_MS);
-afterAll(async () => world?.platform.stop());
+afterAll(async () => world && closeWorld(world));
 
 const call = async (operation: Operation, parts: OperationParts, token = rightToken(world, operation)) =>
   send(clientOf(world, operation, token), operation, parts);

@@ -8,12 +8,14 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
+  MailReceiver,
   makeHolderKey,
+  ManagementApi,
+  OpenIdProvider,
   registerManagementClient,
   startPlatform,
   waitUntil,
   Wallet,
-  type ManagementApi,
   type OperationParts,
   type RunningPlatform,
   type TenantApi,
@@ -26,6 +28,11 @@ export interface World {
   management: ManagementApi;
   /** A second management client, member of nothing. */
   stranger: ManagementApi;
+  /** Where people sign in. */
+  provider: OpenIdProvider;
+  mail: MailReceiver;
+  /** A person, member of nothing. */
+  person: ManagementApi;
   environmentId: string;
   tenant: TenantUnderTest;
   other: TenantUnderTest;
@@ -43,11 +50,15 @@ interface Things {
   user: string;
   webhook: string;
   client: string;
+  /** Id of somebody invited. */
+  member: string;
 }
 
 export type Location = 'body' | 'params' | 'query' | 'headers';
 
 export interface Row {
+  /** Who calls on the management host: the first management client, or a person. */
+  as?: 'person';
   /** Makes what it needs, so that it can be called again and again. */
   right: (world: World) => OperationParts | Promise<OperationParts>;
   /** A call that must be refused, and how. */
@@ -91,13 +102,38 @@ const takingUrl = async (): Promise<string> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve).unref());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
+/** Nobody's. */
+const invitation = () => ({ email: `${unique('guest-')}@people.example`, roles: ['issuer' as const] });
 
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
+/** The management API as a person who signs in at the provider. */
+const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider): Promise<ManagementApi> => {
+  const sub = unique('person-');
+  const { access_token } = await provider.signIn({
+    sub,
+    email: `${sub}@people.example`,
+    email_verified: true,
+    name: sub,
+  });
+  return new ManagementApi(platform.ready.management, access_token);
+};
+
+const AUDIENCE = 'https://management.example';
+
 export const openWorld = async (): Promise<World> => {
-  const platform = await startPlatform();
+  const provider = await OpenIdProvider.start(AUDIENCE);
+  const mail = await MailReceiver.start();
+  const platform = await startPlatform({
+    env: {
+      MANAGEMENT_OIDC_ISSUER: provider.issuer,
+      MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
+      SMTP_URL: mail.url,
+    },
+  });
   try {
     const management = await connectManagement(platform);
+    const person = await connectPerson(platform, provider);
     const [tenant, other, stranger] = await Promise.all([
       createTenantUnderTest(platform, management, 'acme'),
       createTenantUnderTest(platform, management, 'other'),
@@ -114,11 +150,34 @@ export const openWorld = async (): Promise<World> => {
       makeThings(management, other, other.api),
     ]);
     const tokenOf = Object.fromEntries(tokens) as Record<Role, string>;
-    return { platform, management, stranger, environmentId, tenant, other, tokenOf, own, foreign };
+    return {
+      platform,
+      management,
+      stranger,
+      provider,
+      mail,
+      person,
+      environmentId,
+      tenant,
+      other,
+      tokenOf,
+      own,
+      foreign,
+    };
   } catch (error) {
-    await platform.stop();
+    await closeWorld({ platform, provider, mail });
     throw error;
   }
+};
+
+export const closeWorld = async ({
+  platform,
+  provider,
+  mail,
+}: Pick<World, 'platform' | 'provider' | 'mail'>): Promise<void> => {
+  await platform.stop();
+  await provider.stop();
+  await mail.stop();
 };
 
 const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, api: TenantApi): Promise<Things> => {
@@ -129,7 +188,8 @@ const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, ap
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
-  return { did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId };
+  const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+  return { did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member };
 };
 
 const pageRow: Row = {
@@ -197,6 +257,13 @@ const publicDocument: Row = {
   refusal: { status: 405 },
 };
 
+/** An invitation nobody has accepted, by the link in its e-mail. */
+const acceptance = async ({ mail, management, tenant }: World): Promise<OperationParts> => {
+  const body = invitation();
+  expectStatus(await management.members.invite(tenant.id, body), 200);
+  return { body: { token: (await mail.linkTo(body.email)).searchParams.get('token')! } };
+};
+
 /** A row for every HTTP operation; the suite fails when one is missing or too many. */
 export const ROWS: Record<string, Row> = {
   'management.issue-token': {
@@ -255,6 +322,64 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, clientId: 'short' } }),
     refusal: { status: 400, param: 'clientId', location: 'params' },
     foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client } }),
+  },
+
+  'management.retrieve-user-information': {
+    as: 'person',
+    right: () => ({}),
+    wrong: () => ({ method: 'POST' }),
+    refusal: { status: 405 },
+  },
+  'management.update-user-information': {
+    as: 'person',
+    right: () => ({ body: { name: 'Ada Lovelace' } }),
+    wrong: () => ({ body: { name: '' } }),
+    refusal: { status: 400, param: 'name', location: 'body' },
+  },
+  'management.invite-member': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: invitation() }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { ...invitation(), email: 'nobody' } }),
+    refusal: { status: 400, param: 'email', location: 'body' },
+    foreign: () => ({ params: { tenantId: NO_SUCH }, body: invitation() }),
+  },
+  'management.list-members': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 0 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.retrieve-member': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, userId: own.member } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
+  },
+  'management.update-membership': {
+    right: ({ tenant, own }) => ({
+      params: { tenantId: tenant.id, userId: own.member },
+      body: { roles: ['issuer', 'auditor'] },
+    }),
+    wrong: ({ tenant, own }) => ({ params: { tenantId: tenant.id, userId: own.member }, body: { roles: [] } }),
+    refusal: { status: 400, param: 'roles', location: 'body' },
+    foreign: ({ tenant, foreign }) => ({
+      params: { tenantId: tenant.id, userId: foreign.member },
+      body: { roles: ['issuer'] },
+    }),
+  },
+  'management.delete-membership': {
+    right: async ({ management, tenant }) => {
+      const { userId } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+      return { params: { tenantId: tenant.id, userId } };
+    },
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
+  },
+  'management.accept-invitation': {
+    as: 'person',
+    right: acceptance,
+    wrong: () => ({ body: { token: 'nonsense' } }),
+    refusal: { status: 400, param: 'token', location: 'body' },
   },
 
   'dids.create-did': {
@@ -476,11 +601,16 @@ export const snapshot = async ({ management, tenant }: World): Promise<string> =
     api.webhooks.list(query),
     management.tenants.list(query),
     management.clients.list(tenant.id, query),
+    management.members.list(tenant.id, query),
   ]);
   return JSON.stringify(lists.map((list) => expectStatus(list as { status: number; body: unknown } as never, 200)));
 };
 
-export const rightToken = ({ management, tenant }: World, { access }: Operation): string | undefined =>
-  access.kind === 'management' ? management.client.token : access.kind === 'roles' ? tenant.token : undefined;
+export const rightToken = ({ management, person, tenant }: World, { name, access }: Operation): string | undefined =>
+  access.kind === 'management'
+    ? (ROWS[name]?.as === 'person' ? person : management).client.token
+    : access.kind === 'roles'
+      ? tenant.token
+      : undefined;
 
 export { clientToken };

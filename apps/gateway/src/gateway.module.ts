@@ -3,6 +3,7 @@ import { OPERATIONS } from '@attestry/contracts';
 import type { EngineNeed, Hosted } from '@attestry/service-kit';
 import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
+import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
 import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
@@ -25,6 +26,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     ObserveRequests,
     RateLimits,
     TokenVerifier,
+    UserTokenVerifier,
     Authenticate,
     OperationData,
     RunOperation,

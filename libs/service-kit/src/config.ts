@@ -67,6 +67,10 @@ const httpUrl = (s: string) => {
   const url = URL.canParse(s) ? new URL(s) : undefined;
   return url && /^https?:$/.test(url.protocol) ? s : fail('must be an http or https URL');
 };
+const mailAddress = (s: string) =>
+  /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(s)
+    ? s
+    : fail('must be an e-mail address, with or without a name before it');
 /** With one of these schemes; what it says beside that is the client's to judge. */
 const urlOf =
   (...schemes: string[]) =>
@@ -373,6 +377,41 @@ export const SETTINGS = {
     (s) => (s.length >= 32 ? s : fail('must have at least 32 characters')),
     { secret: true, ...optional },
   ),
+  managementOidcIssuer: setting(
+    'MANAGEMENT_OIDC_ISSUER',
+    'Issuer of the OpenID provider whose access tokens (`typ: at+jwt`, RFC 9068) people present to the management API; its keys are found by discovery. Default: machine clients only.',
+    '',
+    httpUrl,
+    optional,
+  ),
+  managementOidcAudience: setting(
+    'MANAGEMENT_OIDC_AUDIENCE',
+    'Audience of those access tokens. Default: the address of the management API.',
+    '',
+    text,
+    optional,
+  ),
+  smtpUrl: setting(
+    'SMTP_URL',
+    'Mail server that e-mail is handed to: `smtp://` or `smtps://user:password@host:port`. Default: each e-mail is written to `<DATA_DIR>/mail`, and its path is logged.',
+    '',
+    urlOf('smtp:', 'smtps:'),
+    { secret: true, ...optional },
+  ),
+  mailFrom: setting(
+    'MAIL_FROM',
+    'Sender of e-mail, `a@b.example` or `Name <a@b.example>`. Default: `attestry@` the management host.',
+    '',
+    mailAddress,
+    optional,
+  ),
+  invitationUrl: setting(
+    'INVITATION_URL',
+    'Page that the links of invitations lead to; `?token=` is added. It calls `POST /v1/invitations/accept`. Default `<scheme>://<first authorization host>/invitation`.',
+    '',
+    httpUrl,
+    optional,
+  ),
   contextUrl: setting(
     'CONTEXT_URL',
     'Address of the immutable JSON-LD context of this platform; its path must be `/v1`, and its host must reach the gateway. Default `<scheme>://contexts.<base>/v1`.',
@@ -492,12 +531,13 @@ type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['p
 
 export interface PlatformConfigValues extends Omit<
   Parsed,
-  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl'
+  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl' | 'invitationUrl'
 > {
   baseDomain: string;
   managementDomain: string;
   environments: EnvironmentConfig[];
   contextUrl: string;
+  invitationUrl: string;
 }
 
 /** Has each value as a property, none of which is named twice. */
@@ -565,6 +605,8 @@ export const parseConfig = (
     const { service } = parsed;
     if (!parsed.masterKey && service !== 'gateway') faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
+    if (parsed.managementOidcIssuer !== undefined && !parsed.managementOidcIssuer.startsWith('https:'))
+      faults.push('MANAGEMENT_OIDC_ISSUER must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
     if (!parsed.baseDomain && !parsed.environments)
       faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
@@ -579,13 +621,16 @@ export const parseConfig = (
   if (purpose === 'run') faults.push(...sharedFaults(parsed));
   if (faults.length) throw new ConfigError(faults);
   const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
+  const environments = parsed.environments ?? [defaultEnvironment(baseDomain)];
   return new PlatformConfig({
     ...parsed,
     ...(port !== undefined && { port }),
     baseDomain,
     managementDomain: parsed.managementDomain ?? `management.${baseDomain}`,
-    environments: parsed.environments ?? [defaultEnvironment(baseDomain)],
+    environments,
     contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
+    invitationUrl:
+      parsed.invitationUrl ?? `${parsed.publicScheme}://${environments[0]!.authorizationServerDomain}/invitation`,
   });
 };
 

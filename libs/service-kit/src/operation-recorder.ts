@@ -76,6 +76,7 @@ export class OperationRecorder {
       operation: operation.name,
       ...(outcome === 'START' && { deadline: context.deadline }),
       ...((caller.kind === 'client' || caller.kind === 'management') && { clientId: caller.clientId }),
+      ...(caller.kind === 'user' && { managementUserId: caller.userId }),
       metadata,
       ...(data !== undefined && { data }),
       ...(about && { about }),

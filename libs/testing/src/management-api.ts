@@ -8,7 +8,7 @@ import { TenantApi } from './tenant-api.js';
 type Schemas = components['schemas'];
 type PageQuery = paths['/v1/tenants']['get']['parameters']['query'];
 
-/** The management API by resource, as one management client. */
+/** The management API by resource, as one management client or one person. */
 export class ManagementApi {
   readonly client: ApiClient;
   private readonly calls;
@@ -45,6 +45,34 @@ export class ManagementApi {
         answerTo(client.GET(all, { params: { path: { tenantId }, query } })),
       delete: (tenantId: string, clientId: string) =>
         answerTo(client.DELETE(one, { params: { path: { tenantId, clientId } } })),
+    };
+  }
+
+  get user() {
+    const { client, answerTo } = this.calls;
+    return {
+      retrieve: () => answerTo(client.GET('/v1/userinfo')),
+      update: (name: string) => answerTo(client.PUT('/v1/userinfo', { body: { name } })),
+    };
+  }
+
+  get members() {
+    const { client, answerTo } = this.calls;
+    const all = '/v1/tenants/{tenantId}/members';
+    const one = '/v1/tenants/{tenantId}/members/{userId}';
+    const membership = '/v1/tenants/{tenantId}/memberships/{userId}';
+    return {
+      invite: (tenantId: string, body: Schemas['InviteMemberRequest']) =>
+        answerTo(client.POST('/v1/tenants/{tenantId}/invitations', { params: { path: { tenantId } }, body })),
+      accept: (token: string) => answerTo(client.POST('/v1/invitations/accept', { body: { token } })),
+      list: (tenantId: string, query?: PageQuery) =>
+        answerTo(client.GET(all, { params: { path: { tenantId }, query } })),
+      retrieve: (tenantId: string, userId: string) =>
+        answerTo(client.GET(one, { params: { path: { tenantId, userId } } })),
+      update: (tenantId: string, userId: string, roles: Role[]) =>
+        answerTo(client.PUT(membership, { params: { path: { tenantId, userId } }, body: { roles } })),
+      delete: (tenantId: string, userId: string) =>
+        answerTo(client.DELETE(membership, { params: { path: { tenantId, userId } } })),
     };
   }
 }

@@ -196,7 +196,12 @@ export class Edge {
       this.checkRate(edge.rate);
       throw error;
     }
-    const clientId = caller.kind === 'client' || caller.kind === 'management' ? caller.clientId : undefined;
+    const clientId =
+      caller.kind === 'client' || caller.kind === 'management'
+        ? caller.clientId
+        : caller.kind === 'user'
+          ? `user:${caller.userId}`
+          : undefined;
     edge.rate = await this.rates.count('api', {
       address,
       ...(tenantId && { tenantId }),

@@ -3,6 +3,11 @@ import type { JsonSchema } from './json-schema.js';
 
 /** What TypeScript tells of the classes that operations name: at run time nobody would know. */
 export const SHAPES: Readonly<Record<string, JsonSchema>> = {
+  AcceptInvitationRequest: {
+    type: 'object',
+    properties: { token: { type: 'string', description: 'From the link of the e-mail.' } },
+    required: ['token'],
+  },
   AccessTokenResponse: {
     type: 'object',
     properties: {
@@ -145,6 +150,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       watermarkImageUrl: { type: 'string' },
     },
   },
+  CredentialEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
   CredentialFormat: {
     type: 'string',
     enum: ['ldp_vc', 'jwt_vc_json'],
@@ -352,6 +358,20 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['grant_type', 'pre-authorized_code'],
     description: 'Form fields of the token endpoint. OID4VCI §6.1',
   },
+  InvitationResult: {
+    type: 'object',
+    properties: {
+      userId: { type: 'string' },
+      status: { $ref: '#/components/schemas/MemberStatus' },
+      inviteExpiresAt: { type: 'string' },
+    },
+    required: ['userId', 'status', 'inviteExpiresAt'],
+  },
+  InviteMemberRequest: {
+    type: 'object',
+    properties: { email: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
+    required: ['email', 'roles'],
+  },
   JwkSet: {
     type: 'object',
     properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: {} } } },
@@ -457,6 +477,31 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['keys', 'registered', 'initialDidDocument'],
   },
+  Member: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: "The user's id." },
+      email: { type: 'string' },
+      name: { type: 'string' },
+      status: { $ref: '#/components/schemas/MemberStatus' },
+      roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
+      inviteExpiresAt: {
+        type: 'string',
+        description: 'Absent for who was never invited: the person who made the tenant.',
+      },
+    },
+    required: ['id', 'email', 'name', 'status', 'roles'],
+  },
+  MemberParams: {
+    type: 'object',
+    properties: { tenantId: { type: 'string' }, userId: { type: 'string' } },
+    required: ['tenantId', 'userId'],
+  },
+  MemberStatus: {
+    type: 'string',
+    enum: ['Active', 'Pending', 'Expired'],
+    description: 'Derived on read: an invitation that was not accepted in time is `Expired` (facts 1).',
+  },
   Membership: {
     type: 'object',
     properties: {
@@ -467,6 +512,15 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['roles'],
+  },
+  MembershipUpdate: {
+    type: 'object',
+    properties: {
+      userId: { type: 'string' },
+      tenantId: { type: 'string' },
+      roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
+    },
+    required: ['userId', 'tenantId', 'roles'],
   },
   NonceResponse: { type: 'object', properties: { c_nonce: { type: 'string' } }, required: ['c_nonce'] },
   OfferLifetime: {
@@ -982,6 +1036,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['kid', 'publishedUntil'],
   },
+  PricingPlan: {
+    type: 'object',
+    properties: { type: { type: 'string' }, endDate: { type: 'string', description: 'Absent: no end.' } },
+    required: ['type'],
+  },
   Region: {
     type: 'object',
     properties: {
@@ -1038,6 +1097,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['access_token', 'expires_in', 'token_type'],
   },
+  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated'] },
   TransactionCodeConfiguration: {
     type: 'object',
     properties: {
@@ -1045,6 +1105,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       description: { type: 'string' },
     },
   },
+  UpdateMembershipRequest: {
+    type: 'object',
+    properties: { roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
+    required: ['roles'],
+  },
+  UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   User: {
     type: 'object',
     properties: { id: { type: 'string' }, claims: { type: 'object', additionalProperties: {} } },
@@ -1079,6 +1145,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description: 'Metadata of an issued credential; claim values are not kept.',
   },
   UserCredentialsParams: { type: 'object', properties: { userId: { type: 'string' } }, required: ['userId'] },
+  UserInformation: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      email: { type: 'string', description: 'Empty while no provider has vouched for one.' },
+      name: { type: 'string' },
+      pricingPlan: { $ref: '#/components/schemas/PricingPlan' },
+      status: { type: 'string', description: '`Active`' },
+    },
+    required: ['id', 'email', 'name', 'pricingPlan', 'status'],
+    description: 'The person who calls.',
+  },
   UserParams: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
   WebSemanticConfiguration: {
     type: 'object',
@@ -1197,7 +1275,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { webhookId: { type: 'string' }, event: { $ref: '#/components/schemas/WebhookEventReference' } },
     required: ['webhookId', 'event'],
   },
-  WebhookEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
+  WebhookEvent: {
+    anyOf: [{ $ref: '#/components/schemas/CredentialEvent' }, { $ref: '#/components/schemas/ToldEventName' }],
+  },
   WebhookEventReference: {
     type: 'object',
     properties: {

@@ -14,20 +14,21 @@ const told = <Data extends { tenantId: string }>(
   ...members: Exclude<keyof Data & string, 'tenantId'>[]
 ): ToldEvent => ({ of, members });
 
+const NAMES = ['DidCreated', 'TenantClientCreated'] as const;
+export type ToldEventName = (typeof NAMES)[number];
+
 /**
- * What a webhook can subscribe to beside issued credentials. A line here is all that a further one needs: its name for
- * receivers, the fact it follows from, and its payload: ids and words, never a personal value.
+ * What a webhook can subscribe to beside issued credentials. A name above and a line here are all that a further one needs:
+ * the fact it follows from, and its payload: ids and words, never a personal value.
  */
-export const TOLD_EVENTS = {
+export const TOLD_EVENTS: Readonly<Record<ToldEventName, ToldEvent>> = {
   DidCreated: told(didCreated, 'did', 'method'),
   TenantClientCreated: told(clientCreated, 'clientId', 'roles'),
-} as const satisfies Record<string, ToldEvent>;
-
-export type ToldEventName = keyof typeof TOLD_EVENTS;
+};
 
 /** Names of the events of webhooks that follow from a subject of the feed. */
 export const toldBy = (subject: string): ToldEventName[] =>
-  (Object.keys(TOLD_EVENTS) as ToldEventName[]).filter((name) => TOLD_EVENTS[name].of.subject === subject);
+  NAMES.filter((name) => TOLD_EVENTS[name].of.subject === subject);
 
 /** The members that are told, in the order of the declaration. */
 export const toldPayload = (name: ToldEventName, data: object): Readonly<Record<string, unknown>> =>

@@ -51,6 +51,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/invitations/accept': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Accept an invitation as the person who calls */
+    post: operations['acceptInvitation'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/tenants': {
     parameters: {
       query?: never;
@@ -122,10 +139,101 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/tenants/{tenantId}/invitations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Invite a tenant member */
+    post: operations['inviteMember'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/members': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve tenant members */
+    get: operations['listMembers'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/members/{userId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve a tenant member */
+    get: operations['retrieveMember'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/memberships/{userId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /** Update a tenant membership */
+    put: operations['updateMembership'];
+    post?: never;
+    /** Delete a tenant membership; its rights end at once */
+    delete: operations['deleteMembership'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/userinfo': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve user information of the caller */
+    get: operations['retrieveUserInformation'];
+    /** Update user information of the caller */
+    put: operations['updateUserInformation'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
+    AcceptInvitationRequest: {
+      /** @description From the link of the e-mail. */
+      token: string;
+    };
     Client: {
       clientId: string;
       name: string;
@@ -185,6 +293,16 @@ export interface components {
       param: string;
       value?: unknown;
     };
+    InvitationResult: {
+      inviteExpiresAt: string;
+      status: components['schemas']['MemberStatus'];
+      userId: string;
+    };
+    InviteMemberRequest: {
+      /** @description Must be an e-mail address. */
+      email: string;
+      roles: components['schemas']['Role'][];
+    };
     JwkSet: {
       keys: {
         [key: string]: unknown;
@@ -198,10 +316,30 @@ export interface components {
       /** @description The kind of fault. */
       type: string;
     };
+    Member: {
+      email: string;
+      /** @description The user's id. */
+      id: string;
+      /** @description Absent for who was never invited: the person who made the tenant. */
+      inviteExpiresAt?: string;
+      name: string;
+      roles: components['schemas']['Role'][];
+      status: components['schemas']['MemberStatus'];
+    };
     Membership: {
       /** @description Roles of the caller in the tenant. */
       roles: components['schemas']['Role'][];
     };
+    MembershipUpdate: {
+      roles: components['schemas']['Role'][];
+      tenantId: string;
+      userId: string;
+    };
+    /**
+     * @description Derived on read: an invitation that was not accepted in time is `Expired` (facts 1).
+     * @enum {string}
+     */
+    MemberStatus: 'Active' | 'Pending' | 'Expired';
     /** @description RFC 6749 section 5.2. */
     OAuthError: {
       error: string;
@@ -216,6 +354,11 @@ export interface components {
     };
     PageOfEnvironment: {
       data: components['schemas']['Environment'][];
+      /** @description `cursor` of the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfMember: {
+      data: components['schemas']['Member'][];
       /** @description `cursor` of the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -680,6 +823,11 @@ export interface components {
       | 'tenant-members:search'
       | 'tenant-members:sync'
       | 'tenant-members:validate';
+    PricingPlan: {
+      /** @description Absent: no end. */
+      endDate?: string;
+      type: string;
+    };
     Region: {
       displayName: string;
       id: string;
@@ -725,6 +873,23 @@ export interface components {
       expires_in: number;
       /** @constant */
       token_type: 'Bearer';
+    };
+    UpdateMembershipRequest: {
+      roles: components['schemas']['Role'][];
+    };
+    UpdateUserInformationRequest: {
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+    };
+    /** @description The person who calls. */
+    UserInformation: {
+      /** @description Empty while no provider has vouched for one. */
+      email: string;
+      id: string;
+      name: string;
+      pricingPlan: components['schemas']['PricingPlan'];
+      /** @description `Active` */
+      status: string;
     };
   };
   responses: {
@@ -1119,6 +1284,43 @@ export interface operations {
       503: components['responses']['ManagementUnavailable'];
     };
   };
+  acceptInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['AcceptInvitationRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MembershipUpdate'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
   listTenants: {
     parameters: {
       query?: {
@@ -1360,6 +1562,261 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  inviteMember: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InviteMemberRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InvitationResult'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  listMembers: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfMember'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  retrieveMember: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Member'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  updateMembership: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateMembershipRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MembershipUpdate'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  deleteMembership: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done; no content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  retrieveUserInformation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['UserInformation'];
+        };
+      };
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  updateUserInformation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateUserInformationRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['UserInformation'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];

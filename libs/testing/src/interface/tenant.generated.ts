@@ -640,6 +640,8 @@ export interface components {
       backgroundColor?: string;
       watermarkImageUrl?: string;
     };
+    /** @enum {string} */
+    CredentialEvent: 'OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary';
     /**
      * @description Formats of the credential configurations, as in OID4VCI Appendix A.
      * @enum {string}
@@ -904,6 +906,8 @@ export interface components {
       details?: components['schemas']['ErrorDetail'][];
       message: string;
     };
+    /** @enum {string} */
+    ToldEventName: 'DidCreated' | 'TenantClientCreated';
     TransactionCodeConfiguration: {
       description?: string;
       /**
@@ -970,8 +974,7 @@ export interface components {
       event: components['schemas']['WebhookEventReference'];
       webhookId: string;
     };
-    /** @enum {string} */
-    WebhookEvent: 'OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary';
+    WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['ToldEventName'];
     /** @description What a delivery tells of: `event` in its body, without the payload. */
     WebhookEventReference: {
       /** @description Constant over all deliveries of the event. */
