@@ -90,7 +90,7 @@ describe('a person who signs in at the OpenID provider', () => {
     const { id } = expectStatus(await ada.user.retrieve(), 200);
     await waitUntil(
       async () => {
-        const { data } = expectStatus(await own.analytics.list({ managementUserIds: id }), 200);
+        const { data } = expectStatus(await own.analytics.list({ managementUserIds: [id] }), 200);
         return data.some(({ type }) => type === 'TENANT_CREATE_SUCCESS');
       },
       { what: "the person's call in the tenant's trail" },
