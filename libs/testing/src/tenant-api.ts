@@ -24,6 +24,7 @@ import {
   type CreateDidRequest,
   type CreateUserRequest,
   type DidRecord,
+  type RetrievedDid,
   type JwtVcConfiguration,
   type JwtVcConfigurationRequest,
   type ListedDid,
@@ -64,7 +65,7 @@ export class TenantApi {
   readonly dids = {
     create: (body: CreateDidRequest): Promise<Answer<DidRecord>> => this.client.call(createDid, { body }),
     list: (query?: Query): Promise<Answer<PageOf<ListedDid>>> => this.client.call(listDids, { query }),
-    retrieve: (id: string): Promise<Answer<DidRecord>> => this.client.call(retrieveDid, { params: { id } }),
+    retrieve: (id: string): Promise<Answer<RetrievedDid>> => this.client.call(retrieveDid, { params: { id } }),
     delete: (id: string): Promise<Answer<undefined>> => this.client.call(deleteDid, { params: { id } }),
   };
 
