@@ -1,3 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +28,7 @@ import type { FeedMessage } from '@attestry/messaging';
 import { chosenEngines, verifyDomainLinkage, waitUntil, type DidDocument } from '@attestry/testing';
 import {
   openEngines,
+  Outbound,
   parseConfig,
   ServiceClient,
   startServices,
@@ -35,6 +39,7 @@ import { did as aggregate, didStream } from './did/did.state.js';
 import { startDeletion } from './did/did.decisions.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { didsService } from './index.js';
+import { PublishedDocuments } from './resolution/published-documents.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 const pass = (ms: number) => (clock.time += ms);
@@ -51,7 +56,10 @@ let asked: string[] = [];
 
 const start = async (): Promise<void> => {
   engines = await chosenEngines(
-    await openEngines(parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir }), { clock }),
+    await openEngines(
+      parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' }),
+      { clock },
+    ),
   );
   try {
     services = await startServices([didsService], engines);
@@ -85,6 +93,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+/** Where nobody listens. */
+const NOBODY = 'localhost:1';
 let count = 0;
 const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const newTenant = (): TenantContext => {
@@ -311,16 +321,18 @@ describe('the list', () => {
 describe('retrieving', () => {
   it('gives what creating gave', async () => {
     const tenant = newTenant();
-    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, 'a.example')])
+    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, NOBODY)])
       expect(await retrieve(tenant, made.did)).toEqual(made);
   });
 
   it('is a 404 for what is not there and a 400 for what is no DID', async () => {
     const tenant = newTenant();
     for (const id of [
-      'did:web:nobody.example',
+      'did:web:localhost%3A1',
+      `did:web:${tenant.host.replace(':', '%3A')}:nobody`,
       'did:ion:abc',
-      'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp',
+      'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooW',
+      'did:jwk:e30',
     ])
       expect(await refusal(retrieve(tenant, id))).toMatchObject({ kind: 'notFound', code: 'NotFound' });
     for (const call of [retrieve, remove])
@@ -329,6 +341,119 @@ describe('retrieving', () => {
           kind: 'invalid',
           details: [{ param: 'id', location: 'params', value: id }],
         });
+  });
+});
+
+describe('with documents on other hosts', () => {
+  let server: Server;
+  let host: string;
+  /** What a path answers. */
+  const paths = new Map<string, (response: ServerResponse) => void>();
+  let requests: string[] = [];
+  const publish = (path: string, value: unknown) =>
+    paths.set(path, (response) => response.end(typeof value === 'string' ? value : JSON.stringify(value)));
+
+  beforeAll(async () => {
+    server = createServer(({ url }, response) => {
+      requests.push(url!);
+      const answer = paths.get(url!);
+      if (answer) return answer(response);
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    host = `localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+  const didAt = (path: string) => `did:web:${host.replace(':', '%3A')}:${path}`;
+
+  it('a did:web of the tenant is complete when its document is seen there, and from then on [T16] [T23] [T30]', async () => {
+    const tenant = newTenant();
+    const made = await createWeb(tenant, `${host}/units`);
+    expect(made).toMatchObject({ did: didAt('units'), registrationStatus: 'PROCESSING' });
+    requests = [];
+    expect(await Promise.all(Array.from({ length: 5 }, () => retrieve(tenant, made.did)))).toEqual(
+      Array.from({ length: 5 }, () => made),
+    );
+    expect(requests).toEqual(['/units/did.json']);
+    const document = made.localMetadata.initialDidDocument;
+    publish('/units/did.json', { ...document, authentication: [] });
+    await waitUntil(async () => {
+      expect(await retrieve(tenant, made.did)).toEqual(made);
+      return requests.length > 1;
+    });
+    publish('/units/did.json', JSON.stringify(document, null, 2));
+    await waitUntil(async () => (await retrieve(tenant, made.did)).registrationStatus === 'COMPLETED');
+    expect(await retrieve(tenant, made.did)).toEqual({ ...made, registrationStatus: 'COMPLETED' });
+    expect((await streamOf(tenant, made.did)).map(({ type }) => type)).toEqual(['DidCreated', 'DidPublicationSeen']);
+    paths.delete('/units/did.json');
+    requests = [];
+    expect(await retrieve(tenant, made.did)).toMatchObject({ registrationStatus: 'COMPLETED' });
+    expect(requests).toEqual([]);
+  });
+
+  it('DIDs of others resolve to their document, without metadata [T30]', async () => {
+    const tenant = newTenant();
+    const did = didAt('other');
+    const didDocument = { '@context': 'https://www.w3.org/ns/did/v1', id: did, service: [] };
+    publish('/other/did.json', didDocument);
+    expect(await retrieve(tenant, did)).toEqual({ did, didDocument });
+    paths.delete('/other/did.json');
+    // Kept for a minute, for every tenant.
+    expect(await retrieve(newTenant(), did)).toEqual({ did, didDocument });
+    const key = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+    expect(await retrieve(tenant, key)).toEqual({ did: key, didDocument: expect.objectContaining({ id: key }) });
+    const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    const didJwk = `did:jwk:${Buffer.from(JSON.stringify(jwk)).toString('base64url')}`;
+    expect(await retrieve(tenant, didJwk)).toMatchObject({
+      did: didJwk,
+      didDocument: { verificationMethod: [{ id: `${didJwk}#0`, publicKeyJwk: jwk }] },
+    });
+    expect(await list(tenant)).toEqual({ data: [] });
+  });
+
+  it('of which one is a key of another tenant: its public document and nothing else', async () => {
+    const made = await createKey(newTenant());
+    expect(await retrieve(newTenant(), made.did)).toEqual({
+      did: made.did,
+      didDocument: made.localMetadata.initialDidDocument,
+    });
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['another DID', (response) => response.end(JSON.stringify({ id: 'did:web:other.example' }))],
+    ['no JSON', (response) => response.end('<html></html>')],
+    ['null', (response) => response.end('null')],
+    ['a redirect', (response) => response.writeHead(302, { location: '/redirected/did.json' }).end()],
+    ['an error', (response) => response.writeHead(500).end(JSON.stringify({ id: didAt('an-error') }))],
+    ['too much', (response) => response.end(JSON.stringify({ id: didAt('too-much'), x: 'x'.repeat(300_000) }))],
+    ['nothing at all', () => undefined],
+  ])('an answer of %s is a 404', async (name, answer) => {
+    const path = name.replaceAll(' ', '-');
+    paths.set(`/${path}/did.json`, answer);
+    publish('/redirected/did.json', { id: didAt(path) });
+    requests = [];
+    expect(await refusal(retrieve(newTenant(), didAt(path)))).toMatchObject({ kind: 'notFound', code: 'NotFound' });
+    expect(requests).toEqual([`/${path}/did.json`]);
+  });
+
+  it('private targets are not asked where they are not allowed', async () => {
+    const guarded = new Outbound(false);
+    const config = parseConfig({ NODE_ENV: 'test' });
+    publish('/private/did.json', { id: didAt('private') });
+    requests = [];
+    expect(await new PublishedDocuments(guarded, config).fetch(didAt('private'))).toBeUndefined();
+    expect(requests).toEqual([]);
+    await guarded.close();
+  });
+
+  it('what the tenant has deleted does not resolve for it', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    await remove(tenant, did);
+    expect(await refusal(retrieve(tenant, did))).toMatchObject({ kind: 'notFound' });
   });
 });
 

@@ -9,6 +9,8 @@ import { DidsReactions } from './dids.reactions.js';
 import { ListDidsHandler } from './list-dids/list-dids.js';
 import { ReleaseIssuerKeyHandler } from './release-issuer-key/release-issuer-key.js';
 import { ReserveIssuerKeyHandler } from './reserve-issuer-key/reserve-issuer-key.js';
+import { DidResolution } from './resolution/did-resolution.js';
+import { PublishedDocuments } from './resolution/published-documents.js';
 import { RetrieveDidHandler } from './retrieve-did/retrieve-did.js';
 import { RetrieveDidConfigurationHandler } from './retrieve-did-configuration/retrieve-did-configuration.js';
 import { RetrieveDidDocumentHandler } from './retrieve-did-document/retrieve-did-document.js';
@@ -24,6 +26,8 @@ import { RetrieveDidDocumentHandler } from './retrieve-did-document/retrieve-did
     RetrieveDidDocumentHandler,
     RetrieveDidConfigurationHandler,
     LinkageCredentials,
+    PublishedDocuments,
+    DidResolution,
     // what issuance asks
     ReserveIssuerKeyHandler,
     ReleaseIssuerKeyHandler,

@@ -44,6 +44,8 @@ export interface World {
 /** Ids of one thing of each kind. */
 interface Things {
   did: string;
+  /** A did:web of a host where nobody listens. */
+  unpublished: string;
   jwtVc: string;
   webSemantic: string;
   offer: string;
@@ -182,6 +184,8 @@ export const closeWorld = async ({
 
 const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, api: TenantApi): Promise<Things> => {
   const did = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
+  const web = { method: 'web', options: { url: `localhost:1/${unique('u')}` } } as const;
+  const unpublished = expectStatus(await api.dids.create(web), 201).did;
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
@@ -189,7 +193,7 @@ const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, ap
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
-  return { did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member };
+  return { did, unpublished, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member };
 };
 
 const pageRow: Row = {
@@ -392,7 +396,8 @@ export const ROWS: Record<string, Row> = {
     right: ({ own }) => ({ params: { id: own.did } }),
     wrong: () => ({ params: { id: 'did' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
-    foreign: ({ foreign }) => ({ params: { id: foreign.did } }),
+    // Its did:key would resolve, as anybody's does; this one is published nowhere.
+    foreign: ({ foreign }) => ({ params: { id: foreign.unpublished } }),
   },
   'dids.delete-did': {
     right: async ({ tenant }) => ({

@@ -1,6 +1,7 @@
 import { ECDH, createPublicKey, hash, type KeyObject, type webcrypto } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
+import { isBls12381G2Point } from './bls12381.js';
 import type { KeyAlgorithm, PublicJwk } from './key-vault.js';
 
 /** A key, multikey or DID that is malformed, of an unknown kind, or not on its curve. */
@@ -105,6 +106,18 @@ export const decodeMultikey = (multikey: string): PublicJwk => {
   if (!crv) throw new InvalidKey('the multikey is neither P-256, Ed25519 nor X25519');
   if (crv === 'Ed25519') assertEd25519Point(key);
   return { kty: 'OKP', crv, x: Buffer.from(key).toString('base64url') };
+};
+
+/** The same for a BLS12-381 key in G2, which no proof of ours accepts. @throws InvalidKey */
+export const decodeBls12381G2Multikey = (multikey: string): PublicJwk => {
+  if (!/^z[1-9A-HJ-NP-Za-km-z]{120,140}$/.test(multikey))
+    throw new InvalidKey('a multikey is z and base58btc characters');
+  const bytes = base58.decode(multikey.slice(1));
+  const [first, second] = MULTICODEC.Bls12381G2;
+  const key = bytes.subarray(2);
+  if (bytes[0] !== first || bytes[1] !== second || !isBls12381G2Point(key))
+    throw new InvalidKey('the multikey is no BLS12-381 key in G2');
+  return { kty: 'OKP', crv: 'Bls12381G2', x: Buffer.from(key).toString('base64url') };
 };
 
 const decompressP256 = (compressed: Uint8Array): PublicJwk => {

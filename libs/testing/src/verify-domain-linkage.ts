@@ -1,4 +1,4 @@
-import * as didKey from '@digitalbazaar/did-method-key';
+import { driver } from '@digitalbazaar/did-method-key';
 import { Ed25519Signature2018 } from '@digitalbazaar/ed25519-signature-2018';
 import { Ed25519VerificationKey2018 } from '@digitalbazaar/ed25519-verification-key-2018';
 import { defaultDocumentLoader, verifyCredential, type DocumentLoader } from '@digitalbazaar/vc';
@@ -19,16 +19,19 @@ const CONTEXT = {
   ],
 };
 
-const didKeys = didKey.driver();
+const didKeys = driver();
 didKeys.use({
   multibaseMultikeyHeader: 'z6Mk',
   fromMultibase: async ({ publicKeyMultibase: fingerprint }) =>
     Ed25519VerificationKey2018.fromFingerprint({ fingerprint }),
 });
 
-/** A did:key resolved by the library of Digital Bazaar, any other as `others` says. */
+/** The document that the library of Digital Bazaar makes of an Ed25519 did:key. */
+export const didKey = async (did: string): Promise<DidDocument> => (await didKeys.get({ did })) as DidDocument;
+
+/** A did:key resolved by that library, any other as `others` says. */
 const documentOf = async (did: string, others: (did: string) => Promise<DidDocument>): Promise<DidDocument> =>
-  did.startsWith('did:key:') ? ((await didKeys.get({ did })) as DidDocument) : others(did);
+  did.startsWith('did:key:') ? didKey(did) : others(did);
 
 export interface LinkageVerification {
   /** Default: now. */

@@ -3,7 +3,7 @@ import { DataIntegrityProof } from '@digitalbazaar/data-integrity';
 import { cryptosuite } from '@digitalbazaar/eddsa-rdfc-2022-cryptosuite';
 import * as vc from '@digitalbazaar/vc';
 import { base58 } from '@scure/base';
-import type { PublicJwk } from '@attestry/keys';
+import { encodeMultikey, type PublicJwk } from '@attestry/keys';
 import { didKeyOf, didWebDocument, shortKeyId, type NewDid, type VaultKey } from './did-document.js';
 
 /** Ed25519 key of a seed (RFC 8410 PKCS#8). */
@@ -194,6 +194,50 @@ describe('did:web', () => {
       `${did}#zvwRjXUKGf`,
     ]);
     expect(() => shortKeyId('abcdefghij', new Set(['abcdefghij']))).toThrow('already');
+  });
+});
+
+// What a browser and the libraries of others do with the keys of a document.
+describe('the keys of a did:web document', () => {
+  const generated = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
+  const { document } = didWebDocument('did:web:acme.example', [
+    p256Key,
+    { ...ed25519Key, publicJwk: generated },
+    blsKey,
+    x25519Key,
+  ]);
+  interface Shown {
+    id: string;
+    type: string;
+    publicKeyJwk?: object;
+    publicKeyBase58?: string;
+  }
+  const methods = [...(document['verificationMethod'] as Shown[]), ...(document['keyAgreement'] as Shown[])];
+  const [p, e, b, x] = methods as [Shown, Shown, Shown, Shown];
+  const raw = (base: Shown) => Uint8Array.from(base58.decode(base.publicKeyBase58!));
+
+  it('are imported by Web Crypto', async () => {
+    const { subtle } = globalThis.crypto;
+    const ec = { name: 'ECDSA', namedCurve: 'P-256' };
+    expect(await subtle.importKey('jwk', p.publicKeyJwk!, ec, true, ['verify'])).toMatchObject({ type: 'public' });
+    const ed = await subtle.importKey('raw', raw(e), 'Ed25519', true, ['verify']);
+    expect((await subtle.exportKey('jwk', ed)).x).toBe(generated.x);
+    const agreement = await subtle.importKey('raw', raw(x), 'X25519', true, []);
+    expect((await subtle.exportKey('jwk', agreement)).x).toBe(x25519Jwk.x);
+  });
+
+  it('are read by the libraries of Digital Bazaar', async () => {
+    const { Ed25519VerificationKey2018 } = (await import('@digitalbazaar/ed25519-verification-key-2018' as string)) as {
+      Ed25519VerificationKey2018: { from(key: Shown): Promise<{ id: string; fingerprint(): string }> };
+    };
+    const ed = await Ed25519VerificationKey2018.from(e);
+    expect([ed.id, ed.fingerprint()]).toEqual([e.id, encodeMultikey(generated)]);
+    const bls = (await import('@digitalbazaar/bls12-381-multikey' as string)) as {
+      fromRaw(key: { curve: string; publicKey: Uint8Array }): Promise<{ publicKeyMultibase: string }>;
+    };
+    expect((await bls.fromRaw({ curve: 'Bls12381G2', publicKey: raw(b) })).publicKeyMultibase).toBe(
+      encodeMultikey(blsJwk),
+    );
   });
 });
 

@@ -79,7 +79,9 @@ const describe = (did: string, methods: readonly Method[]): NewDid => {
 
 /** did:key Method v0.7 §3: fragments are multikeys; an Ed25519 key also gives its X25519 counterpart, with no vault key of its own. */
 export const didKeyOf = (key: VaultKey): NewDid => {
-  const method: Method = { ...key, fragment: encodeMultikey(key.publicJwk), purposes: SIGNING };
+  // A key of X25519 alone is never made here, but may be somebody's whose DID is resolved.
+  const purposes: KeyPurpose[] = key.algorithm === 'X25519' ? ['keyAgreement'] : SIGNING;
+  const method: Method = { ...key, fragment: encodeMultikey(key.publicJwk), purposes };
   if (key.algorithm !== 'Ed25519') return describe(encodeDidKey(key.publicJwk), [method]);
   const publicJwk = x25519PublicOf(key.publicJwk);
   return describe(encodeDidKey(key.publicJwk), [

@@ -38,6 +38,15 @@ export class DidRecord extends ListedDid {
   registrationStatus: RegistrationStatus;
 }
 
+/** Of a DID of the tenant: its record. Of any other: its document, as it resolves. */
+export class RetrievedDid {
+  did: string;
+  registrationStatus?: RegistrationStatus;
+  localMetadata?: LocalDidMetadata;
+  /** Only of a DID that is not the tenant's. */
+  didDocument?: Record<string, unknown>;
+}
+
 export class DidParams {
   /** DID URI, percent-encoded in the path. */
   @IsString() @Length(7, 2048, { message: 'Invalid value' }) id: string;
@@ -72,13 +81,13 @@ export const listDids = defineOperation({
 
 export const retrieveDid = defineOperation({
   name: 'dids.retrieve-did',
-  summary: 'Retrieve a DID of the tenant with its metadata',
+  summary: 'Retrieve a DID of the tenant with its metadata, or resolve any other',
   http: { method: 'GET', path: '/v1/dids/:id', success: 200 },
   access: requires('dids:read'),
   analytics: { prefix: 'DID_RETRIEVE', category },
   errors,
   params: DidParams,
-  response: DidRecord,
+  response: RetrievedDid,
   errorStatuses: [400, 401, 403, 404],
 });
 
