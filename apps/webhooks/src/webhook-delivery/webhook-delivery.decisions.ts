@@ -51,7 +51,11 @@ export interface OutcomeFacts {
   jitter: number;
 }
 
-/** Success is any 2xx; a redirect is a failure (facts 6.4). What is not the attempt under way changes nothing. */
+/** Any 2xx; a redirect is a failure (facts 6.4). */
+export const isSuccess = ({ status }: { status?: number }): boolean =>
+  status !== undefined && status >= 200 && status < 300;
+
+/** What is not the attempt under way changes nothing. */
 export const endAttempt = (
   state: WebhookDeliveryState,
   { deliveryId, status, error }: AttemptOutcome,
@@ -60,7 +64,7 @@ export const endAttempt = (
   if (state.status !== 'attempting' || state.deliveryId !== deliveryId) return [];
   const { deliveryKey } = state.delivery;
   const attempt = state.attempts + 1;
-  if (status !== undefined && status >= 200 && status < 300)
+  if (status !== undefined && isSuccess({ status }))
     return [{ type: 'DeliverySucceeded', data: { deliveryKey, deliveryId, attempt, status } }];
   const pause = retrySeconds[attempt - 1];
   const failed: WebhookDeliveryEvent = {
