@@ -1051,6 +1051,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'name', 'displayName'],
   },
   RegistrationStatus: { type: 'string', enum: ['COMPLETED', 'PROCESSING', 'FAILED'] },
+  RetrievedDid: {
+    type: 'object',
+    properties: {
+      did: { type: 'string' },
+      registrationStatus: { $ref: '#/components/schemas/RegistrationStatus' },
+      localMetadata: { $ref: '#/components/schemas/LocalDidMetadata' },
+      didDocument: { type: 'object', additionalProperties: {}, description: "Only of a DID that is not the tenant's." },
+    },
+    required: ['did'],
+    description: 'Of a DID of the tenant: its record. Of any other: its document, as it resolves.',
+  },
   Role: {
     type: 'string',
     enum: [

@@ -144,7 +144,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a DID of the tenant with its metadata */
+    /** Retrieve a DID of the tenant with its metadata, or resolve any other */
     get: operations['retrieveDid'];
     put?: never;
     post?: never;
@@ -900,6 +900,16 @@ export interface components {
     };
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
+    /** @description Of a DID of the tenant: its record. Of any other: its document, as it resolves. */
+    RetrievedDid: {
+      did: string;
+      /** @description Only of a DID that is not the tenant's. */
+      didDocument?: {
+        [key: string]: unknown;
+      };
+      localMetadata?: components['schemas']['LocalDidMetadata'];
+      registrationStatus?: components['schemas']['RegistrationStatus'];
+    };
     TenantError: {
       /** @description For programs. */
       code: string;
@@ -1640,7 +1650,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['DidRecord'];
+          'application/json': components['schemas']['RetrievedDid'];
         };
       };
       400: components['responses']['TenantInvalid'];
