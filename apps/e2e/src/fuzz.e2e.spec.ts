@@ -51,9 +51,10 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     await world?.platform.stop();
   });
 
+  const isOnAuthHost = ({ path }: Pick<ToldOperation, 'path'>) => path === '/.well-known/jwks.json';
   const hostOf = ({ api, path }: ToldOperation): string => {
     if (path === '/v1') return new URL(world.platform.tenantUrl('contexts')).host;
-    if (path === '/.well-known/jwks.json') return new URL(world.platform.ready.auth).host;
+    if (isOnAuthHost({ path })) return new URL(world.platform.ready.auth).host;
     return new URL(api === 'management' ? world.management.client.baseUrl : world.tenant.url).host;
   };
 
@@ -77,7 +78,7 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     if (answer.status >= 400) refused.push({ operation, sent });
     else things.learn(operation, answer);
     return checks[operation.api]
-      .faultsOf(sent.method, sent.url, answer)
+      .faultsOf(sent.method, sent.url, answer, isOnAuthHost(operation) ? 'TenantError' : undefined)
       .map((fault) => `${sent.method} ${sent.url} ${sent.body?.slice(0, 300) ?? ''}: ${fault.slice(0, 600)}`);
   };
 

@@ -26,6 +26,12 @@ const HEADERS: Record<string, RegExp> = {
   'x-ratelimit-reset': /^\d+$/,
 };
 
+/** How a host tells that it has no such operation. */
+const HOST_ERROR: Record<ApiName, 'ManagementError' | 'TenantError'> = {
+  management: 'ManagementError',
+  tenant: 'TenantError',
+};
+
 const isDecodable = (path: string): boolean => {
   try {
     decodeURIComponent(path);
@@ -65,7 +71,7 @@ export class AnswerCheck {
   }
 
   /** What is wrong with an answer to a request that was sent so; nothing when it is as the definition says. */
-  faultsOf(method: string, url: string, answer: RawAnswer): string[] {
+  faultsOf(method: string, url: string, answer: RawAnswer, ofHost = HOST_ERROR[this.api]): string[] {
     const { status, headers } = answer;
     const faults: string[] = [];
     if (status >= 500) faults.push(`a ${status}`);
@@ -82,8 +88,7 @@ export class AnswerCheck {
     // No operation: unknown paths, methods and malformed paths are told in the error shape of the host.
     if (![400, 404, 405].includes(status)) faults.push(`${status} of no operation`);
     if (status === 405 && !headers['allow']) faults.push('405 without Allow');
-    const shape = this.api === 'management' ? 'ManagementError' : 'TenantError';
-    return [...faults, ...this.jsonFaults(`/components/schemas/${shape}`, answer)];
+    return [...faults, ...this.jsonFaults(`/components/schemas/${ofHost}`, answer)];
   }
 
   private bodyFaults({ responses, pointer }: ToldOperation, answer: RawAnswer): string[] {
