@@ -59,6 +59,8 @@ beforeAll(async () => {
   configurations['jwt did:key Ed25519'] = expectStatus(await jwtVc.create(request('B', ed25519)), 201).id;
   configurations['jwt did:web'] = expectStatus(await jwtVc.create(request('C', web)), 201).id;
   configurations['ldp did:key'] = expectStatus(await webSemantic.create(request('A', ed25519)), 201).id;
+  const old = { ...request('D', web), proofType: 'Ed25519Signature2018' as const };
+  configurations['ldp VCDM 1.1'] = expectStatus(await webSemantic.create(old), 201).id;
   configurations['ldp did:web'] = expectStatus(await webSemantic.create(request('B', web)), 201).id;
 }, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
@@ -176,6 +178,19 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     expect(subjectOf(vc)).toMatchObject({ id: key.did, given_name: 'Zoë', country: 'FR' });
     expect(vc['proof']).toMatchObject({ type: 'DataIntegrityProof', cryptosuite: 'eddsa-rdfc-2022' });
     expect(Date.parse(vc['validUntil'] as string)).toBeGreaterThan(Date.parse(vc['validFrom'] as string));
+  });
+
+  it('as VCDM 1.1 with Ed25519Signature2018 where the configuration says so', async () => {
+    const key = await makeHolderKey('EdDSA', 'did:key');
+    const { uri } = await offerOf(['ldp VCDM 1.1']);
+    const [got] = (await new Wallet().collect(uri, { keys: [key] })).credentials;
+    const vc = got!.credential as Record<string, unknown>;
+    await verifyLdpVc(vc);
+    expect(vc['@context']).toContain('https://www.w3.org/2018/credentials/v1');
+    expect(subjectOf(vc)).toMatchObject({ id: key.did, given_name: 'Zoë', country: 'FR' });
+    expect(vc['proof']).toMatchObject({ type: 'Ed25519Signature2018', jws: expect.stringContaining('..') });
+    expect(Date.parse(vc['expirationDate'] as string)).toBeGreaterThan(Date.parse(vc['issuanceDate'] as string));
+    await expect(verifyLdpVc({ ...vc, name: 'Another' })).rejects.toThrow(/verif/i);
   });
 
   it('and a changed claim, of either format, no longer verifies', async () => {
