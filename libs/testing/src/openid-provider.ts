@@ -11,6 +11,7 @@ export interface ProviderAccount {
   name?: string;
 }
 
+const MAX_HOPS = 20;
 const CLIENT = { client_id: 'portal', client_secret: 'a secret of the portal', redirect_uri: 'http://127.0.0.1/back' };
 
 /** A real OpenID provider on a free port of this machine, at which people sign in by naming themselves. */
@@ -55,7 +56,7 @@ export class OpenIdProvider {
           useGrantedResource: () => true,
         },
       },
-      scopes: ['openid', 'manage'],
+      scopes: ['openid'],
       interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
       findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
       extraTokenClaims: (_ctx, token) => {
@@ -86,7 +87,10 @@ export class OpenIdProvider {
       void provider
         .interactionDetails(request, response)
         .then(({ params }) =>
-          provider.interactionFinished(request, response, { login: { accountId: String(params['login_hint']) } }),
+          provider.interactionFinished(request, response, {
+            login: { accountId: String(params['login_hint']) },
+            consent: {},
+          }),
         );
     });
     return new OpenIdProvider(issuer, server, accounts, audience);
@@ -108,7 +112,8 @@ export class OpenIdProvider {
     });
     const cookies = new Map<string, string>();
     let url = `${this.issuer}/auth?${query}`;
-    while (!url.startsWith(CLIENT.redirect_uri)) {
+    for (let hops = 0; !url.startsWith(CLIENT.redirect_uri); hops++) {
+      if (hops > MAX_HOPS) throw new Error(`the provider leads in circles: ${url}`);
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const answer = await fetch(url, { redirect: 'manual', headers: { cookie } });
       for (const line of answer.headers.getSetCookie()) {
