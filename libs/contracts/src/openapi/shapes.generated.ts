@@ -1041,6 +1041,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { type: { type: 'string' }, endDate: { type: 'string', description: 'Absent: no end.' } },
     required: ['type'],
   },
+  ProofType: {
+    type: 'string',
+    enum: ['eddsa-rdfc-2022', 'Ed25519Signature2018'],
+    description: 'Proofs of `ldp_vc`; each means a version of the data model.',
+  },
   Region: {
     type: 'object',
     properties: {
@@ -1186,7 +1191,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
       contexts: { type: 'array', items: { type: 'string' } },
-      proofType: { type: 'string', const: 'eddsa-rdfc-2022' },
+      proofType: { $ref: '#/components/schemas/ProofType' },
     },
     required: [
       'additionalTypes',
@@ -1236,7 +1241,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description: 'JSON-LD contexts appended to the ones every credential carries; fetched once, at creation.',
       },
-      proofType: { type: 'string', const: 'eddsa-rdfc-2022', description: 'Default `eddsa-rdfc-2022` (VCDM 2.0).' },
+      proofType: {
+        $ref: '#/components/schemas/ProofType',
+        description:
+          'Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other.',
+      },
     },
     required: ['claimMappings', 'issuer', 'name', 'type'],
   },

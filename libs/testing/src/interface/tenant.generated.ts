@@ -898,6 +898,11 @@ export interface components {
       /** @description In the key set until then; its last signature is much older. */
       publishedUntil: string;
     };
+    /**
+     * @description Proofs of `ldp_vc`; each means a version of the data model.
+     * @enum {string}
+     */
+    ProofType: 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
     /** @description Of a DID of the tenant: its record. Of any other: its document, as it resolves. */
@@ -1027,8 +1032,7 @@ export interface components {
       maxIssuances?: number;
       name: string;
       persist: boolean;
-      /** @constant */
-      proofType: 'eddsa-rdfc-2022';
+      proofType: components['schemas']['ProofType'];
       revocable: boolean;
       type: string;
     };
@@ -1053,12 +1057,8 @@ export interface components {
       name: string;
       /** @description `true` is not supported yet and refused. */
       persist?: boolean;
-      /**
-       * @description Default `eddsa-rdfc-2022` (VCDM 2.0).
-       * @constant
-       * @enum {string}
-       */
-      proofType?: 'eddsa-rdfc-2022';
+      /** @description Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other. */
+      proofType?: components['schemas']['ProofType'];
       /** @description `true` is not supported yet and refused. */
       revocable?: boolean;
       /** @description Unique among the tenant's configurations of this format; not `VerifiableCredential`. */
