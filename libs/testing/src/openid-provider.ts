@@ -84,14 +84,12 @@ export class OpenIdProvider {
     const handle = provider.callback();
     server.on('request', (request, response) => {
       if (!request.url?.startsWith('/sign-in/')) return void handle(request, response);
-      void provider
-        .interactionDetails(request, response)
-        .then(({ params }) =>
-          provider.interactionFinished(request, response, {
-            login: { accountId: String(params['login_hint']) },
-            consent: {},
-          }),
-        );
+      void provider.interactionDetails(request, response).then(({ params }) =>
+        provider.interactionFinished(request, response, {
+          login: { accountId: String(params['login_hint']) },
+          consent: {},
+        }),
+      );
     });
     return new OpenIdProvider(issuer, server, accounts, audience);
   }
