@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -64,7 +64,7 @@ const startGateway = async (root: Parameters<typeof NestFactory.create>[0], engi
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    rewriteUrl: ({ url }) => readableUrl(url ?? '/'),
+    rewriteUrl: (request: IncomingMessage) => readableUrl(request.url ?? '/'),
   });
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     bodyParser: false,
