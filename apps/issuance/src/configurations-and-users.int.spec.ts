@@ -354,7 +354,7 @@ describe('JSON-LD contexts', () => {
     const url = engines.config.contextUrl;
     expect(await call(retrieveContext, {})).toEqual({
       $http: {
-        headers: { 'content-type': 'application/ld+json', 'access-control-allow-origin': '*' },
+        headers: { 'access-control-allow-origin': '*' },
         body: { '@context': { '@version': 1.1, '@vocab': `${url}#` } },
       },
     });

@@ -64,7 +64,7 @@ const startGateway = async (root: Parameters<typeof NestFactory.create>[0], engi
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    rewriteUrl: ({ url }: IncomingMessage) => readableUrl(url ?? '/'),
+    rewriteUrl: (request: IncomingMessage) => readableUrl(request.url ?? '/'),
   });
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     bodyParser: false,

@@ -77,7 +77,7 @@ export class AnswerCheck {
     if (status >= 500) faults.push(`a ${status}`);
     for (const [name, form] of Object.entries(HEADERS))
       if (!form.test(headers[name] ?? '')) faults.push(`${name} is ${headers[name]}`);
-    const path = url.split('?', 1)[0]!;
+    const path = url.split(/[?#]/, 1)[0]!;
     const isHead = method === 'HEAD';
     const there = this.at(path).filter((operation) => operation.method === (isHead ? 'GET' : method));
     if (isHead) return answer.text === '' ? faults : [...faults, 'HEAD has a body'];
