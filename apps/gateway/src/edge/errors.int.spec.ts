@@ -48,19 +48,20 @@ let reply: () => Promise<Reply> = async () => ({ ok: true, data: { data: [] } })
 const serve = (operation: { subject: string }, answer: (data: { body: never }) => Promise<Reply>) =>
   peers.push(engines.bus.serve(operation.subject, (data) => answer(data as never)));
 
+/** Ids of clients are nobody else's, in no tenant. */
 const tenants: Record<string, DirectoryTenant> = Object.fromEntries(
   [
-    [HOSTS.tenant, TENANT],
-    [HOSTS.limited, LIMITED],
-  ].map(([host, tenantId]) => [
-    host!,
+    { host: HOSTS.tenant, tenantId: TENANT, prefix: '' },
+    { host: HOSTS.limited, tenantId: LIMITED, prefix: 'limited-' },
+  ].map(({ host, tenantId, prefix }) => [
+    host,
     {
-      tenantId: tenantId!,
+      tenantId,
       environmentId: TENANT,
-      host: host!,
+      host,
       clients: [
-        { clientId: 'issuer', roles: ['issuer'] },
-        { clientId: 'holder', roles: ['holder'] },
+        { clientId: `${prefix}issuer`, roles: ['issuer'] },
+        { clientId: `${prefix}holder`, roles: ['holder'] },
       ],
     },
   ]),
@@ -312,7 +313,7 @@ describe('errors of callers', () => {
   });
 
   it('429: the limit of the tenant alone, with the time to wait, and by all clients for themselves', async () => {
-    const limited: Api = { ...tenant, host: HOSTS.limited };
+    const limited: Api = { ...tenant, host: HOSTS.limited, client: 'limited-issuer' };
     const statuses: number[] = [];
     for (let n = 0; n < 3; n++) statuses.push((await send(limited, limited.right)).statusCode);
     expect(statuses).toEqual([200, 200, 429]);
@@ -325,7 +326,7 @@ describe('errors of callers', () => {
     expect(waits).toBeLessThanOrEqual(61);
     expect(Math.abs(Number(refused.headers['retry-after']) - waits)).toBeLessThan(2);
     // Its other client, and another tenant, have limits of their own.
-    expect((await send(limited, limited.right, 'holder')).statusCode).toBe(403);
+    expect((await send(limited, limited.right, 'limited-holder')).statusCode).toBe(403);
     const free = await send(tenant, tenant.right, 'holder');
     expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, 3000]);
   });
