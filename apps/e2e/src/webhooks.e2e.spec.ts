@@ -1,3 +1,4 @@
+import type { WebhookEvent } from '@attestry/contracts';
 import {
   connectManagement,
   createTenantUnderTest,
@@ -30,7 +31,7 @@ const listen = async (options?: Parameters<typeof WebhookReceiver.start>[1]) => 
   receivers.push(receiver);
   return receiver;
 };
-const subscribe = async (url: string, events: ('OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary')[]) => {
+const subscribe = async (url: string, events: WebhookEvent[]) => {
   const { id } = expectStatus(await tenant.api.webhooks.create({ events, url }), 201);
   webhookIds.push(id);
   return id;
