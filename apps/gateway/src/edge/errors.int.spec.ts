@@ -319,8 +319,8 @@ describe('errors of callers', () => {
     expect(statuses).toEqual([200, 200, 429]);
     const refused = await send(limited, limited.right);
     expectBody('tenant', refused, 'TooManyRequests');
-    expect(refused.headers['x-ratelimit-limit']).toBe(2);
-    expect(refused.headers['x-ratelimit-remaining']).toBe(0);
+    expect(refused.headers['x-ratelimit-limit']).toBe('2');
+    expect(refused.headers['x-ratelimit-remaining']).toBe('0');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     const waits = Number(refused.headers['x-ratelimit-reset']) - Date.now() / 1000;
     expect(waits).toBeLessThanOrEqual(61);
@@ -328,7 +328,7 @@ describe('errors of callers', () => {
     // Its other client, and another tenant, have limits of their own.
     expect((await send(limited, limited.right, 'limited-holder')).statusCode).toBe(403);
     const free = await send(tenant, tenant.right, 'holder');
-    expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, 3000]);
+    expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, '3000']);
   });
 
   it('429 on the OAuth API tells `message` too', async () => {
