@@ -107,6 +107,7 @@ export class AnswerCheck {
     if (!response.content[type]) return [...faults, `${status} has the type ${type}`];
     const place = `${at}/content/${type.replaceAll('/', '~1')}/schema`;
     if (type === 'text/plain') return [...faults, ...this.valueFaults(place, text)];
+    if (type === 'application/x-ndjson') return [...faults, ...this.valueFaults(place, text), ...lineFaults(text)];
     return [...faults, ...this.jsonFaults(place, answer)];
   }
 
@@ -127,3 +128,18 @@ export class AnswerCheck {
     return validate(value) ? [] : [this.ajv.errorsText(validate.errors)];
   }
 }
+
+/** Lines of JSON: each an object, the last one ended too. */
+const lineFaults = (text: string): string[] => {
+  if (text !== '' && !text.endsWith('\n')) return ['the last line is not ended'];
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .flatMap((line) => {
+      try {
+        return typeof JSON.parse(line) === 'object' ? [] : [`${line} is no object`];
+      } catch (error) {
+        return [`a line is no JSON: ${String(error)}`];
+      }
+    });
+};
