@@ -5,7 +5,7 @@ import { AnswerCheck, type RawAnswer } from './fuzz/answers.js';
 import { callsOf, Values, type Call } from './fuzz/calls.js';
 import { DomainLog, exchange, Things, type SentRequest } from './fuzz/sender.js';
 import { readDefinition, type ApiName, type ToldOperation } from './fuzz/told-operations.js';
-import { clientOf, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
 
 /** Requests of all operations together, at least. */
 const REQUESTS = 5000;
@@ -48,7 +48,7 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
   }, PLATFORM_START_MS);
   afterAll(async () => {
     log?.close();
-    await world?.platform.stop();
+    if (world) await closeWorld(world);
   });
 
   const isOnAuthHost = ({ path }: Pick<ToldOperation, 'path'>) => path === '/.well-known/jwks.json';
@@ -138,6 +138,8 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
       return head === before;
     };
     await waitUntil(atRest, { timeoutMs: 20_000, what: 'reactions that are done' });
+    // A delivery let in before may still be tried again, at a time of its own.
+    const letInBefore = new Set([...statuses].filter(([, status]) => status < 400).map(([id]) => id));
     statuses.clear();
     const again = refused.splice(0).filter((_, index, { length }) => index % Math.ceil(length / 1000) === 0);
     for (let index = 0; index < again.length; index += BATCH)
@@ -145,9 +147,8 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     // A name that was taken may be free again, so a few are let in this time; theirs alone may be there.
     const letIn = [...statuses.values()].filter((status) => status < 400).length;
     expect(letIn).toBeLessThan(again.length / 20);
-    const appended = log.after(head);
+    const appended = log.after(head).filter(({ requestId }) => !letInBefore.has(requestId));
     expect(appended.filter(({ requestId }) => (statuses.get(requestId) ?? 400) >= 400)).toEqual([]);
-    if (letIn === 0) expect(log.head()).toBe(head);
   }, 60_000);
 
   it('are in no event of the whole log when they were refused', () => {
