@@ -94,7 +94,12 @@ const engineSettings = [
   },
 ];
 const clock = { regex: 'clock', message: 'Time is an argument (architecture, rule 2).' };
-const imports = (...patterns) => ['error', { paths: [cqrs], patterns: [deepImport, ...patterns] }];
+const isOptional = {
+  name: 'class-validator',
+  importNames: ['IsOptional'],
+  message: '`Optional` of contracts: it does not let null pass.',
+};
+const imports = (...patterns) => ['error', { paths: [cqrs, isOptional], patterns: [deepImport, ...patterns] }];
 
 const swallowed = [
   {

@@ -1,12 +1,13 @@
 import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Optional } from './validators.js';
 
 const toInteger = ({ value }: { value: unknown }) =>
   typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : value;
 
 /** `limit` 1 to 1000, default 100. */
 export const PageLimit = (): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key);
+  Optional()(target, key);
   Transform(toInteger)(target, key as string);
   IsInt({ message: 'must be an integer' })(target, key as string);
   Min(1, { message: 'must be at least 1' })(target, key as string);
@@ -15,7 +16,7 @@ export const PageLimit = (): PropertyDecorator => (target, key) => {
 
 /** `cursor` as returned in `nextCursor`. */
 export const PageCursor = (): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key);
+  Optional()(target, key);
   IsString({ message: 'must be a string' })(target, key as string);
   MaxLength(1024, { message: 'Invalid value' })(target, key as string);
 };

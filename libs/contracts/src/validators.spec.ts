@@ -1,10 +1,13 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { Name, Uuid } from './validators.js';
+import { Name, Optional, Uuid } from './validators.js';
 
 class Named {
   @Name(8) name: unknown;
+}
+class PerhapsNamed {
+  @Optional() @Name() name: unknown;
 }
 class Identified {
   @Uuid() id: unknown;
@@ -47,5 +50,17 @@ describe('Uuid', () => {
   it('leaves what is no UUID as it came', () => {
     const dto = plainToInstance(Identified, { id: 'NOPE' });
     expect([faultOf(dto), dto.id]).toEqual(['Invalid value', 'NOPE']);
+  });
+});
+
+describe('Optional', () => {
+  it.each([
+    [{}, undefined],
+    [{ name: undefined }, undefined],
+    [{ name: 'Ada' }, undefined],
+    [{ name: null }, 'must be a string'],
+    [{ name: '' }, 'must have 1 to 255 characters'],
+  ])('%j: %s', (value, fault) => {
+    expect(faultOf(plainToInstance(PerhapsNamed, value))).toBe(fault);
   });
 });

@@ -6,6 +6,7 @@ import {
   Length,
   Matches,
   ValidateBy,
+  ValidateIf,
   type ValidationOptions,
   ArrayNotEmpty,
   ArrayUnique,
@@ -26,6 +27,9 @@ const Text = (name: string, message: string, isValid: (text: string) => boolean)
     name,
     validator: { validate: (value) => typeof value !== 'string' || isValid(value), defaultMessage: () => message },
   });
+
+/** May be absent. `null` is a value like any other, which its rules refuse: class-validator's own lets it pass unseen. */
+export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 /** String trimmed to 1..max characters, none of which is a control character or half of a surrogate pair. */
 export const Name = (max = 255): PropertyDecorator =>

@@ -1,8 +1,8 @@
 import { Transform } from 'class-transformer';
-import { IsArray, IsISO8601, IsOptional, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
+import { IsArray, IsISO8601, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
-import { IsRecord, Rule, Uuid } from '../validators.js';
+import { IsRecord, Optional, Rule, Uuid } from '../validators.js';
 
 /** A repeated parameter or a comma list. */
 const toList = ({ value }: { value: unknown }) =>
@@ -13,7 +13,7 @@ const toList = ({ value }: { value: unknown }) =>
       : value;
 
 const TextList = (): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key);
+  Optional()(target, key);
   Transform(toList)(target, key as string);
   IsArray({ message: 'must be a list' })(target, key as string);
   ArrayMaxSize(100, { message: 'must have at most 100 entries' })(target, key as string);
@@ -54,9 +54,9 @@ export class ListEventsQuery extends EventsQuery implements PageQuery {
   @PageLimit() limit?: number;
   @PageCursor() cursor?: string;
   /** Inclusive. */
-  @IsOptional() @Time() dateFrom?: string;
+  @Optional() @Time() dateFrom?: string;
   /** Inclusive. */
-  @IsOptional() @Time() dateTo?: string;
+  @Optional() @Time() dateTo?: string;
 }
 
 export class ExportEventsQuery extends EventsQuery {
@@ -128,8 +128,8 @@ export class SealDataRequest {
   /** Without anything personal; kept under a key of the tenant. */
   @IsRecord() general: Record<string, unknown>;
   /** With it; kept under this person's key, and not at all where there is none. */
-  @IsOptional() @Uuid() personId?: string;
-  @IsOptional() @IsRecord() personal?: Record<string, unknown>;
+  @Optional() @Uuid() personId?: string;
+  @Optional() @IsRecord() personal?: Record<string, unknown>;
 }
 
 export class SealedData {

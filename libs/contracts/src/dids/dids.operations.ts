@@ -1,7 +1,7 @@
-import { IsIn, IsOptional, IsString, Length } from 'class-validator';
+import { IsIn, IsString, Length } from 'class-validator';
 import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Uuid } from '../validators.js';
+import { IsRecord, Optional, Uuid } from '../validators.js';
 
 export class CreateDidRequest {
   @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
@@ -182,7 +182,7 @@ export class IssuerKey {
 
 export class ReserveIssuerKeyRequest {
   /** Absent: the tenant's first DID that fits. */
-  @IsOptional() @IsString() @Length(7, 2048) did?: string;
+  @Optional() @IsString() @Length(7, 2048) did?: string;
   /** Acceptable key types, best first. */
   @IsIn(['P-256', 'Ed25519'], { each: true }) algorithms: ('P-256' | 'Ed25519')[];
   /** Who keeps the DID from being deleted. */

@@ -5,7 +5,6 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
-  IsOptional,
   IsString,
   Length,
   Matches,
@@ -16,7 +15,7 @@ import {
 } from 'class-validator';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Uuid } from '../validators.js';
+import { IsRecord, Optional, Uuid } from '../validators.js';
 
 /** Formats of the credential configurations, as in OID4VCI Appendix A. */
 export type CredentialFormat = 'ldp_vc' | 'jwt_vc_json';
@@ -25,13 +24,13 @@ export type CredentialProfile = 'web-semantic' | 'jwt-vc';
 
 /** All members optional, at least one; each 0 or more. Counted from issuance. */
 export class Duration {
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(1000) years?: number;
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(12000) months?: number;
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(52000) weeks?: number;
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(365000) days?: number;
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(8760000) hours?: number;
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(525600000) minutes?: number;
-  @IsOptional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(1000) years?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(12000) months?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(52000) weeks?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(365000) days?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(8760000) hours?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(525600000) minutes?: number;
+  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
 }
 
 /** `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
@@ -48,17 +47,17 @@ export class CredentialIssuer {
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
   name: string;
   /** https or data URL. */
-  @IsOptional() @IsString() @MaxLength(100_000) logoUrl?: string;
-  @IsOptional() @IsString() @MaxLength(100_000) iconUrl?: string;
+  @Optional() @IsString() @MaxLength(100_000) logoUrl?: string;
+  @Optional() @IsString() @MaxLength(100_000) iconUrl?: string;
 }
 
 export class CredentialBranding {
   /** `#rrggbb` */
-  @IsOptional()
+  @Optional()
   @IsString()
   @Matches(/^#[0-9a-fA-F]{6}$/, { message: 'must be a colour like #a1b2c3' })
   backgroundColor?: string;
-  @IsOptional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
+  @Optional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
 }
 
 /** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope (decision 19). */
@@ -72,7 +71,7 @@ export class JwtVcConfigurationRequest {
   })
   type: string;
 
-  @IsOptional()
+  @Optional()
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(20)
   @IsString({ each: true, message: 'must be strings' })
@@ -83,33 +82,33 @@ export class JwtVcConfigurationRequest {
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
   name: string;
 
-  @IsOptional() @IsString({ message: 'must be a string' }) @MaxLength(1024) description?: string;
+  @Optional() @IsString({ message: 'must be a string' }) @MaxLength(1024) description?: string;
 
   @IsRecord() @ValidateNested() @Type(() => CredentialIssuer) issuer: CredentialIssuer;
 
   /** One of the tenant's DIDs; default: its first that fits the algorithm. Pinned at creation. */
-  @IsOptional() @IsString() @Length(7, 2048) issuerDid?: string;
+  @Optional() @IsString() @Length(7, 2048) issuerDid?: string;
 
-  @IsOptional() @IsRecord() @ValidateNested() @Type(() => CredentialBranding) credentialBranding?: CredentialBranding;
+  @Optional() @IsRecord() @ValidateNested() @Type(() => CredentialBranding) credentialBranding?: CredentialBranding;
 
   /** Claim name → mapping; at most 200. The rule on each mapping is decided in the service. */
   @IsRecord() claimMappings: Record<string, ClaimMapping>;
 
-  @IsOptional()
+  @Optional()
   @IsRecord({ message: 'must be a Duration' })
   @ValidateNested()
   @Type(() => Duration)
   expiresIn?: Duration;
 
   /** Most credentials one session may collect; default no limit but the access token's life. */
-  @IsOptional() @IsInt({ message: 'must be an integer' }) @Min(1) @Max(1000) maxIssuances?: number;
+  @Optional() @IsInt({ message: 'must be an integer' }) @Min(1) @Max(1000) maxIssuances?: number;
 
   /** `true` is not supported yet and refused. */
-  @IsOptional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
   /** `true` is not supported yet and refused. */
-  @IsOptional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
   /** Not supported yet and refused. */
-  @IsOptional() claimSourceId?: unknown;
+  @Optional() claimSourceId?: unknown;
 }
 
 /** Proofs of `ldp_vc`; each means a version of the data model. */
@@ -118,7 +117,7 @@ const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2
 
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   /** JSON-LD contexts appended to the ones every credential carries; fetched once, at creation. */
-  @IsOptional()
+  @Optional()
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(10)
   @IsString({ each: true, message: 'must be strings' })
@@ -126,7 +125,7 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   contexts?: string[];
 
   /** Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other. */
-  @IsOptional()
+  @Optional()
   @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
   proofType?: ProofType;
 }
@@ -158,7 +157,7 @@ export class ConfigurationParams {
 
 export class ListConfigurationsQuery extends PageQuery {
   /** Exact `type`. */
-  @IsOptional() @IsString() @MaxLength(1024) type?: string;
+  @Optional() @IsString() @MaxLength(1024) type?: string;
 }
 
 /** Five operations per format, alike but for path, DTOs and event prefix. */

@@ -5,7 +5,6 @@ import {
   IsArray,
   IsIn,
   IsInt,
-  IsOptional,
   IsString,
   Length,
   Max,
@@ -14,12 +13,12 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
-import { IsRecord, Uuid } from '../validators.js';
+import { IsRecord, Optional, Uuid } from '../validators.js';
 
 export class TransactionCodeConfiguration {
   /** Default `numeric`. OID4VCI §4.1.1 */
-  @IsOptional() @IsIn(['numeric', 'text'], { message: 'must be one of: numeric, text' }) inputMode?: 'numeric' | 'text';
-  @IsOptional()
+  @Optional() @IsIn(['numeric', 'text'], { message: 'must be one of: numeric, text' }) inputMode?: 'numeric' | 'text';
+  @Optional()
   @IsString({ message: 'must be a string' })
   @MaxLength(300, { message: 'must have at most 300 characters' })
   description?: string;
@@ -27,12 +26,12 @@ export class TransactionCodeConfiguration {
 
 /** Default 5 minutes, at most 10; more than 0 in sum. */
 export class OfferLifetime {
-  @IsOptional()
+  @Optional()
   @IsInt({ message: 'must be a Duration' })
   @Min(0)
   @Max(10, { message: 'must be at most 10 minutes' })
   minutes?: number;
-  @IsOptional()
+  @Optional()
   @IsInt({ message: 'must be a Duration' })
   @Min(0)
   @Max(600, { message: 'must be at most 10 minutes' })
@@ -47,26 +46,26 @@ export class PreAuthorizedOfferRequest {
   credentials: unknown[];
 
   /** An existing user; absent: a new one is created. */
-  @IsOptional() @Uuid() userId?: string;
+  @Optional() @Uuid() userId?: string;
 
-  @IsOptional()
+  @Optional()
   @IsRecord()
   @ValidateNested()
   @Type(() => TransactionCodeConfiguration)
   transactionCodeConfiguration?: TransactionCodeConfiguration;
 
   /** Claims for this offer; merged over the user's own. */
-  @IsOptional() @IsRecord() claims?: Record<string, unknown>;
+  @Optional() @IsRecord() claims?: Record<string, unknown>;
 
   /** Names of `claims` to keep on the user. */
-  @IsOptional()
+  @Optional()
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(200)
   @IsString({ each: true, message: 'must be strings' })
   @Length(1, 1024, { each: true })
   claimsToPersist?: string[];
 
-  @IsOptional()
+  @Optional()
   @IsRecord({ message: 'must be a Duration' })
   @ValidateNested()
   @Type(() => OfferLifetime)

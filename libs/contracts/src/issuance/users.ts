@@ -1,16 +1,15 @@
-import { IsOptional } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Uuid } from '../validators.js';
+import { IsRecord, Optional, Uuid } from '../validators.js';
 import type { CredentialFormat } from './credential-configurations.js';
 
 /** People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
 
 export class CreateUserRequest {
   /** At most 64 KiB of JSON. */
-  @IsOptional() @IsRecord() claims?: Record<string, unknown>;
+  @Optional() @IsRecord() claims?: Record<string, unknown>;
   /** Not supported before authentication providers are; refused. */
-  @IsOptional() authenticationProvider?: unknown;
+  @Optional() authenticationProvider?: unknown;
 }
 
 export class User {

@@ -1,9 +1,9 @@
-import { Allow, IsBoolean, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { Allow, IsBoolean, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
-import { ClientId, Email, Name, Roles, Uuid } from '../validators.js';
+import { ClientId, Email, Name, Optional, Roles, Uuid } from '../validators.js';
 
 export class Region {
   id: string;
@@ -28,7 +28,7 @@ export class TenantParams {
 
 export class CreateTenantRequest {
   /** Friendly name; default: the subdomain. */
-  @IsOptional() @Name() name?: string;
+  @Optional() @Name() name?: string;
 
   @IsString({ message: 'must be a string' })
   @Matches(SUBDOMAIN_PATTERN, {
@@ -395,8 +395,8 @@ export const acceptInvitation = defineOperation({
 /** What the gateway's directory asks on a miss (decision 4). */
 export class LookUpTenantRequest {
   /** Canonical host, or a tenant id. */
-  @IsOptional() @IsString() @MaxLength(300) host?: string;
-  @IsOptional() @Uuid() tenantId?: string;
+  @Optional() @IsString() @MaxLength(300) host?: string;
+  @Optional() @Uuid() tenantId?: string;
 }
 
 export class DirectoryTenant {
@@ -443,9 +443,9 @@ export const lookUpManagementClient = defineOperation({
 export class AdmitUserRequest {
   @IsString() @Length(1, 2000) issuer: string;
   @IsString() @Length(1, 1000) subject: string;
-  @IsOptional() @IsString() @MaxLength(1000) email?: string;
-  @IsOptional() @IsBoolean() emailVerified?: boolean;
-  @IsOptional() @IsString() @MaxLength(1000) name?: string;
+  @Optional() @IsString() @MaxLength(1000) email?: string;
+  @Optional() @IsBoolean() emailVerified?: boolean;
+  @Optional() @IsString() @MaxLength(1000) name?: string;
 }
 export class AdmittedUser {
   userId: string;

@@ -1,8 +1,8 @@
-import { IsOptional, Max, MaxLength, Min } from 'class-validator';
+import { Max, MaxLength, Min } from 'class-validator';
 import { defineOperation, managementAccess, publicAccess, requires, type Operation } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { OPERATIONS } from '../registry.js';
-import { Uuid } from '../validators.js';
+import { Optional, Uuid } from '../validators.js';
 import { operationIdOf, openApiDocument, statusesOf } from './openapi-document.js';
 import { SHAPES } from './shapes.generated.js';
 
@@ -11,7 +11,7 @@ class Thing {
 }
 class ThingRequest {
   @MaxLength(10) name: string;
-  @IsOptional() @Min(1) @Max(9) size?: number;
+  @Optional() @Min(1) @Max(9) size?: number;
 }
 class ThingParams {
   @Uuid() id: string;

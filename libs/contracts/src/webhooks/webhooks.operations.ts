@@ -1,8 +1,8 @@
 import { Transform } from 'class-transformer';
-import { ArrayNotEmpty, ArrayUnique, IsArray, IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { ArrayNotEmpty, ArrayUnique, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { Uuid } from '../validators.js';
+import { Optional, Uuid } from '../validators.js';
 import { TOLD_EVENTS, type ToldEventName } from './told-events.js';
 
 export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
@@ -33,7 +33,7 @@ export class WebhookRequest {
 
   /** Default false; on update absent, or null, keeps the current value. */
   @Transform(({ value }: { value: unknown }) => value ?? undefined)
-  @IsOptional()
+  @Optional()
   @IsBoolean({ message: 'must be a boolean' })
   disabled?: boolean;
 }
