@@ -22,7 +22,7 @@ const suites = [
     args: ['--maxWorkers=2', '--workerIdleMemoryLimit=768MB'],
     limit: 14 * minute,
   },
-  { name: 'e2e', projects: ['e2e'], args: ['--runInBand'], limit: 13 * minute },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 13 * minute },
   {
     // The same tests on many processes and real engines; those left out look into the embedded platform's folder.
     name: 'e2e-cluster',
