@@ -30,6 +30,7 @@ const level = (displayName, ending, testPathIgnorePatterns = ignored) => ({
 export default {
   // Engines start and keys are made on a busy machine: the limit is there to end a test that hangs, not to time one.
   testTimeout: 30_000,
+  testSequencer: '<rootDir>/scripts/longest-first.mjs',
   projects: [
     level('unit', '.spec.ts', [...ignored, '\\.(int|contract|e2e|faults)\\.spec\\.ts$']),
     level('contracts', '.contract.spec.ts'),

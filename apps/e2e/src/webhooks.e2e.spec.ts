@@ -168,7 +168,7 @@ describe('a webhook', () => {
     expect(last.verified).toBe(true);
     expect(last.body.event.payload['credential']).toBe(credentials[0]!.credential);
     expect(new Set(receiver.deliveries.map(({ body }) => body.event.id)).size).toBe(1);
-  });
+  }, 120_000);
 
   it('that is deleted is not tried again', async () => {
     const receiver = await listen({ respond: () => 500 });

@@ -122,7 +122,13 @@ export class PostgresServer {
   }
 
   private async run(): Promise<void> {
-    const settings = { port: this.port, listen_addresses: '127.0.0.1', unix_socket_directories: this.folder };
+    const settings = {
+      port: this.port,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: this.folder,
+      // Two platforms of seven processes at once, with a pool each for log, read models and keys.
+      max_connections: 300,
+    };
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const log = join(this.folder, 'log');
     const file = openSync(log, 'a');
