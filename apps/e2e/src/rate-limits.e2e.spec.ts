@@ -96,7 +96,7 @@ describe('rate limits', () => {
   });
 
   // Last, for by now most of the minute has passed.
-  it('let a client in that waited for the reset, and not before', async () => {
+  it('let a client in that waited for the reset, and not before [T68]', async () => {
     let refused = await tenant.api.dids.list();
     for (let n = 0; refused.status !== 429 && n < 6; n++) refused = await tenant.api.dids.list();
     expectRefused(refused);
