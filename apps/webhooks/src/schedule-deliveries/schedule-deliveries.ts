@@ -148,11 +148,12 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     );
   }
 
-  /** The delivery as it stands: a repetition changes nothing. */
+  /** The delivery as it stands: a repetition changes nothing. It is taken for new, which it is but for a batch that comes again. */
   private async put(delivery: ScheduledDelivery, message: FeedMessage, tenantId: string): Promise<ScheduledDelivery> {
-    const { state, position } = await this.streams.runDecision(
+    const { state, position } = await this.streams.decideOn(
       webhookDelivery,
       webhookDeliveryStream(tenantId, delivery.deliveryKey),
+      this.streams.fresh(webhookDelivery),
       (current) => scheduleDelivery(current, delivery),
       this.context(message, tenantId),
     );
