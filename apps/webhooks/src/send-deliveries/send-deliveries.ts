@@ -110,7 +110,8 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const known = this.scheduled;
     if (position !== undefined && (known === undefined || this.store.comparePositions(position, known) > 0))
       this.scheduled = position;
-    this.waking.abort();
+    // Each abort makes its reason, with a stack, heard or not.
+    if (!this.waking.signal.aborted) this.waking.abort();
   }
 
   private async run(): Promise<void> {
