@@ -51,7 +51,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld();
 }, PLATFORM_START_MS);
-afterAll(async () => world?.platform.stop());
+afterAll(async () => world?.stop());
 
 const call = async (operation: Operation, parts: OperationParts, token = rightToken(world, operation)) =>
   send(clientOf(world, operation, token), operation, parts);
@@ -82,7 +82,12 @@ describe('a right call', () => {
 describe('an operation with several addresses', () => {
   const several = table.filter(([, { http }]) => (http!.hosts ?? []).length > 1 || http!.alsoAt);
   it('is one of these', () => {
-    expect(several.map(([name]) => name).sort()).toEqual(['dids.retrieve-did-document', 'management.issue-token']);
+    expect(several.map(([name]) => name).sort()).toEqual([
+      'dids.retrieve-did-document',
+      'issuance.retrieve-issuer-metadata',
+      'management.issue-token',
+      'tenant-config.retrieve-manifest',
+    ]);
   });
 
   it('gives tokens on the management host too', async () => {

@@ -9,6 +9,7 @@ import {
   makeHolderKey,
   registerManagementClient,
   startPlatform,
+  TestDnsServer,
   Wallet,
   type ManagementApi,
   type OperationParts,
@@ -20,6 +21,8 @@ import {
 /** What every row of the table can use: two tenants, a client for each role, and things that exist in both. */
 export interface World {
   platform: RunningPlatform;
+  dns: TestDnsServer;
+  stop(): Promise<void>;
   management: ManagementApi;
   /** A second management client, member of nothing. */
   stranger: ManagementApi;
@@ -79,7 +82,12 @@ const webhookRequest = () => ({
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
 export const openWorld = async (): Promise<World> => {
-  const platform = await startPlatform();
+  const dns = await TestDnsServer.start();
+  const platform = await startPlatform({ env: { DNS_SERVERS: dns.address } });
+  const stop = async () => {
+    await platform.stop();
+    await dns.stop();
+  };
   try {
     const management = await connectManagement(platform);
     const [tenant, other, stranger] = await Promise.all([
@@ -98,9 +106,9 @@ export const openWorld = async (): Promise<World> => {
       makeThings(management, other, other.api),
     ]);
     const tokenOf = Object.fromEntries(tokens) as Record<Role, string>;
-    return { platform, management, stranger, environmentId, tenant, other, tokenOf, own, foreign };
+    return { platform, dns, stop, management, stranger, environmentId, tenant, other, tokenOf, own, foreign };
   } catch (error) {
-    await platform.stop();
+    await stop();
     throw error;
   }
 };
@@ -175,6 +183,21 @@ const freshOffer = async ({ tenant, own }: World) =>
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
 const wallet = new Wallet();
 
+const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
+/** The tenant has no custom domain. */
+const withoutDomain = async ({ tenant }: World) => {
+  await tenant.api.customDomain.delete();
+  return {};
+};
+/** The tenant has one that nobody else has; `verified` in DNS or not. */
+const freshDomain = async (world: World, inDns: boolean) => {
+  await withoutDomain(world);
+  const domain = `${unique('brand')}.example`;
+  const created = expectStatus(await world.tenant.api.customDomain.create({ ...brand, domain }), 201);
+  if (inDns) world.dns.set(domain, created.verificationToken);
+  return created;
+};
+
 const publicDocument: Row = {
   right: () => ({}),
   wrong: () => ({ method: 'POST' }),
@@ -239,6 +262,55 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, clientId: 'short' } }),
     refusal: { status: 400, param: 'clientId', location: 'params' },
     foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client } }),
+  },
+
+  'tenant-config.create-custom-domain': {
+    right: async (world) => {
+      await withoutDomain(world);
+      return { body: { ...brand, domain: `${unique('brand')}.example` } };
+    },
+    wrong: () => ({ body: { ...brand, domain: 'https://brand.example' } }),
+    refusal: { status: 400, param: 'domain', location: 'body' },
+  },
+  'tenant-config.retrieve-custom-domain': {
+    right: async (world) => {
+      await freshDomain(world, false);
+      return {};
+    },
+    wrong: withoutDomain,
+    refusal: { status: 404 },
+  },
+  'tenant-config.update-custom-domain': {
+    right: async (world) => ({ body: { ...brand, domain: (await freshDomain(world, false)).domain } }),
+    wrong: async (world) => ({ body: { ...brand, name: '', domain: (await freshDomain(world, false)).domain } }),
+    refusal: { status: 400, param: 'name', location: 'body' },
+  },
+  'tenant-config.delete-custom-domain': {
+    right: async (world) => {
+      await freshDomain(world, false);
+      return {};
+    },
+    wrong: withoutDomain,
+    refusal: { status: 404 },
+  },
+  'tenant-config.verify-custom-domain': {
+    right: async (world) => {
+      await freshDomain(world, true);
+      return {};
+    },
+    wrong: async (world) => {
+      await freshDomain(world, false);
+      return {};
+    },
+    refusal: { status: 400, param: 'domain', location: 'body' },
+  },
+  'tenant-config.retrieve-manifest': {
+    ...publicDocument,
+    right: async (world) => {
+      await freshDomain(world, true);
+      expectStatus(await world.tenant.api.customDomain.verify(), 204);
+      return {};
+    },
   },
 
   'dids.create-did': {
@@ -398,6 +470,7 @@ export const clientOf = ({ platform, tenant, management }: World, operation: Ope
     case 'contexts':
       return new ApiClient(platform.tenantUrl('contexts'), token);
     case 'tenant':
+    case 'custom-domain':
       return new ApiClient(tenant.url, token);
   }
 };

@@ -11,6 +11,7 @@ import {
 } from './operation-event.js';
 import { SERVICE_NAMES, type BusParty, type Operation } from './operation.js';
 import { OPERATIONS } from './registry.js';
+import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
 import * as webhooksEvents from './webhooks/webhooks.events.js';
 
 /** A durable consumer or a listener of the feed. */
@@ -35,6 +36,7 @@ export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
 const { tenantCreated, tenantDeleted, clientCreated, clientDeleted } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
+const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
 const reading = (name: string, ...events: readonly { readonly subject: string }[]): BusReading => ({
   name,
@@ -53,9 +55,20 @@ interface Reads {
 
 const READS: Readonly<Record<BusParty, Reads>> = {
   gateway: {
-    listens: [reading('gateway.directory', tenantCreated, tenantDeleted, clientCreated, clientDeleted)],
+    listens: [
+      reading(
+        'gateway.directory',
+        tenantCreated,
+        tenantDeleted,
+        clientCreated,
+        clientDeleted,
+        customDomainVerified,
+        customDomainWithdrawn,
+      ),
+    ],
   },
   management: {},
+  'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
   dids: {},
   issuance: { consumes: [reading('issuance.delivery-interest', webhookSaved, webhookDeleted)] },
   webhooks: { consumes: [reading('webhooks.deliveries', credentialIssued, userDeleted, tenantDeleted)] },
@@ -69,6 +82,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
 /** Integration events by the service they are named after, which publishes them. */
 const EVENTS: readonly IntegrationEventType<unknown>[] = [
   managementEvents,
+  tenantConfigEvents,
   didsEvents,
   issuanceEvents,
   webhooksEvents,

@@ -1,16 +1,21 @@
 import { OPERATIONS } from './registry.js';
 import { isRole, PERMISSIONS, permissionsOf, ROLES, rolesWith, type Permission, type Role } from './roles.js';
 
-const DIDS: Role[] = ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'];
+const IDENTITY: Role[] = ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'];
 const ISSUING: Role[] = ['admin', 'issuer', 'managed-issuer'];
 const WRITING: Role[] = ['admin', 'issuer'];
 
 /** The specification's roles per operation group, operation by operation. Written out, so that no table proves itself. */
 const ROLES_OF_OPERATION: Record<string, Role[]> = {
-  'dids.create-did': DIDS,
-  'dids.list-dids': DIDS,
-  'dids.retrieve-did': DIDS,
-  'dids.delete-did': DIDS,
+  'tenant-config.create-custom-domain': IDENTITY,
+  'tenant-config.retrieve-custom-domain': IDENTITY,
+  'tenant-config.update-custom-domain': IDENTITY,
+  'tenant-config.delete-custom-domain': IDENTITY,
+  'tenant-config.verify-custom-domain': IDENTITY,
+  'dids.create-did': IDENTITY,
+  'dids.list-dids': IDENTITY,
+  'dids.retrieve-did': IDENTITY,
+  'dids.delete-did': IDENTITY,
   'webhooks.create-webhook': ISSUING,
   'webhooks.list-webhooks': ISSUING,
   'webhooks.retrieve-webhook': ISSUING,
@@ -44,6 +49,11 @@ const PERMISSIONS_OF_ROLE: Record<Role, string[]> = {
     'credential-configurations:read',
     'credential-configurations:update',
     'credentials:read',
+    'custom-domain:create',
+    'custom-domain:delete',
+    'custom-domain:read',
+    'custom-domain:update',
+    'custom-domain:verify',
     'dids:create',
     'dids:delete',
     'dids:read',
@@ -68,6 +78,11 @@ const PERMISSIONS_OF_ROLE: Record<Role, string[]> = {
     'credential-configurations:read',
     'credential-configurations:update',
     'credentials:read',
+    'custom-domain:create',
+    'custom-domain:delete',
+    'custom-domain:read',
+    'custom-domain:update',
+    'custom-domain:verify',
     'dids:create',
     'dids:delete',
     'dids:read',
@@ -84,6 +99,11 @@ const PERMISSIONS_OF_ROLE: Record<Role, string[]> = {
   'managed-issuer': [
     'credential-configurations:read',
     'credentials:read',
+    'custom-domain:create',
+    'custom-domain:delete',
+    'custom-domain:read',
+    'custom-domain:update',
+    'custom-domain:verify',
     'dids:create',
     'dids:delete',
     'dids:read',
@@ -98,8 +118,26 @@ const PERMISSIONS_OF_ROLE: Record<Role, string[]> = {
     'webhooks:update',
   ],
   holder: [],
-  verifier: ['dids:create', 'dids:delete', 'dids:read'],
-  'dts-provider': ['dids:create', 'dids:delete', 'dids:read'],
+  verifier: [
+    'custom-domain:create',
+    'custom-domain:delete',
+    'custom-domain:read',
+    'custom-domain:update',
+    'custom-domain:verify',
+    'dids:create',
+    'dids:delete',
+    'dids:read',
+  ],
+  'dts-provider': [
+    'custom-domain:create',
+    'custom-domain:delete',
+    'custom-domain:read',
+    'custom-domain:update',
+    'custom-domain:verify',
+    'dids:create',
+    'dids:delete',
+    'dids:read',
+  ],
   'dts-consumer': [],
   auditor: ['analytics:read'],
   'certificate-manager': [],
@@ -149,6 +187,11 @@ describe('roles', () => {
   it('add up without repeats', () => {
     expect(permissionsOf(['auditor', 'verifier', 'dts-provider'])).toEqual([
       'analytics:read',
+      'custom-domain:create',
+      'custom-domain:delete',
+      'custom-domain:read',
+      'custom-domain:update',
+      'custom-domain:verify',
       'dids:create',
       'dids:delete',
       'dids:read',

@@ -15,8 +15,9 @@ export type Role = (typeof ROLES)[number];
 
 export const isRole = (value: unknown): value is Role => (ROLES as readonly unknown[]).includes(value);
 
-export type Action = 'create' | 'read' | 'update' | 'delete';
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'verify';
 export type Resource =
+  | 'custom-domain'
   | 'dids'
   | 'webhooks'
   | 'users'
@@ -34,14 +35,18 @@ const all = (resource: Resource, ...actions: Action[]): Permission[] =>
     (action) => `${resource}:${action}` as Permission,
   );
 
-const DIDS = all('dids', 'create', 'read', 'delete');
+/** What a tenant is known by: its domain and its identifiers. */
+const IDENTITY = [
+  ...all('custom-domain', 'create', 'read', 'update', 'delete', 'verify'),
+  ...all('dids', 'create', 'read', 'delete'),
+];
 const OFFERS = all('offers', 'create', 'delete');
 const USERS = [...all('users', 'create', 'read', 'delete'), ...all('credentials', 'read')];
 
 /** The single table role → permissions. A spec proves that it and the roles on the operations agree. */
 export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: [
-    ...DIDS,
+    ...IDENTITY,
     ...all('webhooks'),
     ...USERS,
     ...OFFERS,
@@ -50,11 +55,11 @@ export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
     ...all('tenant', 'read', 'delete'),
     ...all('tenant-clients', 'create', 'read', 'delete'),
   ],
-  issuer: [...DIDS, ...all('webhooks'), ...USERS, ...OFFERS, ...all('credential-configurations')],
-  'managed-issuer': [...DIDS, ...all('webhooks'), ...USERS, ...OFFERS, ...all('credential-configurations', 'read')],
+  issuer: [...IDENTITY, ...all('webhooks'), ...USERS, ...OFFERS, ...all('credential-configurations')],
+  'managed-issuer': [...IDENTITY, ...all('webhooks'), ...USERS, ...OFFERS, ...all('credential-configurations', 'read')],
   holder: [],
-  verifier: DIDS,
-  'dts-provider': DIDS,
+  verifier: IDENTITY,
+  'dts-provider': IDENTITY,
   'dts-consumer': [],
   auditor: all('analytics', 'read'),
   'certificate-manager': [],

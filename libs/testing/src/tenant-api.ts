@@ -1,8 +1,10 @@
 import {
+  createCustomDomain,
   createDid,
   createPreAuthorizedOffer,
   createUser,
   createWebhook,
+  deleteCustomDomain,
   deleteDid,
   deletePreAuthorizedOffer,
   deleteUser,
@@ -13,16 +15,21 @@ import {
   listUserCredentials,
   listUsers,
   listWebhooks,
+  retrieveCustomDomain,
   retrieveDid,
   retrieveIssuerMetadata,
   retrieveUser,
   retrieveWebhook,
   retrieveWebhookKeys,
+  updateCustomDomain,
   updateWebhook,
+  verifyCustomDomain,
   webSemanticConfigurations,
   type AnalyticsEvent,
   type CreateDidRequest,
   type CreateUserRequest,
+  type CustomDomain,
+  type CustomDomainRequest,
   type DidRecord,
   type JwtVcConfiguration,
   type JwtVcConfigurationRequest,
@@ -60,6 +67,16 @@ export class TenantApi {
   constructor(baseUrl: string, token: string) {
     this.client = new ApiClient(baseUrl, token);
   }
+
+  readonly customDomain = {
+    create: (body: CustomDomainRequest): Promise<Answer<CustomDomain>> =>
+      this.client.call(createCustomDomain, { body }),
+    retrieve: (): Promise<Answer<CustomDomain>> => this.client.call(retrieveCustomDomain),
+    update: (body: CustomDomainRequest): Promise<Answer<CustomDomain>> =>
+      this.client.call(updateCustomDomain, { body }),
+    delete: (): Promise<Answer<undefined>> => this.client.call(deleteCustomDomain),
+    verify: (): Promise<Answer<undefined>> => this.client.call(verifyCustomDomain),
+  };
 
   readonly dids = {
     create: (body: CreateDidRequest): Promise<Answer<DidRecord>> => this.client.call(createDid, { body }),

@@ -63,6 +63,7 @@ export class Edge {
     management: new Router('management'),
     auth: new Router('auth'),
     tenant: new Router('tenant'),
+    'custom-domain': new Router('custom-domain'),
     contexts: new Router('contexts'),
   };
   private readonly proxies: TrustedProxies;

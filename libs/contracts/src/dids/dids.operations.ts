@@ -102,6 +102,7 @@ export const retrieveDidDocument = defineOperation({
     path: '/.well-known/did.json',
     alsoAt: ['*/did.json'],
     success: 200,
+    hosts: ['tenant', 'custom-domain'],
     body: 'raw',
     cacheControl: 'public, max-age=300',
   },
