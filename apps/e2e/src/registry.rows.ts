@@ -10,6 +10,7 @@ import {
   registerManagementClient,
   startPlatform,
   TestDnsServer,
+  TestIdentityProvider,
   Wallet,
   type ManagementApi,
   type OperationParts,
@@ -22,6 +23,7 @@ import {
 export interface World {
   platform: RunningPlatform;
   dns: TestDnsServer;
+  identities: TestIdentityProvider;
   stop(): Promise<void>;
   management: ManagementApi;
   /** A second management client, member of nothing. */
@@ -42,6 +44,7 @@ interface Things {
   offer: string;
   user: string;
   webhook: string;
+  provider: string;
   client: string;
 }
 
@@ -83,10 +86,12 @@ const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
 export const openWorld = async (): Promise<World> => {
   const dns = await TestDnsServer.start();
+  const identities = await TestIdentityProvider.start();
   const platform = await startPlatform({ env: { DNS_SERVERS: dns.address } });
   const stop = async () => {
     await platform.stop();
     await dns.stop();
+    await identities.stop();
   };
   try {
     const management = await connectManagement(platform);
@@ -102,18 +107,37 @@ export const openWorld = async (): Promise<World> => {
       tokens.push([role, client.token!]);
     }
     const [own, foreign] = await Promise.all([
-      makeThings(management, tenant, tenant.api),
-      makeThings(management, other, other.api),
+      makeThings(management, tenant, tenant.api, identities),
+      makeThings(management, other, other.api, identities),
     ]);
     const tokenOf = Object.fromEntries(tokens) as Record<Role, string>;
-    return { platform, dns, stop, management, stranger, environmentId, tenant, other, tokenOf, own, foreign };
+    return {
+      platform,
+      dns,
+      identities,
+      stop,
+      management,
+      stranger,
+      environmentId,
+      tenant,
+      other,
+      tokenOf,
+      own,
+      foreign,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 };
 
-const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, api: TenantApi): Promise<Things> => {
+const makeThings = async (
+  management: ManagementApi,
+  tenant: TenantUnderTest,
+  api: TenantApi,
+  { url }: TestIdentityProvider,
+): Promise<Things> => {
+  const provider = expectStatus(await api.authenticationProviders.create({ url, clientId: 'c' }), 201).id;
   const did = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
@@ -121,7 +145,7 @@ const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, ap
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
-  return { did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId };
+  return { provider, did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId };
 };
 
 const pageRow: Row = {
@@ -196,6 +220,14 @@ const freshDomain = async (world: World, inDns: boolean) => {
   const created = expectStatus(await world.tenant.api.customDomain.create({ ...brand, domain }), 201);
   if (inDns) world.dns.set(domain, created.verificationToken);
   return created;
+};
+
+const freshProvider = async ({ tenant, own, identities }: World) => {
+  const { api } = tenant;
+  for (const { id } of expectStatus(await api.authenticationProviders.list(), 200).data)
+    expectStatus(await api.authenticationProviders.delete(id), 204);
+  own.provider = expectStatus(await api.authenticationProviders.create({ url: identities.url, clientId: 'c' }), 201).id;
+  return own.provider;
 };
 
 const publicDocument: Row = {
@@ -311,6 +343,43 @@ export const ROWS: Record<string, Row> = {
       expectStatus(await world.tenant.api.customDomain.verify(), 204);
       return {};
     },
+  },
+
+  'tenant-config.create-authentication-provider': {
+    right: async (world) => {
+      expectStatus(await world.tenant.api.authenticationProviders.delete(await freshProvider(world)), 204);
+      return { body: { url: world.identities.url, clientId: 'c', clientSecret: 'a secret of the client' } };
+    },
+    wrong: ({ identities }) => ({ body: { url: identities.url, clientId: 'c', scope: ['email'] } }),
+    refusal: { status: 400, param: 'scope', location: 'body' },
+  },
+  'tenant-config.list-authentication-providers': pageRow,
+  'tenant-config.retrieve-authentication-provider': {
+    right: async (world) => ({ params: { id: await freshProvider(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.provider } }),
+  },
+  'tenant-config.update-authentication-provider': {
+    right: async (world) => ({
+      params: { id: await freshProvider(world) },
+      body: { url: world.identities.url, clientId: 'other' },
+    }),
+    wrong: async (world) => ({
+      params: { id: await freshProvider(world) },
+      body: { url: `${world.identities.url}/nowhere`, clientId: 'c' },
+    }),
+    refusal: { status: 400, param: 'url', location: 'body' },
+    foreign: ({ foreign, identities }) => ({
+      params: { id: foreign.provider },
+      body: { url: identities.url, clientId: 'c' },
+    }),
+  },
+  'tenant-config.delete-authentication-provider': {
+    right: async (world) => ({ params: { id: await freshProvider(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.provider } }),
   },
 
   'dids.create-did': {

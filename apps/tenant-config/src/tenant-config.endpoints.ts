@@ -1,4 +1,9 @@
 import {
+  createAuthenticationProvider,
+  listAuthenticationProviders,
+  retrieveAuthenticationProvider,
+  updateAuthenticationProvider,
+  deleteAuthenticationProvider,
   createCustomDomain,
   deleteCustomDomain,
   lookUpCustomDomain,
@@ -8,6 +13,11 @@ import {
   verifyCustomDomain,
 } from '@attestry/contracts';
 import { command, query } from '@attestry/service-kit';
+import { CreateAuthenticationProvider } from './create-authentication-provider/create-authentication-provider.js';
+import { ListAuthenticationProviders } from './list-authentication-providers/list-authentication-providers.js';
+import { RetrieveAuthenticationProvider } from './retrieve-authentication-provider/retrieve-authentication-provider.js';
+import { UpdateAuthenticationProvider } from './update-authentication-provider/update-authentication-provider.js';
+import { DeleteAuthenticationProvider } from './delete-authentication-provider/delete-authentication-provider.js';
 import { CreateCustomDomain } from './create-custom-domain/create-custom-domain.js';
 import { DeleteCustomDomain } from './delete-custom-domain/delete-custom-domain.js';
 import { LookUpCustomDomain } from './look-up-custom-domain/look-up-custom-domain.js';
@@ -24,4 +34,9 @@ export const tenantConfigEndpoints = [
   command(verifyCustomDomain, VerifyCustomDomain),
   query(retrieveManifest, RetrieveManifest),
   query(lookUpCustomDomain, LookUpCustomDomain),
+  command(createAuthenticationProvider, CreateAuthenticationProvider),
+  query(listAuthenticationProviders, ListAuthenticationProviders),
+  query(retrieveAuthenticationProvider, RetrieveAuthenticationProvider),
+  command(updateAuthenticationProvider, UpdateAuthenticationProvider),
+  command(deleteAuthenticationProvider, DeleteAuthenticationProvider),
 ];

@@ -1,5 +1,12 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
+import { Discovery } from './discovery.js';
+import { CreateAuthenticationProviderHandler } from './create-authentication-provider/create-authentication-provider.js';
+import { ListAuthenticationProvidersHandler } from './list-authentication-providers/list-authentication-providers.js';
+import { RetrieveAuthenticationProviderHandler } from './retrieve-authentication-provider/retrieve-authentication-provider.js';
+import { UpdateAuthenticationProviderHandler } from './update-authentication-provider/update-authentication-provider.js';
+import { DeleteAuthenticationProviderHandler } from './delete-authentication-provider/delete-authentication-provider.js';
 import { CreateCustomDomainHandler } from './create-custom-domain/create-custom-domain.js';
 import { DeleteCustomDomainHandler } from './delete-custom-domain/delete-custom-domain.js';
 import { LookUpCustomDomainHandler } from './look-up-custom-domain/look-up-custom-domain.js';
@@ -23,6 +30,14 @@ import { VerifyCustomDomainHandler } from './verify-custom-domain/verify-custom-
     VerifiedDomains,
     VerifyCustomDomainHandler,
     RetrieveManifestHandler,
+    // authentication providers
+    Discovery,
+    ProviderSecrets,
+    CreateAuthenticationProviderHandler,
+    ListAuthenticationProvidersHandler,
+    RetrieveAuthenticationProviderHandler,
+    UpdateAuthenticationProviderHandler,
+    DeleteAuthenticationProviderHandler,
     // what the gateway asks
     LookUpCustomDomainHandler,
     // reactions

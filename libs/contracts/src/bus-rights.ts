@@ -70,7 +70,12 @@ const READS: Readonly<Record<BusParty, Reads>> = {
   management: {},
   'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
   dids: {},
-  issuance: { consumes: [reading('issuance.delivery-interest', webhookSaved, webhookDeleted)] },
+  issuance: {
+    consumes: [
+      reading('issuance.delivery-interest', webhookSaved, webhookDeleted),
+      reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
+    ],
+  },
   webhooks: { consumes: [reading('webhooks.deliveries', credentialIssued, userDeleted, tenantDeleted)] },
   analytics: {
     // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.

@@ -11,6 +11,7 @@ import * as protocol from './issuance/protocol.js';
 import * as users from './issuance/users.js';
 import * as management from './management/management.operations.js';
 import type { Operation, ServiceName } from './operation.js';
+import * as authenticationProviders from './tenant-config/authentication-providers.js';
 import * as customDomains from './tenant-config/custom-domains.js';
 import * as webhooks from './webhooks/webhooks.operations.js';
 
@@ -21,6 +22,7 @@ const isOperation = (value: unknown): value is Operation =>
 export const OPERATIONS: readonly Operation[] = [
   management,
   customDomains,
+  authenticationProviders,
   dids,
   webSemanticConfigurations,
   jwtVcConfigurations,

@@ -18,6 +18,7 @@ export const isRole = (value: unknown): value is Role => (ROLES as readonly unkn
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'verify';
 export type Resource =
   | 'custom-domain'
+  | 'authentication-providers'
   | 'dids'
   | 'webhooks'
   | 'users'
@@ -41,7 +42,12 @@ const IDENTITY = [
   ...all('dids', 'create', 'read', 'delete'),
 ];
 const OFFERS = all('offers', 'create', 'delete');
-const USERS = [...all('users', 'create', 'read', 'delete'), ...all('credentials', 'read')];
+/** Who holds credentials, and who signs them in. */
+const USERS = [
+  ...all('authentication-providers'),
+  ...all('users', 'create', 'read', 'delete'),
+  ...all('credentials', 'read'),
+];
 
 /** The single table role → permissions. A spec proves that it and the roles on the operations agree. */
 export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {

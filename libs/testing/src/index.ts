@@ -8,6 +8,7 @@ export * from './did-resolution.js';
 export * from './dns-server.js';
 export * from './faulty-proxy.js';
 export * from './host-fetch.js';
+export * from './identity-provider.js';
 export * from './cluster/cluster.js';
 export * from './cluster/cluster-engines.js';
 export * from './cluster/cluster-feed.js';

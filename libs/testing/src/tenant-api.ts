@@ -1,31 +1,38 @@
 import {
+  createAuthenticationProvider,
   createCustomDomain,
   createDid,
   createPreAuthorizedOffer,
   createUser,
   createWebhook,
+  deleteAuthenticationProvider,
   deleteCustomDomain,
   deleteDid,
   deletePreAuthorizedOffer,
   deleteUser,
   deleteWebhook,
   jwtVcConfigurations,
+  listAuthenticationProviders,
   listDids,
   listEvents,
   listUserCredentials,
   listUsers,
   listWebhooks,
+  retrieveAuthenticationProvider,
   retrieveCustomDomain,
   retrieveDid,
   retrieveIssuerMetadata,
   retrieveUser,
   retrieveWebhook,
   retrieveWebhookKeys,
+  updateAuthenticationProvider,
   updateCustomDomain,
   updateWebhook,
   verifyCustomDomain,
   webSemanticConfigurations,
   type AnalyticsEvent,
+  type AuthenticationProvider,
+  type AuthenticationProviderRequest,
   type CreateDidRequest,
   type CreateUserRequest,
   type CustomDomain,
@@ -76,6 +83,19 @@ export class TenantApi {
       this.client.call(updateCustomDomain, { body }),
     delete: (): Promise<Answer<undefined>> => this.client.call(deleteCustomDomain),
     verify: (): Promise<Answer<undefined>> => this.client.call(verifyCustomDomain),
+  };
+
+  readonly authenticationProviders = {
+    create: (body: AuthenticationProviderRequest): Promise<Answer<AuthenticationProvider>> =>
+      this.client.call(createAuthenticationProvider, { body }),
+    list: (query?: Query): Promise<Answer<PageOf<AuthenticationProvider>>> =>
+      this.client.call(listAuthenticationProviders, { query }),
+    retrieve: (id: string): Promise<Answer<AuthenticationProvider>> =>
+      this.client.call(retrieveAuthenticationProvider, { params: { id } }),
+    update: (id: string, body: AuthenticationProviderRequest): Promise<Answer<AuthenticationProvider>> =>
+      this.client.call(updateAuthenticationProvider, { params: { id }, body }),
+    delete: (id: string): Promise<Answer<undefined>> =>
+      this.client.call(deleteAuthenticationProvider, { params: { id } }),
   };
 
   readonly dids = {
