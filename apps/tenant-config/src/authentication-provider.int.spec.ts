@@ -15,7 +15,7 @@ import {
   type OperationContext,
   type PageOf,
 } from '@attestry/contracts';
-import { KeyVault, isErased } from '@attestry/keys';
+import { isErased } from '@attestry/keys';
 import {
   openEngines,
   parseConfig,
@@ -216,7 +216,7 @@ describe('authentication providers', () => {
     await expect(remove('t5', id)).rejects.toMatchObject({ kind: 'notFound' });
     await expect(update('t5', id, { url, clientId: 'x' })).rejects.toMatchObject({ kind: 'notFound' });
     expect(await list('t5')).toEqual({ data: [] });
-    const vault: KeyVault = engines.vault;
+    const { vault } = engines;
     await waitUntil(async () => isErased(await vault.open('t5', 'tenant', sealedSecret)), {
       timeoutMs: 10_000,
       what: 'the end of the key',
