@@ -21,6 +21,7 @@ const constraints = [
   lib('contracts'),
   lib('sqlite'),
   lib('postgres'),
+  lib('linked-data'),
   lib('event-store', 'sqlite', 'postgres'),
   lib('keys', 'sqlite', 'postgres'),
   lib('messaging', 'sqlite'),

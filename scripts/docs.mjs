@@ -1,6 +1,6 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus. With
-// `--check` it writes nothing and fails when one of them is out of date, when an
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus; then
+// the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, or when a page names a file, a section or a command that is not there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -20,9 +20,13 @@ await import('reflect-metadata');
 const ts = (await import('typescript')).default;
 const prettier = await import('prettier');
 const { getMetadataStorage } = await import('class-validator');
-const { OPERATIONS, ROLES, PERMISSIONS } = await built('libs/contracts/dist/index.js');
+const { OPERATIONS, ROLES, PERMISSIONS, INTERFACE_VERSION, openApiDocument } =
+  await built('libs/contracts/dist/index.js');
 const { SETTINGS } = await built('libs/service-kit/dist/config.js');
 const { METRICS } = await built('libs/service-kit/dist/metrics/metric-definitions.js');
+
+const { createGenerator } = await import('ts-json-schema-generator');
+const { default: openapiTypes, astToString } = await import('openapi-typescript');
 
 const shapes = declaredShapes(await sources('libs/contracts/src'));
 const pages = {
@@ -31,6 +35,7 @@ const pages = {
   'docs/reference/metrics.md': metricsPage(),
   'docs/reference/events.md': await eventsPage(),
   'deploy/nats/users.conf': await natsUsers('attestry'),
+  ...(await interfaceFiles()),
 };
 
 const faults = [];
@@ -38,10 +43,13 @@ for (const { name, service, useCase } of OPERATIONS) {
   const file = fileOf({ service, useCase });
   if (!existsSync(join(root, file))) faults.push(`${name} has no file ${file}`);
 }
+if (!read('docs/reference/changelog.md').includes(`\n## ${INTERFACE_VERSION}\n`))
+  faults.push(`docs/reference/changelog.md has no section ${INTERFACE_VERSION}`);
 for (const [path, text] of Object.entries(pages)) {
   const options = await prettier.resolveConfig(join(root, path));
   // Tables are left as they are: padded to the widest cell they would change on every line with every new field.
-  const wanted = path.endsWith('events.md') ? await prettier.format(text, { ...options, filepath: path }) : text;
+  const isFormatted = /events\.md$|\.generated\.ts$|\.json$/.test(path);
+  const wanted = isFormatted ? await prettier.format(text, { ...options, filepath: path }) : text;
   const found = existsSync(join(root, path)) ? read(path) : undefined;
   if (found === wanted) continue;
   if (check) faults.push(`${path} is out of date: npm run docs`);
@@ -156,6 +164,9 @@ shapes and event names stand; routes, access checks and this page follow from it
 - **Rate classes** are explained in [facts](facts.md#33-limits) and set in [configuration](configuration.md).
 - **Analytics** names a prefix: each call leaves \`<prefix>_START\` and one of \`<prefix>_SUCCESS\`, \`<prefix>_FAIL\`.
 - **Unknown members** of a request are dropped, not refused ([record 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Deprecated** operations carry \`Deprecation\`, \`Sunset\` and \`Link\` in every answer; see [versions](changelog.md).
+- **For programs** the same is in [openapi-management.json](openapi-management.json) and
+  [openapi-tenant.json](openapi-tenant.json) (OpenAPI 3.1), served at \`/openapi.json\` of each host and shown at \`/docs\`.
 - **Lists** answer \`{data, nextCursor?}\`; \`nextCursor\` is absent on the last page.
 
 ## Index
@@ -197,6 +208,10 @@ function operationSection(operation, linked) {
     const when = recordedBy === 'service' ? '; written once the code or token names a session' : '';
     const also = tenantFrom ? '; once it succeeded, in the trail of the tenant it was about, too' : '';
     lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}${also}`);
+  }
+  if (operation.deprecated) {
+    const { since, sunset, link } = operation.deprecated;
+    lines.push(`- **Deprecated** since ${since}${sunset ? `, may be gone from ${sunset} on` : ''}: ${code(link)}`);
   }
   if (operation.secrets) lines.push(`- Never echoed: ${operation.secrets.map((it) => `\`${it}\``).join(', ')}`);
   const file = fileOf(operation);
@@ -322,6 +337,65 @@ function shapeSection(name, linked) {
   );
   const head = ['| member | type | always there | meaning |', '|---|---|---|---|'];
   return `### ${name}\n\n${about ? `${about}\n\n` : ''}${[...head, ...rows].join('\n')}\n`;
+}
+
+// ---- interface definitions --------------------------------------------------------------------------------------------
+
+/** The OpenAPI documents, what they are made of beside the registry, and the types of a client of each. */
+async function interfaceFiles() {
+  const schemas = typeSchemas();
+  const files = {
+    'libs/contracts/src/openapi/shapes.generated.ts': `// Generated by npm run docs from the classes of libs/contracts. Do not edit.
+import type { JsonSchema } from './json-schema.js';
+
+/** What TypeScript tells of the classes that operations name: at run time nobody would know. */
+export const SHAPES: Readonly<Record<string, JsonSchema>> = ${JSON.stringify(schemas)};
+`,
+  };
+  for (const name of ['management', 'tenant']) {
+    const document = openApiDocument(name, OPERATIONS, schemas);
+    files[`docs/reference/openapi-${name}.json`] = JSON.stringify(document);
+    const types = astToString(await openapiTypes(structuredClone(document), { alphabetize: true }));
+    files[`libs/testing/src/interface/${name}.generated.ts`] =
+      `// Generated by npm run docs from docs/reference/openapi-${name}.json with openapi-typescript. Do not edit.\n${types}`;
+  }
+  return files;
+}
+
+/** JSON Schema of every class that an operation over HTTP names, and of those they name, by name. */
+function typeSchemas() {
+  const generator = createGenerator({
+    path: join(root, 'libs/contracts/src/**/*.ts'),
+    tsconfig: join(root, 'tsconfig.json'),
+    type: '*',
+    expose: 'all',
+    jsDoc: 'extended',
+    additionalProperties: true,
+    encodeRefs: false,
+    sortProps: false,
+    skipTypeCheck: true,
+  });
+  const roots = OPERATIONS.filter(({ http }) => http).flatMap(({ http, body, params, query, response }) => [
+    ...[body, params, query, ...[response].flat()].filter(Boolean),
+    ...Object.values(http.accepts ?? {}),
+  ]);
+  const found = {};
+  for (const name of new Set([...roots.map((it) => it.name), 'ErrorDetail']))
+    Object.assign(found, generator.createSchema(name).definitions);
+  // Names like `Record<string,unknown>` are no component's: what they stand for takes their place.
+  const inPlace = (schema) =>
+    JSON.parse(JSON.stringify(schema), (_key, value) => {
+      const name = /^#\/definitions\/(.+)$/.exec(value?.$ref ?? '')?.[1];
+      if (name === undefined) return value;
+      if (/^\w+$/.test(name)) return { ...value, $ref: `#/components/schemas/${name}` };
+      return { ...inPlace(found[name]), ...(value.description && { description: value.description }) };
+    });
+  return Object.fromEntries(
+    Object.keys(found)
+      .filter((name) => /^\w+$/.test(name))
+      .sort()
+      .map((name) => [name, inPlace(found[name])]),
+  );
 }
 
 // ---- configuration.md -----------------------------------------------------------------------------------------------

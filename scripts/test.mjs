@@ -31,7 +31,7 @@ const suites = [
       '--runInBand',
       '--testPathIgnorePatterns',
       '/node_modules/',
-      '(crash|canary|first-tenant|observability)\\.e2e',
+      '(crash|canary|first-tenant|fuzz|observability)\\.e2e',
     ],
     env: { ATTESTRY_MODE: 'cluster' },
     engines: true,

@@ -1,5 +1,13 @@
-import { listEvents } from '@attestry/contracts';
+import { exportEvents, listEvents, listEventTypes, sealData } from '@attestry/contracts';
 import { query } from '@attestry/service-kit';
+import { ExportEvents } from './export-events/export-events.js';
+import { ListEventTypes } from './list-event-types/list-event-types.js';
 import { ListEvents } from './list-events/list-events.js';
+import { SealData } from './seal-data/seal-data.js';
 
-export const analyticsEndpoints = [query(listEvents, ListEvents)];
+export const analyticsEndpoints = [
+  query(listEvents, ListEvents),
+  query(exportEvents, ExportEvents),
+  query(listEventTypes, ListEventTypes),
+  query(sealData, SealData),
+];

@@ -1,3 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +13,7 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveDid,
+  retrieveDidConfiguration,
   retrieveDidDocument,
   type DidRecord,
   type IssuerKey,
@@ -21,9 +25,10 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { chosenEngines, waitUntil } from '@attestry/testing';
+import { chosenEngines, verifyDomainLinkage, waitUntil, type DidDocument } from '@attestry/testing';
 import {
   openEngines,
+  Outbound,
   parseConfig,
   ServiceClient,
   startServices,
@@ -34,6 +39,7 @@ import { did as aggregate, didStream } from './did/did.state.js';
 import { startDeletion } from './did/did.decisions.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { didsService } from './index.js';
+import { PublishedDocuments } from './resolution/published-documents.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 const pass = (ms: number) => (clock.time += ms);
@@ -50,7 +56,10 @@ let asked: string[] = [];
 
 const start = async (): Promise<void> => {
   engines = await chosenEngines(
-    await openEngines(parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir }), { clock }),
+    await openEngines(
+      parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' }),
+      { clock },
+    ),
   );
   try {
     services = await startServices([didsService], engines);
@@ -84,6 +93,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+/** Where nobody listens. */
+const NOBODY = 'localhost:1';
 let count = 0;
 const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const newTenant = (): TenantContext => {
@@ -114,6 +125,8 @@ const document = (tenant: TenantContext, url: string) =>
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' } },
   ) as Promise<unknown>;
+const configuration = (tenant: TenantContext) =>
+  client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' } });
 const reserve = (
   tenant: TenantContext,
   configurationId: string,
@@ -163,6 +176,23 @@ describe('creating a did:key', () => {
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
   });
 
+  it('takes BLS12-381 G2, whose key is kept like the others but signs nothing yet', async () => {
+    const tenant = newTenant();
+    const made = await createKey(tenant, 'Bls12381G2');
+    expect(made.did).toMatch(/^did:key:zUC7/);
+    expect(made.localMetadata.initialDidDocument).toMatchObject({
+      '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/bbs/v1'],
+      verificationMethod: [{ type: 'Bls12381G2Key2020', publicKeyBase58: expect.stringMatching(/^.{120,132}$/) }],
+    });
+    const { kmsKeyId } = made.localMetadata.keys[0]!;
+    expect(await vaultKeys(tenant)).toEqual([kmsKeyId]);
+    await expect(engines.vault.signer(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
+    expect(await refusal(reserve(tenant, uuid(), made.did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
+    expect((await configuration(tenant)).entries).toEqual([]);
+    await remove(tenant, made.did);
+    expect(await vaultKeys(tenant)).toEqual([]);
+  });
+
   it('takes P-256 too', async () => {
     const made = await createKey(newTenant(), 'P-256');
     expect(made.did).toMatch(/^did:key:zDn/);
@@ -175,12 +205,6 @@ describe('creating a did:key', () => {
     ['no options', 'key', undefined, [{ param: 'options' }]],
     ['options that are a list', 'key', ['Ed25519'], [{ param: 'options' }]],
     ['another method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
-    [
-      'BLS',
-      'key',
-      { keyType: 'Bls12381G2' },
-      [{ param: 'options.keyType', msg: 'BLS keys are not offered yet; use Ed25519 or P-256', value: 'Bls12381G2' }],
-    ],
     ['another key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
     ['no key type', 'key', { keyType: null }, [{ param: 'options.keyType' }]],
     ['url with method key', 'key', { keyType: 'Ed25519', url: 'a.example' }, [{ param: 'options.url' }]],
@@ -210,7 +234,7 @@ describe('creating a did:web', () => {
     const made = await createWeb(tenant);
     expect(made.did).toBe(`did:web:${tenant.host.replace(':', '%3A')}`);
     expect(made.registrationStatus).toBe('COMPLETED');
-    expect(made.localMetadata.keys).toHaveLength(3);
+    expect(made.localMetadata.keys).toHaveLength(4);
     expect(await vaultKeys(tenant)).toEqual(made.localMetadata.keys.map(({ kmsKeyId }) => kmsKeyId));
     expect(await document(tenant, '/.well-known/did.json')).toEqual(made.localMetadata.initialDidDocument);
   });
@@ -247,7 +271,7 @@ describe('creating a did:web', () => {
     const made = await createWeb(tenant, 'issuer.example/a');
     const refused = await refusal(createWeb(tenant, 'https://ISSUER.example:443/%61/'));
     expect(refused).toMatchObject({ kind: 'invalid', details: [{ param: 'options.url', location: 'body' }] });
-    expect(await vaultKeys(tenant)).toHaveLength(3);
+    expect(await vaultKeys(tenant)).toHaveLength(4);
     const foreign = await createWeb(other, 'issuer.example/a');
     expect(foreign.did).toBe(made.did);
     expect(foreign.localMetadata).not.toEqual(made.localMetadata);
@@ -297,16 +321,18 @@ describe('the list', () => {
 describe('retrieving', () => {
   it('gives what creating gave', async () => {
     const tenant = newTenant();
-    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, 'a.example')])
+    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, NOBODY)])
       expect(await retrieve(tenant, made.did)).toEqual(made);
   });
 
   it('is a 404 for what is not there and a 400 for what is no DID', async () => {
     const tenant = newTenant();
     for (const id of [
-      'did:web:nobody.example',
+      'did:web:localhost%3A1',
+      `did:web:${tenant.host.replace(':', '%3A')}:nobody`,
       'did:ion:abc',
-      'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp',
+      'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooW',
+      'did:jwk:e30',
     ])
       expect(await refusal(retrieve(tenant, id))).toMatchObject({ kind: 'notFound', code: 'NotFound' });
     for (const call of [retrieve, remove])
@@ -315,6 +341,119 @@ describe('retrieving', () => {
           kind: 'invalid',
           details: [{ param: 'id', location: 'params', value: id }],
         });
+  });
+});
+
+describe('with documents on other hosts', () => {
+  let server: Server;
+  let host: string;
+  /** What a path answers. */
+  const paths = new Map<string, (response: ServerResponse) => void>();
+  let requests: string[] = [];
+  const publish = (path: string, value: unknown) =>
+    paths.set(path, (response) => response.end(typeof value === 'string' ? value : JSON.stringify(value)));
+
+  beforeAll(async () => {
+    server = createServer(({ url }, response) => {
+      requests.push(url!);
+      const answer = paths.get(url!);
+      if (answer) return answer(response);
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    host = `localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+  const didAt = (path: string) => `did:web:${host.replace(':', '%3A')}:${path}`;
+
+  it('a did:web of the tenant is complete when its document is seen there, and from then on [T16] [T23] [T30]', async () => {
+    const tenant = newTenant();
+    const made = await createWeb(tenant, `${host}/units`);
+    expect(made).toMatchObject({ did: didAt('units'), registrationStatus: 'PROCESSING' });
+    requests = [];
+    expect(await Promise.all(Array.from({ length: 5 }, () => retrieve(tenant, made.did)))).toEqual(
+      Array.from({ length: 5 }, () => made),
+    );
+    expect(requests).toEqual(['/units/did.json']);
+    const document = made.localMetadata.initialDidDocument;
+    publish('/units/did.json', { ...document, authentication: [] });
+    await waitUntil(async () => {
+      expect(await retrieve(tenant, made.did)).toEqual(made);
+      return requests.length > 1;
+    });
+    publish('/units/did.json', JSON.stringify(document, null, 2));
+    await waitUntil(async () => (await retrieve(tenant, made.did)).registrationStatus === 'COMPLETED');
+    expect(await retrieve(tenant, made.did)).toEqual({ ...made, registrationStatus: 'COMPLETED' });
+    expect((await streamOf(tenant, made.did)).map(({ type }) => type)).toEqual(['DidCreated', 'DidPublicationSeen']);
+    paths.delete('/units/did.json');
+    requests = [];
+    expect(await retrieve(tenant, made.did)).toMatchObject({ registrationStatus: 'COMPLETED' });
+    expect(requests).toEqual([]);
+  });
+
+  it('DIDs of others resolve to their document, without metadata [T30]', async () => {
+    const tenant = newTenant();
+    const did = didAt('other');
+    const didDocument = { '@context': 'https://www.w3.org/ns/did/v1', id: did, service: [] };
+    publish('/other/did.json', didDocument);
+    expect(await retrieve(tenant, did)).toEqual({ did, didDocument });
+    paths.delete('/other/did.json');
+    // Kept for a minute, for every tenant.
+    expect(await retrieve(newTenant(), did)).toEqual({ did, didDocument });
+    const key = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+    expect(await retrieve(tenant, key)).toEqual({ did: key, didDocument: expect.objectContaining({ id: key }) });
+    const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    const didJwk = `did:jwk:${Buffer.from(JSON.stringify(jwk)).toString('base64url')}`;
+    expect(await retrieve(tenant, didJwk)).toMatchObject({
+      did: didJwk,
+      didDocument: { verificationMethod: [{ id: `${didJwk}#0`, publicKeyJwk: jwk }] },
+    });
+    expect(await list(tenant)).toEqual({ data: [] });
+  });
+
+  it('of which one is a key of another tenant: its public document and nothing else', async () => {
+    const made = await createKey(newTenant());
+    expect(await retrieve(newTenant(), made.did)).toEqual({
+      did: made.did,
+      didDocument: made.localMetadata.initialDidDocument,
+    });
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['another DID', (response) => response.end(JSON.stringify({ id: 'did:web:other.example' }))],
+    ['no JSON', (response) => response.end('<html></html>')],
+    ['null', (response) => response.end('null')],
+    ['a redirect', (response) => response.writeHead(302, { location: '/redirected/did.json' }).end()],
+    ['an error', (response) => response.writeHead(500).end(JSON.stringify({ id: didAt('an-error') }))],
+    ['too much', (response) => response.end(JSON.stringify({ id: didAt('too-much'), x: 'x'.repeat(300_000) }))],
+    ['nothing at all', () => undefined],
+  ])('an answer of %s is a 404', async (name, answer) => {
+    const path = name.replaceAll(' ', '-');
+    paths.set(`/${path}/did.json`, answer);
+    publish('/redirected/did.json', { id: didAt(path) });
+    requests = [];
+    expect(await refusal(retrieve(newTenant(), didAt(path)))).toMatchObject({ kind: 'notFound', code: 'NotFound' });
+    expect(requests).toEqual([`/${path}/did.json`]);
+  });
+
+  it('private targets are not asked where they are not allowed', async () => {
+    const guarded = new Outbound(false);
+    const config = parseConfig({ NODE_ENV: 'test' });
+    publish('/private/did.json', { id: didAt('private') });
+    requests = [];
+    expect(await new PublishedDocuments(guarded, config).fetch(didAt('private'))).toBeUndefined();
+    expect(requests).toEqual([]);
+    await guarded.close();
+  });
+
+  it('what the tenant has deleted does not resolve for it', async () => {
+    const tenant = newTenant();
+    const { did } = await createKey(tenant);
+    await remove(tenant, did);
+    expect(await refusal(retrieve(tenant, did))).toMatchObject({ kind: 'notFound' });
   });
 });
 
@@ -405,6 +544,71 @@ describe('reserving an issuer key', () => {
         kind: 'invalid',
         details: [{ param: 'issuerDid' }],
       });
+  });
+});
+
+describe('domain linkage', () => {
+  /** Other tenants' documents are not here to be found. */
+  const verification = (tenant: TenantContext) => ({
+    now: new Date(clock.time),
+    resolve: async (did: string) => {
+      const path = did.split(':').slice(3).join('/') || '.well-known';
+      return (await document(tenant, `/${path}/did.json`)) as DidDocument;
+    },
+  });
+
+  it('has a credential for every DID with an Ed25519 key, newest first, that a foreign library verifies [T24] [T25] [T26]', async () => {
+    const tenant = newTenant();
+    expect(await configuration(tenant)).toEqual({
+      '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
+      entries: [],
+      linked_dids: [],
+    });
+    const key = await createKey(tenant);
+    pass(1000);
+    await createKey(tenant, 'P-256');
+    const web = await createWeb(tenant);
+    pass(1000);
+    const path = await createWeb(tenant, `${tenant.host}/a`);
+    const { entries, linked_dids } = await configuration(tenant);
+    expect(linked_dids).toEqual(entries);
+    expect(entries.map(({ issuer }) => issuer)).toEqual([path.did, web.did, key.did]);
+    for (const entry of entries) {
+      await verifyDomainLinkage({ ...entry }, tenant.baseUrl, verification(tenant));
+      const { proof, ...unsigned } = entry;
+      expect(proof).toEqual({
+        type: 'Ed25519Signature2018',
+        created: unsigned.issuanceDate,
+        verificationMethod: expect.stringMatching(`^${entry.issuer}#`),
+        proofPurpose: 'assertionMethod',
+        jws: expect.stringMatching(/^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/),
+      });
+      const forged = { ...entry, credentialSubject: { ...entry.credentialSubject, origin: 'https://evil.example' } };
+      await expect(verifyDomainLinkage(forged, 'https://evil.example', verification(tenant))).rejects.toThrow('verif');
+      const later = { ...verification(tenant), now: new Date(Date.parse(entry.expirationDate) + 600_000) };
+      await expect(verifyDomainLinkage({ ...entry }, tenant.baseUrl, later)).rejects.toThrow('verif');
+    }
+  });
+
+  it('is the same at every request, in every process', async () => {
+    const tenant = newTenant();
+    await createKey(tenant);
+    const before = await configuration(tenant);
+    pass(60_000);
+    expect(await configuration(tenant)).toEqual(before);
+    await stop();
+    await start();
+    expect(await configuration(tenant)).toEqual(before);
+  });
+
+  it('ends with its DID, and other tenants have none of it', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    const kept = await createKey(tenant);
+    const gone = await createKey(tenant);
+    expect((await configuration(tenant)).entries).toHaveLength(2);
+    expect((await configuration(other)).entries).toEqual([]);
+    await remove(tenant, gone.did);
+    expect((await configuration(tenant)).entries.map(({ issuer }) => issuer)).toEqual([kept.did]);
   });
 });
 

@@ -17,6 +17,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
       return [fact(didCreated, { tenantId, did: event.data.did, method: event.data.method })];
     case 'DidDeleted':
       return [fact(didDeleted, { tenantId, did: event.data.did })];
+    case 'DidPublicationSeen':
     case 'DidReserved':
     case 'DidReleased':
     case 'DidDeletionStarted':

@@ -213,11 +213,68 @@ describe('the query', () => {
     ['cursor', { cursor: 'nonsense' }],
     ['dateFrom', { dateFrom: 'yesterday' }],
     ['dateTo', { dateTo: '2026-13-01T00:00:00Z' }],
+    ['dateTo', { dateTo: '2026-W01' }],
     ['types', { types: Array.from({ length: 101 }, (_, n) => `T${n}`) }],
   ] as [string, Filter][])('refuses a wrong %s', async (param, query) => {
     const answer = await tenant.api.analytics.list(query);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param, location: 'query' })] });
+  });
+
+  it('pages on undisturbed by what comes in meanwhile', async () => {
+    const dids = async (cursor?: string) =>
+      expectStatus(
+        await tenant.api.analytics.list({ categories: ['did'], limit: 2, ...(cursor !== undefined && { cursor }) }),
+        200,
+      );
+    const before = await events({ categories: 'did', limit: 1000 });
+    const seen: AnalyticsEvent[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const page = await dids(cursor);
+      seen.push(...page.data);
+      cursor = page.nextCursor;
+      expectStatus(await tenant.api.dids.list(), 200);
+    }
+    expect(seen).toEqual(before);
+  });
+
+  it.each(['none', '*', 'none,*'])('takes %s for actors together with other filters', async (value) => {
+    const found = await events({
+      clientIds: value,
+      types: 'DID_CREATE_SUCCESS,OPENID_CREDENTIAL_SUCCESS',
+      limit: 1000,
+    });
+    const all = await events({ types: 'DID_CREATE_SUCCESS,OPENID_CREDENTIAL_SUCCESS', limit: 1000 });
+    const wanted = (event: AnalyticsEvent) =>
+      value === 'none,*' || (event.clientId === undefined) === (value === 'none');
+    expect(found).toEqual(all.filter(wanted));
+    expect(found.length).toBeGreaterThan(0);
+  });
+
+  it('takes a list of clients repeated or with commas', async () => {
+    const [repeated, listed] = await Promise.all([
+      events({
+        clientIds: [mine, other.clientId],
+        types: ['DID_CREATE_SUCCESS', 'DID_RETRIEVE_LIST_SUCCESS'],
+        limit: 50,
+      }),
+      events({
+        clientIds: `${mine},${other.clientId}`,
+        types: 'DID_CREATE_SUCCESS,DID_RETRIEVE_LIST_SUCCESS',
+        limit: 50,
+      }),
+    ]);
+    expect(repeated).toEqual(listed);
+    expect(new Set(listed.map(({ clientId }) => clientId))).toEqual(new Set([mine, other.clientId]));
+  });
+
+  it('knows every type there can be', async () => {
+    const { data } = expectStatus(await tenant.api.analytics.types(), 200);
+    const categoryOf = new Map(data.map(({ type, category }) => [type, category]));
+    expect(categoryOf.size).toBe(data.length);
+    for (const type of ['DID_CREATE_START', 'TENANT_CREATE_SUCCESS', 'OPENID_CREDENTIAL_FAIL'])
+      expect(categoryOf.has(type)).toBe(true);
+    for (const event of await events({ limit: 1000 })) expect(categoryOf.get(event.type)).toBe(event.category);
   });
 
   it('shows nothing of another tenant', async () => {
@@ -235,5 +292,61 @@ describe('the query', () => {
     expect(await platform.end()).toBe(0);
     await platform.restart();
     expect(await events({ dateTo, limit: 1000 })).toEqual(before);
+  });
+});
+
+describe('an export', () => {
+  const period = () => ({ dateFrom: '2026-01-01T00:00:00Z', dateTo: new Date().toISOString() });
+  const exported = async (query: Filter) => {
+    const answer = await tenant.api.analytics.export(query as never);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+    return answer.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as AnalyticsEvent);
+  };
+
+  it('has what the list has, oldest first, over several pages of it', async () => {
+    for (let n = 0; n < 30; n++) await Promise.all(Array.from({ length: 20 }, () => tenant.api.dids.list()));
+    const query = period();
+    const all = await exported(query);
+    expect(all.length).toBeGreaterThan(1100);
+    const listed: AnalyticsEvent[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const page = expectStatus(
+        await tenant.api.analytics.list({ ...query, limit: 1000, ...(cursor !== undefined && { cursor }) }),
+        200,
+      );
+      listed.push(...page.data);
+      cursor = page.nextCursor;
+    }
+    expect(all).toEqual(listed.reverse());
+  });
+
+  it('takes the filters of the list', async () => {
+    const query = { ...period(), categories: 'webhook', types: 'DID_CREATE_SUCCESS' };
+    expect(await exported(query)).toEqual((await events({ ...query, limit: 1000 })).reverse());
+  });
+
+  it('of a period without events is empty', async () => {
+    expect(await exported({ dateFrom: '2020-01-01', dateTo: '2020-01-02' })).toEqual([]);
+  });
+
+  it('leaves no event itself, and is told by HEAD without content', async () => {
+    const query = period();
+    const answer = await tenant.api.analytics.export(query as never);
+    expect(await ofCall(answer)).toEqual([]);
+    const head = await tenant.api.client.request('HEAD', '/v1/events/export', { query });
+    expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'application/x-ndjson']);
+  });
+
+  it.each([
+    ['dateFrom', { dateTo: '2026-01-01' }],
+    ['dateTo', { dateFrom: '2026-01-01' }],
+    ['dateTo', { dateFrom: '2026-01-01', dateTo: 'now' }],
+  ] as [string, Filter][])('without a right %s is refused before anything is sent', async (param, query) => {
+    const answer = await tenant.api.analytics.export(query as never);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param, location: 'query' })] });
   });
 });

@@ -280,7 +280,7 @@ describe('a deleted user', () => {
       users: expectStatus(await tenant.api.users.list({ limit: 1000 }), 200).data,
       configurations: expectStatus(await tenant.api.jwtVc.list(), 200).data,
       dids: expectStatus(await tenant.api.dids.list(), 200).data,
-      events: expectStatus(await tenant.api.analytics.list({ types: 'USER_DELETE_SUCCESS' }), 200).data,
+      events: expectStatus(await tenant.api.analytics.list({ types: ['USER_DELETE_SUCCESS'] }), 200).data,
     });
     const before = await told();
     expect(before.users.map(({ id }) => id)).not.toContain(person.id);

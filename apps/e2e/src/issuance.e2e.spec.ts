@@ -59,6 +59,8 @@ beforeAll(async () => {
   configurations['jwt did:key Ed25519'] = expectStatus(await jwtVc.create(request('B', ed25519)), 201).id;
   configurations['jwt did:web'] = expectStatus(await jwtVc.create(request('C', web)), 201).id;
   configurations['ldp did:key'] = expectStatus(await webSemantic.create(request('A', ed25519)), 201).id;
+  const old = { ...request('D', web), proofType: 'Ed25519Signature2018' as const };
+  configurations['ldp VCDM 1.1'] = expectStatus(await webSemantic.create(old), 201).id;
   configurations['ldp did:web'] = expectStatus(await webSemantic.create(request('B', web)), 201).id;
 }, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
@@ -134,7 +136,7 @@ const issuedTo = (userId: string, count: number) =>
   );
 const subjectOf = (vc: Record<string, unknown>) => vc['credentialSubject'] as Record<string, unknown>;
 
-describe('a wallet of others collects', () => {
+describe('a wallet of others collects [T76, T79, T84, T86]', () => {
   const jwtJourneys = ['jwt did:key P-256', 'jwt did:key Ed25519', 'jwt did:web'].flatMap((name) =>
     (['ES256', 'EdDSA'] as const).flatMap((algorithm) =>
       (['jwk', 'did:key', 'did:jwk'] as const).map((binding) => [name, algorithm, binding] as const),
@@ -176,6 +178,19 @@ describe('a wallet of others collects', () => {
     expect(subjectOf(vc)).toMatchObject({ id: key.did, given_name: 'Zoë', country: 'FR' });
     expect(vc['proof']).toMatchObject({ type: 'DataIntegrityProof', cryptosuite: 'eddsa-rdfc-2022' });
     expect(Date.parse(vc['validUntil'] as string)).toBeGreaterThan(Date.parse(vc['validFrom'] as string));
+  });
+
+  it('as VCDM 1.1 with Ed25519Signature2018 where the configuration says so', async () => {
+    const key = await makeHolderKey('EdDSA', 'did:key');
+    const { uri } = await offerOf(['ldp VCDM 1.1']);
+    const [got] = (await new Wallet().collect(uri, { keys: [key] })).credentials;
+    const vc = got!.credential as Record<string, unknown>;
+    await verifyLdpVc(vc);
+    expect(vc['@context']).toContain('https://www.w3.org/2018/credentials/v1');
+    expect(subjectOf(vc)).toMatchObject({ id: key.did, given_name: 'Zoë', country: 'FR' });
+    expect(vc['proof']).toMatchObject({ type: 'Ed25519Signature2018', jws: expect.stringContaining('..') });
+    expect(Date.parse(vc['expirationDate'] as string)).toBeGreaterThan(Date.parse(vc['issuanceDate'] as string));
+    await expect(verifyLdpVc({ ...vc, name: 'Another' })).rejects.toThrow(/verif/i);
   });
 
   it('and a changed claim, of either format, no longer verifies', async () => {
@@ -274,7 +289,7 @@ describe('a wallet of others collects', () => {
     });
   });
 
-  it('with identifiers, when it asks for authorization details', async () => {
+  it('with identifiers, when it asks for authorization details [T77]', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     const answer = await exchange({
       grant_type: PRE_AUTHORIZED,
@@ -299,7 +314,7 @@ describe('a wallet of others collects', () => {
 });
 
 describe('metadata', () => {
-  it('lists what works and points at this tenant', async () => {
+  it('lists what works and points at this tenant [T59, T91, T92, T96]', async () => {
     const { body } = await tenant.api.metadata();
     expect(body).toMatchObject({
       credential_issuer: tenant.url,
@@ -412,7 +427,7 @@ describe('the credential endpoint refuses', () => {
   const ask = async (jwts: unknown, more: object = {}) =>
     credential(token, { credential_configuration_id: id('jwt did:web'), proofs: { jwt: jwts }, ...more });
 
-  it('requests that ask for nothing, for two things, or in no JSON', async () => {
+  it('requests that ask for nothing, for two things, or in no JSON [T85]', async () => {
     const proofs = { jwt: [await proof(await nonce(), key)] };
     expectOAuthError(await credential(token, { proofs }), 400, 'invalid_credential_request');
     const both = { proofs, credential_configuration_id: id('jwt did:web'), credential_identifier: 'x' };

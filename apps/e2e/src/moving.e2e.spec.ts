@@ -65,7 +65,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     users: expectStatus(await api.users.list(), 200).data,
     webhooks: expectStatus(await api.webhooks.list(), 200).data,
     // Looking is recorded as well.
-    trail: expectStatus(await api.analytics.list({ limit: '200' }), 200).data.filter(
+    trail: expectStatus(await api.analytics.list({ limit: 200 }), 200).data.filter(
       ({ type }) => !/LIST|TOKEN|RETRIEVE/.test(type),
     ),
   });

@@ -129,7 +129,8 @@ describe('a credential that is issued', () => {
     ok('attestry_webhook_attempts_total{outcome="delivered"}');
     ok('attestry_lease_held{lease="webhooks.sender"}');
     ok('attestry_ready');
-    expect(valueOf(text, 'attestry_consumed_messages_total{consumer="webhooks.deliveries"}')).toBe(1);
+    // The default client, the DID and the credential.
+    expect(valueOf(text, 'attestry_consumed_messages_total{consumer="webhooks.deliveries"}')).toBe(3);
     expect(valueOf(text, 'attestry_appends_total{store="domain",outcome="ok"}')).toBeGreaterThan(5);
     expect(valueOf(text, 'attestry_appends_total{store="operations",outcome="ok"}')).toBeGreaterThan(0);
     expect(valueOf(text, 'attestry_projected_events_total{projection="issuance.users"}')).toBeGreaterThan(0);

@@ -8,6 +8,7 @@ import {
   type RunningPlatform,
   type TenantUnderTest,
   PLATFORM_START_MS,
+  waitUntil,
 } from '@attestry/testing';
 
 let platform: RunningPlatform;
@@ -54,7 +55,7 @@ const expectRefused = (answer: Answer) => {
 };
 
 describe('rate limits', () => {
-  it('count the calls of a client', async () => {
+  it('count the calls of a client [T66]', async () => {
     const refused = await exhaust(6, () => tenant.api.dids.list(), 200);
     expectRefused(refused);
     expect(refused.body).toMatchObject({ code: 'TooManyRequests' });
@@ -93,4 +94,17 @@ describe('rate limits', () => {
     for (let n = 1; n <= 3; n++) expect((await wrong()).status).toBe(401);
     expectRefused(await wrong());
   });
+
+  // Last, for by now most of the minute has passed.
+  it('let a client in that waited for the reset, and not before', async () => {
+    let refused = await tenant.api.dids.list();
+    for (let n = 0; refused.status !== 429 && n < 6; n++) refused = await tenant.api.dids.list();
+    expectRefused(refused);
+    const reset = header(refused, 'x-ratelimit-reset');
+    await waitUntil(() => Date.now() / 1000 >= reset - 1.5, { timeoutMs: 65_000, what: 'a moment before the reset' });
+    expect((await tenant.api.dids.list()).status).toBe(429);
+    await waitUntil(() => Date.now() / 1000 >= reset, { timeoutMs: 5000, what: 'the reset' });
+    const answer = await tenant.api.dids.list();
+    expect([answer.status, header(answer, 'x-ratelimit-remaining')]).toEqual([200, 5]);
+  }, 80_000);
 });

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ROLES, type Operation, type Role } from '@attestry/contracts';
 import {
   ApiClient,
@@ -6,13 +8,15 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
+  MailReceiver,
   makeHolderKey,
+  ManagementApi,
+  OpenIdProvider,
   registerManagementClient,
   startPlatform,
   TestDnsServer,
-  TestIdentityProvider,
+  waitUntil,
   Wallet,
-  type ManagementApi,
   type OperationParts,
   type RunningPlatform,
   type TenantApi,
@@ -23,11 +27,14 @@ import {
 export interface World {
   platform: RunningPlatform;
   dns: TestDnsServer;
-  identities: TestIdentityProvider;
-  stop(): Promise<void>;
   management: ManagementApi;
   /** A second management client, member of nothing. */
   stranger: ManagementApi;
+  /** Where people sign in. */
+  provider: OpenIdProvider;
+  mail: MailReceiver;
+  /** A person, member of nothing. */
+  person: ManagementApi;
   environmentId: string;
   tenant: TenantUnderTest;
   other: TenantUnderTest;
@@ -39,18 +46,24 @@ export interface World {
 /** Ids of one thing of each kind. */
 interface Things {
   did: string;
+  /** A did:web of a host where nobody listens. */
+  unpublished: string;
   jwtVc: string;
   webSemantic: string;
   offer: string;
   user: string;
   webhook: string;
-  provider: string;
+  authenticationProvider: string;
   client: string;
+  /** Id of somebody invited. */
+  member: string;
 }
 
 export type Location = 'body' | 'params' | 'query' | 'headers';
 
 export interface Row {
+  /** Who calls on the management host: the first management client, or a person. */
+  as?: 'person';
   /** Makes what it needs, so that it can be called again and again. */
   right: (world: World) => OperationParts | Promise<OperationParts>;
   /** A call that must be refused, and how. */
@@ -82,19 +95,52 @@ const webhookRequest = () => ({
   url: `https://hooks.example.com/${unique('hook')}`,
 });
 
+/** At most 20 are allowed: room for one more. */
+const roomForWebhook = async ({ tenant: { api } }: World): Promise<void> => {
+  const { data } = expectStatus(await api.webhooks.list({ limit: 100 }), 200);
+  if (data.length > 10) expectStatus(await api.webhooks.delete(data.at(-1)!.id), 204);
+};
+
+/** Address of a server that takes everything; it does not keep the process alive. */
+const takingUrl = async (): Promise<string> => {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve).unref());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+};
+/** Nobody's. */
+const invitation = () => ({ email: `${unique('guest-')}@people.example`, roles: ['issuer' as const] });
+
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
+
+/** The management API as a person who signs in at the provider. */
+const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider): Promise<ManagementApi> => {
+  const sub = unique('person-');
+  const { access_token } = await provider.signIn({
+    sub,
+    email: `${sub}@people.example`,
+    email_verified: true,
+    name: sub,
+  });
+  return new ManagementApi(platform.ready.management, access_token);
+};
+
+const AUDIENCE = 'https://management.example';
 
 export const openWorld = async (): Promise<World> => {
   const dns = await TestDnsServer.start();
-  const identities = await TestIdentityProvider.start();
-  const platform = await startPlatform({ env: { DNS_SERVERS: dns.address } });
-  const stop = async () => {
-    await platform.stop();
-    await dns.stop();
-    await identities.stop();
-  };
+  const provider = await OpenIdProvider.start(AUDIENCE);
+  const mail = await MailReceiver.start();
+  const platform = await startPlatform({
+    env: {
+      MANAGEMENT_OIDC_ISSUER: provider.issuer,
+      MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
+      SMTP_URL: mail.url,
+      DNS_SERVERS: dns.address,
+    },
+  });
   try {
     const management = await connectManagement(platform);
+    const person = await connectPerson(platform, provider);
     const [tenant, other, stranger] = await Promise.all([
       createTenantUnderTest(platform, management, 'acme'),
       createTenantUnderTest(platform, management, 'other'),
@@ -107,17 +153,18 @@ export const openWorld = async (): Promise<World> => {
       tokens.push([role, client.token!]);
     }
     const [own, foreign] = await Promise.all([
-      makeThings(management, tenant, tenant.api, identities),
-      makeThings(management, other, other.api, identities),
+      makeThings(management, tenant, tenant.api, provider),
+      makeThings(management, other, other.api, provider),
     ]);
     const tokenOf = Object.fromEntries(tokens) as Record<Role, string>;
     return {
       platform,
       dns,
-      identities,
-      stop,
       management,
       stranger,
+      provider,
+      mail,
+      person,
       environmentId,
       tenant,
       other,
@@ -126,26 +173,45 @@ export const openWorld = async (): Promise<World> => {
       foreign,
     };
   } catch (error) {
-    await stop();
+    await closeWorld({ platform, provider, mail, dns });
     throw error;
   }
+};
+
+export const closeWorld = async ({
+  platform,
+  provider,
+  mail,
+  dns,
+}: Pick<World, 'platform' | 'provider' | 'mail' | 'dns'>): Promise<void> => {
+  await platform.stop();
+  await provider.stop();
+  await mail.stop();
+  await dns.stop();
 };
 
 const makeThings = async (
   management: ManagementApi,
   tenant: TenantUnderTest,
   api: TenantApi,
-  { url }: TestIdentityProvider,
+  { issuer }: OpenIdProvider,
 ): Promise<Things> => {
-  const provider = expectStatus(await api.authenticationProviders.create({ url, clientId: 'c' }), 201).id;
+  const request = { url: issuer, clientId: 'portal' };
+  const { id: authenticationProvider } = expectStatus(await api.authenticationProviders.create(request), 201);
   const did = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
+  const web = { method: 'web', options: { url: `localhost:1/${unique('u')}` } } as const;
+  const unpublished = expectStatus(await api.dids.create(web), 201).did;
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
-  return { provider, did, jwtVc, webSemantic, offer, user, webhook, client: client.clientId };
+  const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+  return {
+    ...{ did, unpublished, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member },
+    authenticationProvider,
+  };
 };
 
 const pageRow: Row = {
@@ -222,18 +288,28 @@ const freshDomain = async (world: World, inDns: boolean) => {
   return created;
 };
 
-const freshProvider = async ({ tenant, own, identities }: World) => {
+const freshProvider = async ({ tenant, own, provider }: World) => {
   const { api } = tenant;
   for (const { id } of expectStatus(await api.authenticationProviders.list(), 200).data)
     expectStatus(await api.authenticationProviders.delete(id), 204);
-  own.provider = expectStatus(await api.authenticationProviders.create({ url: identities.url, clientId: 'c' }), 201).id;
-  return own.provider;
+  own.authenticationProvider = expectStatus(
+    await api.authenticationProviders.create({ url: provider.issuer, clientId: 'c' }),
+    201,
+  ).id;
+  return own.authenticationProvider;
 };
 
 const publicDocument: Row = {
   right: () => ({}),
   wrong: () => ({ method: 'POST' }),
   refusal: { status: 405 },
+};
+
+/** An invitation nobody has accepted, by the link in its e-mail. */
+const acceptance = async ({ mail, management, tenant }: World): Promise<OperationParts> => {
+  const body = invitation();
+  expectStatus(await management.members.invite(tenant.id, body), 200);
+  return { body: { token: (await mail.linkTo(body.email)).searchParams.get('token')! } };
 };
 
 /** A row for every HTTP operation; the suite fails when one is missing or too many. */
@@ -296,6 +372,64 @@ export const ROWS: Record<string, Row> = {
     foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client } }),
   },
 
+  'management.retrieve-user-information': {
+    as: 'person',
+    right: () => ({}),
+    wrong: () => ({ method: 'POST' }),
+    refusal: { status: 405 },
+  },
+  'management.update-user-information': {
+    as: 'person',
+    right: () => ({ body: { name: 'Ada Lovelace' } }),
+    wrong: () => ({ body: { name: '' } }),
+    refusal: { status: 400, param: 'name', location: 'body' },
+  },
+  'management.invite-member': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: invitation() }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { ...invitation(), email: 'nobody' } }),
+    refusal: { status: 400, param: 'email', location: 'body' },
+    foreign: () => ({ params: { tenantId: NO_SUCH }, body: invitation() }),
+  },
+  'management.list-members': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 0 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.retrieve-member': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, userId: own.member } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
+  },
+  'management.update-membership': {
+    right: ({ tenant, own }) => ({
+      params: { tenantId: tenant.id, userId: own.member },
+      body: { roles: ['issuer', 'auditor'] },
+    }),
+    wrong: ({ tenant, own }) => ({ params: { tenantId: tenant.id, userId: own.member }, body: { roles: [] } }),
+    refusal: { status: 400, param: 'roles', location: 'body' },
+    foreign: ({ tenant, foreign }) => ({
+      params: { tenantId: tenant.id, userId: foreign.member },
+      body: { roles: ['issuer'] },
+    }),
+  },
+  'management.delete-membership': {
+    right: async ({ management, tenant }) => {
+      const { userId } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+      return { params: { tenantId: tenant.id, userId } };
+    },
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
+  },
+  'management.accept-invitation': {
+    as: 'person',
+    right: acceptance,
+    wrong: () => ({ body: { token: 'nonsense' } }),
+    refusal: { status: 400, param: 'token', location: 'body' },
+  },
+
   'tenant-config.create-custom-domain': {
     right: async (world) => {
       await withoutDomain(world);
@@ -348,9 +482,9 @@ export const ROWS: Record<string, Row> = {
   'tenant-config.create-authentication-provider': {
     right: async (world) => {
       expectStatus(await world.tenant.api.authenticationProviders.delete(await freshProvider(world)), 204);
-      return { body: { url: world.identities.url, clientId: 'c', clientSecret: 'a secret of the client' } };
+      return { body: { url: world.provider.issuer, clientId: 'c', clientSecret: 'a secret of the client' } };
     },
-    wrong: ({ identities }) => ({ body: { url: identities.url, clientId: 'c', scope: ['email'] } }),
+    wrong: ({ provider }) => ({ body: { url: provider.issuer, clientId: 'c', scope: ['email'] } }),
     refusal: { status: 400, param: 'scope', location: 'body' },
   },
   'tenant-config.list-authentication-providers': pageRow,
@@ -358,28 +492,28 @@ export const ROWS: Record<string, Row> = {
     right: async (world) => ({ params: { id: await freshProvider(world) } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
-    foreign: ({ foreign }) => ({ params: { id: foreign.provider } }),
+    foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
   },
   'tenant-config.update-authentication-provider': {
     right: async (world) => ({
       params: { id: await freshProvider(world) },
-      body: { url: world.identities.url, clientId: 'other' },
+      body: { url: world.provider.issuer, clientId: 'other' },
     }),
     wrong: async (world) => ({
       params: { id: await freshProvider(world) },
-      body: { url: `${world.identities.url}/nowhere`, clientId: 'c' },
+      body: { url: `${world.provider.issuer}/nowhere`, clientId: 'c' },
     }),
     refusal: { status: 400, param: 'url', location: 'body' },
-    foreign: ({ foreign, identities }) => ({
-      params: { id: foreign.provider },
-      body: { url: identities.url, clientId: 'c' },
+    foreign: ({ foreign, provider }) => ({
+      params: { id: foreign.authenticationProvider },
+      body: { url: provider.issuer, clientId: 'c' },
     }),
   },
   'tenant-config.delete-authentication-provider': {
     right: async (world) => ({ params: { id: await freshProvider(world) } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
-    foreign: ({ foreign }) => ({ params: { id: foreign.provider } }),
+    foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
   },
 
   'dids.create-did': {
@@ -392,7 +526,8 @@ export const ROWS: Record<string, Row> = {
     right: ({ own }) => ({ params: { id: own.did } }),
     wrong: () => ({ params: { id: 'did' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
-    foreign: ({ foreign }) => ({ params: { id: foreign.did } }),
+    // Its did:key would resolve, as anybody's does; this one is published nowhere.
+    foreign: ({ foreign }) => ({ params: { id: foreign.unpublished } }),
   },
   'dids.delete-did': {
     right: async ({ tenant }) => ({
@@ -414,6 +549,8 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ path: '/nobody/did.json' }),
     refusal: { status: 404 },
   },
+
+  'dids.retrieve-did-configuration': publicDocument,
 
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
@@ -493,11 +630,8 @@ export const ROWS: Record<string, Row> = {
   },
 
   'webhooks.create-webhook': {
-    right: async ({ tenant }) => {
-      // At most 20 are allowed: room for one more.
-      const { data } = expectStatus(await tenant.api.webhooks.list({ limit: 100 }), 200);
-      const { id } = data.at(-1)!;
-      if (data.length > 10) expectStatus(await tenant.api.webhooks.delete(id), 204);
+    right: async (world) => {
+      await roomForWebhook(world);
       return { body: webhookRequest() };
     },
     wrong: () => ({ body: { ...webhookRequest(), events: [] } }),
@@ -524,9 +658,56 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'webhookId', location: 'params' },
     foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
   },
+  'webhooks.test-webhook': {
+    right: ({ own }) => ({ params: { webhookId: own.webhook } }),
+    wrong: () => ({ params: { webhookId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'webhookId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
+  },
+  'webhooks.list-attempts': {
+    right: ({ own }) => ({ params: { webhookId: own.webhook }, query: { limit: 5 } }),
+    wrong: ({ own }) => ({ params: { webhookId: own.webhook }, query: { limit: 0 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
+  },
+  'webhooks.redeliver-attempt': {
+    right: async (world) => {
+      const { api } = world.tenant;
+      await roomForWebhook(world);
+      const body = { ...webhookRequest(), url: await takingUrl() };
+      const webhookId = expectStatus(await api.webhooks.create(body), 201).id;
+      expectStatus(await api.webhooks.test(webhookId), 202);
+      const attempt = await waitUntil(
+        async () => {
+          const [newest] = expectStatus(await api.webhooks.attempts(webhookId), 200).data;
+          return newest?.status === 'Delivered' && newest;
+        },
+        { what: 'the delivery of a test event' },
+      );
+      return { params: { webhookId, deliveryId: attempt.deliveryId } };
+    },
+    wrong: ({ own }) => ({ params: { webhookId: own.webhook, deliveryId: 'no-uuid' } }),
+    refusal: { status: 400, param: 'deliveryId', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook, deliveryId: NO_SUCH } }),
+  },
   'webhooks.retrieve-webhook-keys': publicDocument,
+  'webhooks.rotate-keys': {
+    right: () => ({}),
+    wrong: () => ({ method: 'GET' }),
+    refusal: { status: 405 },
+  },
 
   'analytics.list-events': pageRow,
+  'analytics.export-events': {
+    right: () => ({ query: { dateFrom: '2026-01-01', dateTo: new Date().toISOString() } }),
+    wrong: () => ({ query: { dateFrom: '2026-01-01' } }),
+    refusal: { status: 400, param: 'dateTo', location: 'query' },
+  },
+  'analytics.list-event-types': {
+    right: () => ({}),
+    wrong: () => ({ method: 'DELETE' }),
+    refusal: { status: 405 },
+  },
 };
 
 /** The host an operation is called on. */
@@ -556,11 +737,16 @@ export const snapshot = async ({ management, tenant }: World): Promise<string> =
     api.webhooks.list(query),
     management.tenants.list(query),
     management.clients.list(tenant.id, query),
+    management.members.list(tenant.id, query),
   ]);
   return JSON.stringify(lists.map((list) => expectStatus(list as { status: number; body: unknown } as never, 200)));
 };
 
-export const rightToken = ({ management, tenant }: World, { access }: Operation): string | undefined =>
-  access.kind === 'management' ? management.client.token : access.kind === 'roles' ? tenant.token : undefined;
+export const rightToken = ({ management, person, tenant }: World, { name, access }: Operation): string | undefined =>
+  access.kind === 'management'
+    ? (ROWS[name]?.as === 'person' ? person : management).client.token
+    : access.kind === 'roles'
+      ? tenant.token
+      : undefined;
 
 export { clientToken };

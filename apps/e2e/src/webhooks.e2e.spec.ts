@@ -1,3 +1,4 @@
+import type { WebhookEvent } from '@attestry/contracts';
 import {
   connectManagement,
   createTenantUnderTest,
@@ -30,7 +31,7 @@ const listen = async (options?: Parameters<typeof WebhookReceiver.start>[1]) => 
   receivers.push(receiver);
   return receiver;
 };
-const subscribe = async (url: string, events: ('OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary')[]) => {
+const subscribe = async (url: string, events: WebhookEvent[]) => {
   const { id } = expectStatus(await tenant.api.webhooks.create({ events, url }), 201);
   webhookIds.push(id);
   return id;
@@ -44,7 +45,7 @@ const claims = { given_name: 'Ada', note: 'first' };
 const issueOne = () => issue(tenant, { credentials: [issuer.jwtVc], claims });
 
 describe('a webhook', () => {
-  it('arrives signed, with the credential the wallet got', async () => {
+  it('arrives signed, with the credential the wallet got [T41]', async () => {
     const receiver = await listen();
     const webhookId = await subscribe(receiver.url, ['OpenIdCredentialIssued']);
     const { issued, credentials } = await issueOne();
@@ -183,6 +184,65 @@ describe('a webhook', () => {
     await issueOne();
     await other.waitFor(({ status }) => status === 200, 15_000);
     expect(receiver.deliveries.length).toBe(before);
+  });
+});
+
+describe('an operator of a receiver', () => {
+  it('sends a test, reads what became of it, and has it repeated', async () => {
+    const receiver = await listen({ respond: (delivery) => (delivery === 1 ? 500 : 204) });
+    const id = await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
+    const { event } = expectStatus(await tenant.api.webhooks.test(id), 202);
+    expect(event.type).toBe('WebhookTested');
+    await receiver.waitFor(({ status }) => status === 204, 15_000);
+    const attempts = await waitUntil(async () => {
+      const { data } = expectStatus(await tenant.api.webhooks.attempts(id), 200);
+      return data.length === 2 && data[0]!.status === 'Delivered' && data;
+    });
+    if (!attempts) throw new Error('no attempts');
+    expect(attempts).toMatchObject([
+      { attempt: 2, status: 'Delivered', httpStatus: 204, event },
+      { attempt: 1, status: 'Failed', httpStatus: 500, event },
+    ]);
+    expect(attempts.map(({ deliveryId }) => deliveryId).reverse()).toEqual(
+      receiver.deliveries.map(({ body }) => body.deliveryId),
+    );
+    const again = expectStatus(await tenant.api.webhooks.redeliver(id, attempts[0]!.deliveryId), 202);
+    expect(again).toEqual({ webhookId: id, event });
+    await waitUntil(() => receiver.deliveries.length === 3, { what: 'the repetition' });
+    expect(receiver.deliveries[2]!.verified).toBe(true);
+    expect(receiver.deliveries[2]!.body.event).toEqual(receiver.deliveries[0]!.body.event);
+  });
+
+  it('hears of DIDs and clients', async () => {
+    const receiver = await listen();
+    await subscribe(receiver.url, ['DidCreated', 'TenantClientCreated']);
+    const { did } = expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);
+    const created = await connectManagement(platform).then((management) =>
+      management.clients.create(tenant.id, { name: 'A name', roles: ['issuer'] }),
+    );
+    const { clientId } = expectStatus(created, 201);
+    await waitUntil(() => receiver.deliveries.length === 2, { what: 'both events' });
+    expect(receiver.deliveries.every(({ verified }) => verified)).toBe(true);
+    const payloads = Object.fromEntries(receiver.deliveries.map(({ body }) => [body.event.type, body.event.payload]));
+    expect(payloads).toEqual({
+      DidCreated: { did, method: 'key' },
+      TenantClientCreated: { clientId, roles: ['issuer'] },
+    });
+  });
+
+  it('verifies with the key set from before a rotation, and from after it', async () => {
+    const receiver = await listen();
+    const id = await subscribe(receiver.url, ['DidCreated']);
+    const kids = async () => expectStatus(await tenant.api.webhooks.keys(), 200).keys.map(({ kid }) => kid);
+    const before = await kids();
+    const { kid, previous } = expectStatus(await tenant.api.webhooks.rotateKeys(), 200);
+    expect(await kids()).toEqual([...before, kid]);
+    expect(before).toContain(previous.kid);
+    expectStatus(await tenant.api.webhooks.test(id), 202);
+    const { headers, verified } = await receiver.next();
+    // It signs later, when nobody can hold a copy of the key set without it any more.
+    expect(headers['signature-input']).toContain(`keyid="${previous.kid}"`);
+    expect(verified).toBe(true);
   });
 });
 

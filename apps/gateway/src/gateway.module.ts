@@ -1,19 +1,37 @@
 import { Module } from '@nestjs/common';
+import { OPERATIONS } from '@attestry/contracts';
 import type { EngineNeed, Hosted } from '@attestry/service-kit';
 import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
+import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
 import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
 import { ObserveRequests } from './edge/observe-requests.js';
 import { RateLimits } from './edge/rate-limits.js';
+import { InterfaceDocuments } from './interface/interface-documents.js';
+import { SERVED_OPERATIONS } from './interface/served-operations.js';
+import { OperationData } from './operation/operation-data.js';
 import { RunOperation } from './operation/run-operation.js';
 
 /** Engines beside the bus: the gateway keeps nothing. */
 export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 
 @Module({
-  providers: [Directory, Hosts, ObserveRequests, RateLimits, TokenVerifier, Authenticate, RunOperation, Edge],
+  providers: [
+    { provide: SERVED_OPERATIONS, useValue: OPERATIONS },
+    InterfaceDocuments,
+    Directory,
+    Hosts,
+    ObserveRequests,
+    RateLimits,
+    TokenVerifier,
+    UserTokenVerifier,
+    Authenticate,
+    OperationData,
+    RunOperation,
+    Edge,
+  ],
   exports: [Edge],
 })
 export class GatewayModule {}

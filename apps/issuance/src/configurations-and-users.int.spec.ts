@@ -45,8 +45,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
-import { expandSafely } from './contexts/json-ld.js';
-import { CREDENTIALS_V2 } from './contexts/well-known.js';
+import { CREDENTIALS_V2, expandSafely } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';
@@ -355,7 +354,7 @@ describe('JSON-LD contexts', () => {
     const url = engines.config.contextUrl;
     expect(await call(retrieveContext, {})).toEqual({
       $http: {
-        headers: { 'content-type': 'application/ld+json', 'access-control-allow-origin': '*' },
+        headers: { 'access-control-allow-origin': '*' },
         body: { '@context': { '@version': 1.1, '@vocab': `${url}#` } },
       },
     });

@@ -1,7 +1,24 @@
 import { forbidden, type OperationContext } from '@attestry/contracts';
+import type { Principal } from './tenant/tenant.decisions.js';
 
-/** The management client that calls. The gateway lets nobody else in; were that to change, this would be a 403. */
-export const managementCaller = ({ caller }: OperationContext): string => {
-  if (caller.kind !== 'management') throw forbidden();
-  return caller.clientId;
+/** Who calls the management API. The gateway lets nobody else in; were that to change, this would be a 403. */
+export const managementCaller = ({ caller }: OperationContext): Principal => {
+  switch (caller.kind) {
+    case 'management':
+      return { kind: 'client', clientId: caller.clientId };
+    case 'user':
+      return { kind: 'user', userId: caller.userId };
+    case 'client':
+    case 'holder':
+    case 'public':
+    case 'service':
+      throw forbidden();
+  }
+};
+
+/** The person who calls: 403 for machine clients (facts 1). */
+export const callingUser = (context: OperationContext): string => {
+  const caller = managementCaller(context);
+  if (caller.kind !== 'user') throw forbidden();
+  return caller.userId;
 };

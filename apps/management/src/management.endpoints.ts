@@ -1,30 +1,48 @@
 import {
+  acceptInvitation,
+  admitUser,
   createClient,
   createTenant,
   deleteClient,
+  deleteMembership,
   deleteTenant,
+  inviteMember,
   issueToken,
   listClients,
   listEnvironments,
+  listMembers,
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
+  retrieveMember,
   retrieveTenant,
   retrieveTokenKeys,
+  retrieveUserInformation,
+  updateMembership,
+  updateUserInformation,
 } from '@attestry/contracts';
 import { command, query } from '@attestry/service-kit';
+import { AcceptInvitation } from './accept-invitation/accept-invitation.js';
+import { AdmitUser } from './admit-user/admit-user.js';
 import { CreateClient } from './create-client/create-client.js';
 import { CreateTenant } from './create-tenant/create-tenant.js';
 import { DeleteClient } from './delete-client/delete-client.js';
+import { DeleteMembership } from './delete-membership/delete-membership.js';
 import { DeleteTenant } from './delete-tenant/delete-tenant.js';
+import { InviteMember } from './invite-member/invite-member.js';
 import { IssueToken } from './issue-token/issue-token.js';
 import { ListClients } from './list-clients/list-clients.js';
 import { ListEnvironments } from './list-environments/list-environments.js';
+import { ListMembers } from './list-members/list-members.js';
 import { ListTenants } from './list-tenants/list-tenants.js';
 import { LookUpManagementClient } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenant } from './look-up-tenant/look-up-tenant.js';
+import { RetrieveMember } from './retrieve-member/retrieve-member.js';
 import { RetrieveTenant } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeys } from './retrieve-token-keys/retrieve-token-keys.js';
+import { RetrieveUserInformation } from './retrieve-user-information/retrieve-user-information.js';
+import { UpdateMembership } from './update-membership/update-membership.js';
+import { UpdateUserInformation } from './update-user-information/update-user-information.js';
 
 export const managementEndpoints = [
   command(issueToken, IssueToken),
@@ -37,6 +55,15 @@ export const managementEndpoints = [
   command(createClient, CreateClient),
   query(listClients, ListClients),
   command(deleteClient, DeleteClient),
+  query(retrieveUserInformation, RetrieveUserInformation),
+  command(updateUserInformation, UpdateUserInformation),
+  command(inviteMember, InviteMember),
+  query(listMembers, ListMembers),
+  query(retrieveMember, RetrieveMember),
+  command(updateMembership, UpdateMembership),
+  command(deleteMembership, DeleteMembership),
+  command(acceptInvitation, AcceptInvitation),
   query(lookUpTenant, LookUpTenant),
   query(lookUpManagementClient, LookUpManagementClient),
+  command(admitUser, AdmitUser),
 ];

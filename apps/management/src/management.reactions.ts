@@ -3,10 +3,11 @@ import { clientCreated, clientDeleted, tenantCreated, tenantDeleted } from '@att
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
+import { managementUser } from './management-user/management-user.state.js';
 import { tenant } from './tenant/tenant.state.js';
 
 /** Categories whose events are told. */
-export const PUBLISHED = [tenant] as const;
+export const PUBLISHED = [tenant, managementUser] as const;
 
 /**
  * Tells the other services about tenants and their clients. Claims of subdomains are not published, nor do they count as
@@ -24,6 +25,8 @@ export class ManagementReactions implements OnApplicationBootstrap {
   }
 
   private factsOf(stored: RecordedEvent): Fact[] {
+    // Of people nothing is told, only that a request has been committed.
+    if (stored.stream.startsWith(`${managementUser.category}-`)) return [];
     const event = readEvent(tenant, stored);
     switch (event.type) {
       case 'TenantCreated': {
@@ -40,7 +43,13 @@ export class ManagementReactions implements OnApplicationBootstrap {
         const { tenantId, clientId } = event.data;
         return [fact(clientDeleted, { tenantId, clientId })];
       }
+      // Whoever needs to know a membership asks this service at every call.
       case 'MachineMembershipGranted':
+      case 'MemberAdded':
+      case 'MemberInvited':
+      case 'InvitationAccepted':
+      case 'MemberRolesChanged':
+      case 'MemberRemoved':
         return [];
     }
   }

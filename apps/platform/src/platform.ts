@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { analyticsService } from '@attestry/analytics';
 import { didsService } from '@attestry/dids';
-import { Edge, GATEWAY_NEEDS, gatewayParty } from '@attestry/gateway';
+import { Edge, GATEWAY_NEEDS, gatewayParty, readableUrl } from '@attestry/gateway';
 import { issuanceService } from '@attestry/issuance';
 import { managementService } from '@attestry/management';
 import {
@@ -66,6 +66,7 @@ const startGateway = async (root: Parameters<typeof NestFactory.create>[0], engi
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    rewriteUrl: (request: IncomingMessage) => readableUrl(request.url ?? '/'),
   });
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     bodyParser: false,

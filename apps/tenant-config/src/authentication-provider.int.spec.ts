@@ -24,7 +24,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TestIdentityProvider, waitUntil } from '@attestry/testing';
+import { chosenEngines, OpenIdProvider, waitUntil } from '@attestry/testing';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -55,7 +55,7 @@ describe('authentication providers', () => {
   let client: ServiceClient;
   /** Of a real OpenID provider. */
   let url: string;
-  let identities: TestIdentityProvider;
+  let identities: OpenIdProvider;
   const servers: Server[] = [];
 
   const start = async (allowPrivate: boolean) => {
@@ -122,8 +122,8 @@ describe('authentication providers', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'attestry-providers-'));
-    identities = await TestIdentityProvider.start();
-    url = identities.url;
+    identities = await OpenIdProvider.start('https://management.example');
+    url = identities.issuer;
     await start(true);
   }, 60_000);
   afterAll(async () => {

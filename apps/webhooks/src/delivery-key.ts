@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { WebhookEvent } from '@attestry/contracts';
+import type { WebhookEventType } from '@attestry/contracts';
 
 /** The same for the same event and webhook whenever it is made: repetitions meet in one stream. Hex, 128 bits. */
-export const deliveryKeyOf = (eventId: string, webhookId: string, type: WebhookEvent): string =>
+export const deliveryKeyOf = (eventId: string, webhookId: string, type: WebhookEventType): string =>
   createHash('sha256')
     .update(JSON.stringify([eventId, webhookId, type]))
     .digest('hex')

@@ -1,4 +1,6 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
+import { attemptsProjection } from './attempts.projection.js';
+import { keysProjection } from './keys.projection.js';
 import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
 import { PUBLISHED } from './webhooks.reactions.js';
@@ -10,5 +12,9 @@ export const webhooksService: ServiceDefinition = {
   publishes: PUBLISHED.map(({ category }) => category),
   module: WebhooksModule,
   endpoints: webhooksEndpoints,
-  projections: [{ projection: webhooksProjection, follows: 'domain' }],
+  projections: [
+    { projection: webhooksProjection, follows: 'domain' },
+    { projection: attemptsProjection, follows: 'domain' },
+    { projection: keysProjection, follows: 'domain' },
+  ],
 };

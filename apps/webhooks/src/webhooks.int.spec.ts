@@ -6,13 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  clientCreated,
   createWebhook,
   credentialIssued,
   deleteWebhook,
+  didCreated,
+  listWebhookAttempts,
   listWebhooks,
+  redeliverWebhookAttempt,
   retrieveWebhook,
   retrieveWebhookKeys,
+  rotateWebhookKeys,
   tenantDeleted,
+  testWebhook,
   updateWebhook,
   userDeleted,
   webhookDeleted,
@@ -21,6 +27,7 @@ import {
   type OperationContext,
   type PageOf,
   type Webhook,
+  type WebhookAttempt,
   type WebhookEvent,
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
@@ -28,6 +35,7 @@ import type { FeedMessage } from '@attestry/messaging';
 import {
   openEngines,
   parseConfig,
+  type PlatformConfig,
   ServiceClient,
   startServices,
   type Engines,
@@ -57,7 +65,7 @@ interface Envelope {
 
 /** `look` answers something falsy until it has found what it looks for. */
 const until = async <T>(look: () => T | Promise<T>, what: string): Promise<Exclude<T, false | undefined>> => {
-  for (const deadline = performance.now() + 15_000; performance.now() < deadline;) {
+  for (const deadline = performance.now() + 25_000; performance.now() < deadline;) {
     const found = await look();
     if (found) return found as Exclude<T, false | undefined>;
     await pause(10);
@@ -81,7 +89,7 @@ describe('webhooks', () => {
   let client: ServiceClient;
   const servers: Server[] = [];
 
-  const start = async (retrySeconds: number[], allowPrivate = true) => {
+  const start = async (retrySeconds: number[], allowPrivate = true, settings: Partial<PlatformConfig> = {}) => {
     const config = parseConfig({
       NODE_ENV: 'test',
       DATA_DIR: folder,
@@ -89,7 +97,9 @@ describe('webhooks', () => {
       ALLOW_PRIVATE_TARGETS: String(allowPrivate),
       WEBHOOK_TIMEOUT_MS: '700',
     });
-    engines = await chosenEngines(await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds })));
+    engines = await chosenEngines(
+      await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds }, settings)),
+    );
     services = await startServices([webhooksService], engines);
     client = new ServiceClient(engines.bus, 'gateway');
   };
@@ -187,7 +197,7 @@ describe('webhooks', () => {
   });
 
   describe('subscriptions', () => {
-    it('are created, listed, retrieved, replaced and deleted within their tenant', async () => {
+    it('are created, listed, retrieved, replaced and deleted within their tenant [T31] [T33] [T35] [T36] [T37] [T38] [T39]', async () => {
       const [mine, other] = [randomUUID(), randomUUID()];
       const created = await subscribe(mine, 'https://bücher.example.com/in', [FULL]);
       expect(created).toEqual({
@@ -239,6 +249,22 @@ describe('webhooks', () => {
       expect((await list({}, contextOf(mine))).data).toEqual([replaced]);
     });
 
+    it('take null for an absent `disabled`, and an update that names nothing else replaces the rest', async () => {
+      const context = contextOf(randomUUID());
+      const body = { url: 'https://a.example.com/in', events: [FULL, SUMMARY], disabled: null as never };
+      const created = await client.call(createWebhook, { body }, context);
+      expect(created.disabled).toBe(false);
+      const params = { webhookId: created.id };
+      const change = { url: 'https://b.example.com/in', events: [SUMMARY] };
+      await client.call(updateWebhook, { params, body: { ...change, disabled: true } }, context);
+      const kept = await client.call(updateWebhook, { params, body: { ...change, disabled: null as never } }, context);
+      expect(kept).toEqual({ id: created.id, ...change, disabled: true });
+      const unknown = { webhookId: randomUUID() };
+      // Of two faults the one that no other body would mend.
+      const wrong = client.call(updateWebhook, { params: unknown, body: { ...change, url: 'mailto:a@b.c' } }, context);
+      await expect(wrong).rejects.toMatchObject({ kind: 'notFound' });
+    });
+
     it('are at most twenty, also when they are created at the same time', async () => {
       const tenantId = randomUUID();
       const create = () => subscribe(tenantId, 'https://a.example.com/in', [FULL]);
@@ -280,7 +306,7 @@ describe('webhooks', () => {
       await consumer.close();
     });
 
-    it('have one key set a tenant, the same for all who ask at once', async () => {
+    it('have one key set a tenant, the same for all who ask at once [T34]', async () => {
       const ask = (tenantId: string) => client.call(retrieveWebhookKeys, {}, contextOf(tenantId));
       const tenantId = randomUUID();
       const [first, again] = await Promise.all([ask(tenantId), ask(tenantId)]);
@@ -299,7 +325,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('delivers both events, signed, and destroys the delivery key afterwards', async () => {
+  it('delivers both events, signed, and destroys the delivery key afterwards [T32] [T41]', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(204));
     const first = await subscribe(tenantId, url, [FULL, SUMMARY]);
@@ -425,6 +451,313 @@ describe('webhooks', () => {
     expect(elsewhere.received).toEqual([]);
     expect(redirecting.received).toHaveLength(4);
     await until(erased, 'the key to be destroyed');
+  });
+
+  it('tells what else came about, and no more of it than is meant for receivers', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, ['DidCreated', 'TenantClientCreated']);
+    await subscribe(tenantId, `${url}/other`, [SUMMARY]);
+    const [didId, clientId] = [randomUUID(), randomUUID()];
+    const created = { tenantId, did: 'did:key:z6Mk', method: 'key' as const, internal: 'not told' };
+    await publish(didCreated, created, didId);
+    // Twice, as the feed may.
+    await publish(didCreated, created, didId);
+    await publish(clientCreated, { tenantId, clientId, roles: ['issuer'] });
+    await publish(didCreated, { ...created, tenantId: randomUUID() });
+    await issue(tenantId);
+    await until(() => received.length >= 3, 'three deliveries');
+    const told = received.map((request) => [request.url, envelopeOf(request)] as const);
+    const event = (type: string, payload: object, id: unknown = expect.any(String)) => [
+      '/in',
+      expect.objectContaining({ webhookId, event: { id, type, timestamp: expect.any(String) as string, payload } }),
+    ];
+    expect(told).toEqual(
+      expect.arrayContaining([
+        event('DidCreated', { did: 'did:key:z6Mk', method: 'key' }, didId),
+        event('TenantClientCreated', { clientId, roles: ['issuer'] }),
+        ['/in/other', expect.objectContaining({ event: expect.objectContaining({ type: SUMMARY }) as object })],
+      ]),
+    );
+    await ended(tenantId, didId, webhookId, 'DidCreated');
+    expect(received).toHaveLength(3);
+  });
+
+  describe('attempts', () => {
+    const attemptsOf = async (tenantId: string, webhookId: string, query: { limit?: number; cursor?: string } = {}) =>
+      (await client.call(
+        listWebhookAttempts,
+        { params: { webhookId }, query },
+        contextOf(tenantId),
+      )) as PageOf<WebhookAttempt>;
+    const whole = (tenantId: string, webhookId: string, count: number) =>
+      until(async () => {
+        const { data } = await attemptsOf(tenantId, webhookId);
+        return data.length === count && data.every(({ status: name }) => name !== 'Started') && data;
+      }, `${count} attempts in the list`);
+    const redeliver = (tenantId: string, webhookId: string, deliveryId: string) =>
+      client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId));
+
+    it('are listed newest first, by page, for their tenant alone', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver((attempt) => status(attempt < 3 ? 503 : 200)());
+      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      expect(await attemptsOf(tenantId, webhookId)).toEqual({ data: [] });
+      const { id, data: told } = await issue(tenantId);
+      const data = await whole(tenantId, webhookId, 3);
+      const events = await eventsOf(tenantId, id, webhookId, SUMMARY);
+      const next = events.filter(({ name }) => name === 'DeliveryAttemptFailed').map(({ data: failed }) => failed);
+      const time = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+      const attempt = (number: number) => ({
+        deliveryId: envelopeOf(received[number - 1]!).deliveryId,
+        webhookId,
+        event: { id, type: SUMMARY, timestamp: told.issuedAt },
+        attempt: number,
+        startedAt: envelopeOf(received[number - 1]!).deliveryTimestamp,
+        endedAt: time,
+      });
+      const failed = (number: number) => ({
+        ...attempt(number),
+        status: 'Failed',
+        httpStatus: 503,
+        nextAttemptAt: (next[number - 1] as { nextAttemptAt: string }).nextAttemptAt,
+      });
+      expect(data).toEqual([{ ...attempt(3), status: 'Delivered', httpStatus: 200 }, failed(2), failed(1)]);
+
+      const first = await attemptsOf(tenantId, webhookId, { limit: 2 });
+      expect(first.data).toEqual(data.slice(0, 2));
+      expect(await attemptsOf(tenantId, webhookId, { cursor: first.nextCursor! })).toEqual({ data: data.slice(2) });
+      await expect(attemptsOf(randomUUID(), webhookId)).rejects.toMatchObject({ kind: 'notFound' });
+      const { id: other } = await subscribe(tenantId, url, [FULL]);
+      expect(await attemptsOf(tenantId, other)).toEqual({ data: [] });
+      const elsewhere = attemptsOf(tenantId, other, { cursor: first.nextCursor! });
+      await expect(elsewhere).rejects.toMatchObject({ kind: 'invalid' });
+    });
+
+    it('say why there was no answer, and why none followed', async () => {
+      const tenantId = randomUUID();
+      await stop();
+      await start([600]);
+      const { id: webhookId } = await subscribe(tenantId, 'http://127.0.0.1:1/', [SUMMARY]);
+      await issue(tenantId);
+      const [failed] = await whole(tenantId, webhookId, 1);
+      expect(failed).toMatchObject({ status: 'Failed', error: 'ECONNREFUSED', nextAttemptAt: expect.any(String) });
+      const body = { url: 'http://127.0.0.1:1/', events: [SUMMARY], disabled: true };
+      await client.call(updateWebhook, { params: { webhookId }, body }, contextOf(tenantId));
+      const [cancelled] = await until(async () => {
+        const { data } = await attemptsOf(tenantId, webhookId);
+        return data[0]?.cancelled && data;
+      }, 'the cancellation');
+      expect(cancelled).toMatchObject({ status: 'Failed', error: 'ECONNREFUSED', cancelled: 'webhook-disabled' });
+      expect(cancelled).not.toHaveProperty('nextAttemptAt');
+    });
+
+    it('are repeated on request: the same event, numbered from 1, tried again when that fails', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver((attempt) => status(attempt <= 5 ? 500 : 200)());
+      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      const { id, data } = await issue(tenantId);
+      const exhausted = await whole(tenantId, webhookId, 4);
+      expect(exhausted[0]).not.toHaveProperty('nextAttemptAt');
+      const event = { id, type: SUMMARY, timestamp: data.issuedAt };
+      const { deliveryId } = exhausted[2]!;
+      expect(await redeliver(tenantId, webhookId, deliveryId)).toEqual({ webhookId, event });
+      const all = await whole(tenantId, webhookId, 6);
+      expect(all.map(({ attempt, status: name }) => `${attempt} ${name}`)).toEqual([
+        '2 Delivered',
+        '1 Failed',
+        ...['4 Failed', '3 Failed', '2 Failed', '1 Failed'],
+      ]);
+      expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3', '4', '1', '2']);
+      expect(new Set(received.map((request) => envelopeOf(request).event.id))).toEqual(new Set([id]));
+      expect(new Set(received.map((request) => envelopeOf(request).deliveryId)).size).toBe(6);
+      // One that was delivered, too.
+      await redeliver(tenantId, webhookId, all[0]!.deliveryId);
+      await whole(tenantId, webhookId, 7);
+    });
+
+    it('are not repeated for strangers, nor while the event is still on its way or the webhook is disabled', async () => {
+      const tenantId = randomUUID();
+      await stop();
+      await start([600]);
+      const { url } = await receiver(status(500));
+      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      await issue(tenantId);
+      const [{ deliveryId }] = (await whole(tenantId, webhookId, 1)) as [WebhookAttempt];
+      await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({ kind: 'conflict' });
+      await expect(redeliver(randomUUID(), webhookId, deliveryId)).rejects.toMatchObject({ kind: 'notFound' });
+      await expect(redeliver(tenantId, webhookId, randomUUID())).rejects.toMatchObject({ kind: 'notFound' });
+      const { id: other } = await subscribe(tenantId, url, [SUMMARY]);
+      await expect(redeliver(tenantId, other, deliveryId)).rejects.toMatchObject({ kind: 'notFound' });
+      const body = { url, events: [SUMMARY], disabled: true };
+      await client.call(updateWebhook, { params: { webhookId }, body }, contextOf(tenantId));
+      await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({ kind: 'conflict' });
+    });
+
+    it('are repeated with the credential while another delivery still needs it, and refused after that', async () => {
+      const tenantId = randomUUID();
+      await stop();
+      await start([600]);
+      const quick = await receiver(status(200));
+      const { id: webhookId } = await subscribe(tenantId, quick.url, [FULL]);
+      const failing = await subscribe(tenantId, (await receiver(status(500))).url, [FULL]);
+      const { id, erased } = await issue(tenantId, { a: 1 });
+      const [{ deliveryId }] = (await whole(tenantId, webhookId, 1)) as [WebhookAttempt];
+      await whole(tenantId, failing.id, 1);
+      await redeliver(tenantId, webhookId, deliveryId);
+      await whole(tenantId, webhookId, 2);
+      expect(quick.received.map((request) => envelopeOf(request).event)).toMatchObject([
+        { id, payload: { credential: { a: 1 } } },
+        { id, payload: { credential: { a: 1 } } },
+      ]);
+      await client.call(deleteWebhook, { params: { webhookId: failing.id } }, contextOf(tenantId));
+      await until(erased, 'the key to be destroyed');
+      await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({
+        kind: 'invalid',
+        details: [
+          { param: 'deliveryId', location: 'params', msg: expect.stringContaining('no longer kept') as string },
+        ],
+      });
+      expect(quick.received).toHaveLength(2);
+    });
+
+    it('of an interrupted sender are told as such', async () => {
+      const tenantId = randomUUID();
+      await stop();
+      await start([1]);
+      const { url } = await receiver((attempt) => status(attempt === 1 ? 500 : 200)());
+      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      const { id } = await issue(tenantId);
+      const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
+      await until(async () => (await engines.events.readStream(stream)).length === 3, 'the first failure');
+      await services.close();
+      await engines.streams.runDecision(
+        webhookDelivery,
+        stream,
+        (state) => startAttempt(state, { deliveryId: 'lost' }, { now: new Date(Date.now() + 60_000).toISOString() }),
+        { tenantId, requestId: 'r', actor: 'service:webhooks', operation: 'test' },
+      );
+      await engines.close();
+      await start([1]);
+      await ended(tenantId, id, webhookId, SUMMARY);
+      const data = await whole(tenantId, webhookId, 3);
+      expect(data.find(({ deliveryId }) => deliveryId === 'lost')).toMatchObject({
+        attempt: 2,
+        status: 'Failed',
+        error: 'interrupted',
+      });
+    });
+  });
+
+  describe('a test event', () => {
+    const test = (tenantId: string, webhookId: string) =>
+      client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
+
+    it('is delivered like any other, whatever the webhook subscribed to', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver((attempt) => status(attempt === 1 ? 500 : 200)());
+      const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+      const sent = await test(tenantId, webhookId);
+      expect(sent).toEqual({
+        webhookId,
+        event: { id: expect.any(String) as string, type: 'WebhookTested', timestamp: expect.any(String) as string },
+      });
+      await until(() => received.length === 2, 'the second attempt');
+      expect(envelopeOf(received[1]!)).toMatchObject({ webhookId, event: { ...sent.event, payload: {} } });
+      expect(received[1]!.headers).toMatchObject({ 'x-webhook-event-type': 'WebhookTested', 'x-webhook-attempt': '2' });
+    });
+
+    it('is for an enabled webhook of the tenant', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver(status(200));
+      const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+      await expect(test(randomUUID(), webhookId)).rejects.toMatchObject({ kind: 'notFound' });
+      await client.call(
+        updateWebhook,
+        { params: { webhookId }, body: { url, events: [FULL], disabled: true } },
+        contextOf(tenantId),
+      );
+      await expect(test(tenantId, webhookId)).rejects.toMatchObject({ kind: 'conflict' });
+      await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
+      await expect(test(tenantId, webhookId)).rejects.toMatchObject({ kind: 'notFound' });
+      expect(received).toEqual([]);
+    });
+  });
+
+  describe('keys', () => {
+    const keySet = async (tenantId: string) =>
+      (await client.call(retrieveWebhookKeys, {}, contextOf(tenantId))).keys.map(({ kid }) => kid as string);
+    const rotate = (tenantId: string) => client.call(rotateWebhookKeys, {}, contextOf(tenantId));
+    const restart = async (times: {
+      webhookKeyLeadSeconds?: number;
+      webhookKeyOverlapSeconds?: number;
+      webhookKeyDays?: number;
+    }) => {
+      await stop();
+      await start([0.05], true, times);
+    };
+    const kidOf = ({ headers }: Received) => /;keyid="([^"]+)"/.exec(String(headers['signature-input']))![1]!;
+
+    it('are published before they sign, and until their overlap is over', async () => {
+      await restart({ webhookKeyLeadSeconds: 2, webhookKeyOverlapSeconds: 3 });
+      const tenantId = randomUUID();
+      const { received, url } = await receiver(status(200));
+      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      const send = async () => {
+        const before = received.length;
+        await client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
+        await until(() => received.length > before, 'a delivery');
+        return kidOf(received.at(-1)!);
+      };
+      const [old] = (await keySet(tenantId)) as [string];
+      expect(await send()).toBe(old);
+      const { kid, signsFrom, previous } = await rotate(tenantId);
+      expect(Date.parse(previous.publishedUntil) - Date.parse(signsFrom)).toBe(3000);
+      expect(previous.kid).toBe(old);
+      expect(await keySet(tenantId)).toEqual([old, kid]);
+      // In a copy of the key set that a receiver took now, whatever comes from now on is found.
+      const cached = new Set(await keySet(tenantId));
+      expect(await rotate(tenantId)).toEqual({ kid, signsFrom, previous });
+      const after = await until(async () => {
+        const used = await send();
+        expect(cached).toContain(used);
+        return used !== old && used;
+      }, 'the new key to sign');
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(signsFrom));
+      expect(after).toBe(kid);
+      await until(async () => (await keySet(tenantId)).length === 1, 'the end of the overlap');
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(previous.publishedUntil));
+      expect(await keySet(tenantId)).toEqual([kid]);
+      await until(
+        async () => (await engines.vault.listSigningKeys(tenantId, 'webhook')).length === 1,
+        'the old key to be destroyed',
+      );
+      expect(await send()).toBe(kid);
+    });
+
+    it('are taken over from before there was a choice', async () => {
+      const tenantId = randomUUID();
+      const { keyId } = await engines.vault.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      expect(await keySet(tenantId)).toEqual([keyId]);
+      const { kid, previous } = await rotate(tenantId);
+      expect(previous.kid).toBe(keyId);
+      expect(await keySet(tenantId)).toEqual([keyId, kid]);
+    });
+
+    it('are replaced by schedule, and go with the tenant', async () => {
+      const tenantId = randomUUID();
+      const [old] = (await keySet(tenantId)) as [string];
+      await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
+      await restart({ webhookKeyDays: 1e-5, webhookKeyLeadSeconds: 1, webhookKeyOverlapSeconds: 600 });
+      const keys = await until(async () => {
+        const found = await keySet(tenantId);
+        return found.length > 1 && found;
+      }, 'a scheduled rotation');
+      expect(keys[0]).toBe(old);
+      await publish(tenantDeleted, { tenantId, host: 'acme.localhost' });
+      await until(async () => (await keySet(tenantId)).length === 0, 'the keys to be published no more');
+      await expect(rotate(tenantId)).rejects.toMatchObject({ kind: 'notFound' });
+    });
   });
 
   it('goes on after a restart with what was pending', async () => {
@@ -555,7 +888,7 @@ describe('webhooks', () => {
           deliveryKey,
           webhookId: first.id,
           event: { id, type: FULL, timestamp: issuedAt },
-          payload: { ...payload, credentialProfile: 'jwt-vc' },
+          payload: { ...payload, credentialProfile: 'jwt-vc' as const },
           sealedCredential: { keyId, sealed },
           sharedBy: [first.id, second.id],
           attemptAt: issuedAt,
@@ -656,9 +989,12 @@ describe('webhooks', () => {
         .checks.map(({ name }) => name)
         .sort(),
     ).toEqual([
+      'webhooks.attempts',
       'webhooks.deliveries',
       'webhooks.delivery-keys',
       'webhooks.directory',
+      'webhooks.key-rotation',
+      'webhooks.keys',
       'webhooks.publisher',
       'webhooks.sender',
       'webhooks.webhooks',

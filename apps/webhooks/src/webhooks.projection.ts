@@ -22,6 +22,7 @@ export interface WebhookTables {
     tenant_id: string;
     delivery_key: string;
     webhook_id: string;
+    /** Whom the event is about; '' where it is about nobody. */
     user_id: string;
     key_id: string | null;
     request_id: string;
@@ -156,8 +157,22 @@ const projectDelivery = async (
         tenant_id: tenantId,
         delivery_key: deliveryKey,
         webhook_id: webhookId,
-        user_id: payload.userId,
+        user_id: payload.userId ?? '',
         key_id: sealedCredential?.keyId ?? null,
+        request_id: requestId,
+        due_at: attemptAt,
+        cancel: null,
+      });
+      return;
+    }
+    case 'DeliveryRequeued': {
+      const { webhookId, userId, keyId, attemptAt } = event.data;
+      deliveries.put({
+        tenant_id: tenantId,
+        delivery_key: deliveryKey,
+        webhook_id: webhookId,
+        user_id: userId ?? '',
+        key_id: keyId ?? null,
         request_id: requestId,
         due_at: attemptAt,
         cancel: null,

@@ -5,13 +5,16 @@ import { KeyVault } from '@attestry/keys';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { deliveryKeyOf } from './delivery-key.js';
 import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
+import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
 import { webhook } from './webhook/webhook.state.js';
 
 /** Categories that {@link factsOf} tells of. */
-export const PUBLISHED = [webhook] as const;
+export const PUBLISHED = [webhook, webhookKeys] as const;
 
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
+  // Nobody else signs; that they are told of is how a rotation counts as what its request committed.
+  if (stored.stream.startsWith(`${webhookKeys.category}-`)) return [];
   const { tenantId } = stored.metadata;
   const event = readEvent(webhook, stored);
   const { webhookId } = event.data;

@@ -12,6 +12,7 @@ import {
 import { SERVICE_NAMES, type BusParty, type Operation } from './operation.js';
 import { OPERATIONS } from './registry.js';
 import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
+import { TOLD_EVENTS } from './webhooks/told-events.js';
 import * as webhooksEvents from './webhooks/webhooks.events.js';
 
 /** A durable consumer or a listener of the feed. */
@@ -76,7 +77,15 @@ const READS: Readonly<Record<BusParty, Reads>> = {
       reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
     ],
   },
-  webhooks: { consumes: [reading('webhooks.deliveries', credentialIssued, userDeleted, tenantDeleted)] },
+  webhooks: {
+    consumes: [
+      reading(
+        'webhooks.deliveries',
+        ...[credentialIssued, userDeleted, tenantDeleted],
+        ...Object.values(TOLD_EVENTS).map(({ of }) => of),
+      ),
+    ],
+  },
   analytics: {
     // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
     consumes: [{ name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'] }],

@@ -12,7 +12,10 @@ export interface TenantContext {
 
 export type Caller =
   | { kind: 'client'; clientId: string; roles: Role[] }
+  /** A machine client of the management API. */
   | { kind: 'management'; clientId: string }
+  /** A person on the management API. */
+  | { kind: 'user'; userId: string }
   /** Presents a code or token of a wallet, checked by the service. */
   | { kind: 'holder' }
   | { kind: 'public' }
@@ -40,6 +43,8 @@ export const actorOf = (caller: Caller): string => {
     case 'client':
     case 'management':
       return `client:${caller.clientId}`;
+    case 'user':
+      return `user:${caller.userId}`;
     case 'holder':
       return 'holder';
     case 'public':

@@ -27,6 +27,8 @@ export interface OperationEventMessage {
   managementUserId?: string;
   /** Metadata only (logging level 1): `{limit}`, `{entriesCount, nextCursor}`, `{error: {status, code, message}}`; never values. */
   metadata: Record<string, unknown>;
+  /** What was asked or answered, sealed by analytics for this message; absent at logging level 1. */
+  data?: string;
   /** On SUCCESS of a management call: the tenant it was about, and when it started; shown in that tenant's trail too. */
   about?: { tenantId: string; startedAt: string };
 }

@@ -54,6 +54,25 @@ export interface HttpBinding {
   body?: 'json' | 'json-or-xml' | 'form' | 'raw' | 'none';
   /** Set when the answer may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
+  /** Media type of the answer; default `application/json`. */
+  mediaType?: string;
+  /** What a raw body may be, by media type, for the interface definition; the service parses and checks it. */
+  accepts?: Readonly<Record<string, DtoClass>>;
+  /**
+   * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
+   * (application/x-ndjson). One page is in memory at a time, on either side of the bus.
+   */
+  stream?: true;
+}
+
+/** That an operation is going away: in the interface definition, and in the headers of every answer of it. */
+export interface Deprecated {
+  /** ISO 8601 time from which it is deprecated. RFC 9745 */
+  since: string;
+  /** ISO 8601 time from which it may be gone. RFC 8594 */
+  sunset?: string;
+  /** What tells why and what to use instead: a URI reference. */
+  link: string;
 }
 
 export interface Analytics {
@@ -95,6 +114,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   timeoutMs?: number;
   /** Statuses besides the success status, for the reference page. */
   errorStatuses?: readonly number[];
+  deprecated?: Deprecated;
 }
 
 /** A declared operation with what follows from the declaration. */
@@ -120,6 +140,8 @@ export interface OperationRequest<Body = unknown, Params = unknown, Query = unkn
   query: Query;
   /** Only for `body: 'raw'`. */
   raw?: RawRequest;
+  /** Only for `stream`, set by the gateway alone: where the next page begins; absent for the first. */
+  page?: { cursor?: string };
 }
 
 export interface RawRequest {
@@ -137,6 +159,13 @@ export interface HttpAnswer {
   $http: { status?: number; headers?: Record<string, string>; body?: unknown };
 }
 export const httpAnswer = (answer: HttpAnswer['$http']): HttpAnswer => ({ $http: answer });
+
+/** RFC 9745 §2.1: a date of RFC 9651; RFC 8594 §3: an HTTP date; the link relations of both. Lower-case names. */
+export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<string, string> => ({
+  deprecation: `@${Math.floor(Date.parse(since) / 1000)}`,
+  ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() }),
+  link: [`<${link}>; rel="deprecation"`, ...(sunset === undefined ? [] : [`<${link}>; rel="sunset"`])].join(', '),
+});
 
 /**
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference

@@ -4,19 +4,25 @@ import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validato
 const toInteger = ({ value }: { value: unknown }) =>
   typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : value;
 
-/** `limit` 1 to 1000, default 100; `cursor` as returned in `nextCursor`. */
-export class PageQuery {
-  @IsOptional()
-  @Transform(toInteger)
-  @IsInt({ message: 'must be an integer' })
-  @Min(1, { message: 'must be at least 1' })
-  @Max(1000, { message: 'must be at most 1000' })
-  limit?: number;
+/** `limit` 1 to 1000, default 100. */
+export const PageLimit = (): PropertyDecorator => (target, key) => {
+  IsOptional()(target, key);
+  Transform(toInteger)(target, key as string);
+  IsInt({ message: 'must be an integer' })(target, key as string);
+  Min(1, { message: 'must be at least 1' })(target, key as string);
+  Max(1000, { message: 'must be at most 1000' })(target, key as string);
+};
 
-  @IsOptional()
-  @IsString({ message: 'must be a string' })
-  @MaxLength(1024, { message: 'Invalid value' })
-  cursor?: string;
+/** `cursor` as returned in `nextCursor`. */
+export const PageCursor = (): PropertyDecorator => (target, key) => {
+  IsOptional()(target, key);
+  IsString({ message: 'must be a string' })(target, key as string);
+  MaxLength(1024, { message: 'Invalid value' })(target, key as string);
+};
+
+export class PageQuery {
+  @PageLimit() limit?: number;
+  @PageCursor() cursor?: string;
 }
 
 /** The envelope of every list. */

@@ -58,6 +58,11 @@ describe('registry', () => {
     expect(path.includes(':')).toBe(params !== undefined);
   });
 
+  it('sends lists alone as streams, without bodies, and records none of them', () => {
+    for (const [, { http, response, body, analytics }] of overHttp.filter((entry) => entry[1].http!.stream))
+      expect([http!.method, Array.isArray(response), body, analytics]).toEqual(['GET', true, undefined, undefined]);
+  });
+
   it.each(overHttp)('%s is served where its callers are', (_name, { http, access, errors }) => {
     const hosts = http!.hosts ?? ['tenant'];
     if (access.kind === 'management') expect([hosts, errors]).toEqual([['management'], 'management']);
@@ -83,7 +88,7 @@ describe('analytics of operations', () => {
     const without = overHttp.filter(
       ([, { analytics, access }]) => !analytics && ['roles', 'management', 'holder'].includes(access.kind),
     );
-    expect(without.map(([name]) => name)).toEqual(['analytics.list-events']);
+    expect(without.map(([, { service }]) => service)).toEqual(['analytics', 'analytics', 'analytics']);
     const publicly = recorded.filter(([, { access }]) => access.kind === 'public' || access.kind === 'internal');
     expect(publicly.map(([name]) => name)).toEqual([]);
   });

@@ -15,61 +15,87 @@ export type Role = (typeof ROLES)[number];
 
 export const isRole = (value: unknown): value is Role => (ROLES as readonly unknown[]).includes(value);
 
-export type Action = 'create' | 'read' | 'update' | 'delete' | 'verify';
-export type Resource =
-  | 'custom-domain'
-  | 'authentication-providers'
-  | 'dids'
-  | 'webhooks'
-  | 'users'
-  | 'offers'
-  | 'credential-configurations'
-  | 'credentials'
-  | 'analytics'
-  | 'tenant'
-  | 'tenant-clients';
+export type Action =
+  'create' | 'read' | 'update' | 'delete' | 'verify' | 'sign' | 'revoke' | 'send' | 'search' | 'sync' | 'validate';
+
+type Grants = Readonly<Partial<Record<Action, readonly Role[]>>>;
+
+/** Read as: these roles may do these things with it. */
+const may = (roles: readonly Role[], ...actions: readonly Action[]): Grants =>
+  Object.fromEntries(actions.map((action) => [action, roles]));
+
+const CRUD = ['create', 'read', 'update', 'delete'] as const;
+const ADMIN: readonly Role[] = ['admin'];
+const ISSUER: readonly Role[] = ['admin', 'issuer'];
+const ISSUING: readonly Role[] = ['admin', 'issuer', 'managed-issuer'];
+const VERIFIER: readonly Role[] = ['admin', 'verifier'];
+const HOLDER: readonly Role[] = ['admin', 'holder'];
+const PROVIDER: readonly Role[] = ['admin', 'dts-provider'];
+const CONSUMER: readonly Role[] = ['admin', 'dts-consumer'];
+const PLATFORM_USERS: readonly Role[] = ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'];
+const withCertificates = (roles: readonly Role[]): readonly Role[] => [...roles, 'certificate-manager'];
+
+/**
+ * The single table (facts 2): what may be done with each resource, and who may. Guards, the reference page and
+ * every `permissions` array come from it, also of resources that have no operation yet. Who is not named may not.
+ */
+const GRANTS = {
+  analytics: may(['admin', 'auditor'], 'read'),
+  'credential-reports': may(['admin', 'auditor', 'issuer', 'managed-issuer'], 'read'),
+  'custom-domain': may(PLATFORM_USERS, ...CRUD, 'verify'),
+  dids: may(PLATFORM_USERS, 'create', 'read', 'delete'),
+  webhooks: may(ISSUING, ...CRUD),
+  messaging: may(ISSUER, 'sign', 'verify', 'send'),
+  inboxes: may(ISSUER, ...CRUD),
+  'authentication-providers': may(ISSUING, ...CRUD),
+  users: may(ISSUING, ...CRUD, 'search'),
+  'interaction-hook': may(ISSUING, ...CRUD),
+  'claim-sources': may(ISSUING, ...CRUD),
+  offers: may(ISSUING, 'create', 'delete'),
+  'credential-configurations': { ...may(ISSUER, 'create', 'update', 'delete'), ...may(ISSUING, 'read') },
+  credentials: { ...may(ISSUING, 'read', 'delete', 'sign', 'revoke'), ...may(VERIFIER, 'verify') },
+  'credential-status': may(ISSUING, 'read', 'update'),
+  templates: may(ISSUER, ...CRUD),
+  iacas: may(withCertificates(ISSUER), ...CRUD),
+  'document-signers': may(withCertificates(ISSUER), ...CRUD),
+  'status-list-signers': may(withCertificates(ISSUER), ...CRUD),
+  'status-list-configurations': may(ISSUER, ...CRUD),
+  'trusted-issuers': may(VERIFIER, 'create', 'read', 'delete'),
+  'verifier-cas': may(withCertificates(VERIFIER), ...CRUD),
+  'verifier-applications': may(VERIFIER, ...CRUD),
+  'wallet-providers': may(VERIFIER, ...CRUD),
+  'verifier-signers': may(withCertificates(VERIFIER), ...CRUD),
+  'identity-access-certificates': may(withCertificates(VERIFIER), 'create', 'read', 'delete'),
+  presentations: may(VERIFIER, ...CRUD, 'verify'),
+  'holder-applications': may(HOLDER, ...CRUD),
+  'holder-cas': may(withCertificates(HOLDER), ...CRUD),
+  'wallet-attestation-signers': may(withCertificates(HOLDER), ...CRUD),
+  ecosystems: may(PROVIDER, ...CRUD, 'sync'),
+  participants: may(PROVIDER, ...CRUD),
+  policies: may(PROVIDER, ...CRUD),
+  vicals: may(PROVIDER, ...CRUD),
+  ricals: may(PROVIDER, ...CRUD),
+  'dts-cas': may(withCertificates(PROVIDER), ...CRUD),
+  'ecosystem-configuration': may(CONSUMER, ...CRUD),
+  'trust-validation': may(CONSUMER, 'validate'),
+  tenant: may(ADMIN, 'read', 'update', 'delete'),
+  'tenant-clients': may(ADMIN, ...CRUD),
+  'tenant-members': may(ADMIN, ...CRUD),
+} satisfies Record<string, Grants>;
+
+export type Resource = keyof typeof GRANTS;
 /** `<resource>:<action>` */
 export type Permission = `${Resource}:${Action}`;
 
-const all = (resource: Resource, ...actions: Action[]): Permission[] =>
-  (actions.length ? actions : (['create', 'read', 'update', 'delete'] as Action[])).map(
-    (action) => `${resource}:${action}` as Permission,
-  );
+const granted: readonly (readonly [Permission, readonly Role[]])[] = Object.entries(GRANTS).flatMap(
+  ([resource, grants]) =>
+    Object.entries(grants as Grants).map(([action, roles]) => [`${resource}:${action}` as Permission, roles] as const),
+);
 
-/** What a tenant is known by: its domain and its identifiers. */
-const IDENTITY = [
-  ...all('custom-domain', 'create', 'read', 'update', 'delete', 'verify'),
-  ...all('dids', 'create', 'read', 'delete'),
-];
-const OFFERS = all('offers', 'create', 'delete');
-/** Who holds credentials, and who signs them in. */
-const USERS = [
-  ...all('authentication-providers'),
-  ...all('users', 'create', 'read', 'delete'),
-  ...all('credentials', 'read'),
-];
-
-/** The single table role → permissions. A spec proves that it and the roles on the operations agree. */
-export const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
-  admin: [
-    ...IDENTITY,
-    ...all('webhooks'),
-    ...USERS,
-    ...OFFERS,
-    ...all('credential-configurations'),
-    ...all('analytics', 'read'),
-    ...all('tenant', 'read', 'delete'),
-    ...all('tenant-clients', 'create', 'read', 'delete'),
-  ],
-  issuer: [...IDENTITY, ...all('webhooks'), ...USERS, ...OFFERS, ...all('credential-configurations')],
-  'managed-issuer': [...IDENTITY, ...all('webhooks'), ...USERS, ...OFFERS, ...all('credential-configurations', 'read')],
-  holder: [],
-  verifier: IDENTITY,
-  'dts-provider': IDENTITY,
-  'dts-consumer': [],
-  auditor: all('analytics', 'read'),
-  'certificate-manager': [],
-};
+/** The table read by role. */
+export const PERMISSIONS = Object.fromEntries(
+  ROLES.map((role) => [role, granted.flatMap(([permission, roles]) => (roles.includes(role) ? [permission] : []))]),
+) as unknown as Readonly<Record<Role, readonly Permission[]>>;
 
 /** Union of the roles' permissions, sorted, without repeats. */
 export const permissionsOf = (roles: readonly Role[]): Permission[] =>

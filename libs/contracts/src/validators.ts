@@ -1,6 +1,7 @@
 import { Transform } from 'class-transformer';
 import {
   IsArray,
+  IsEmail,
   IsString,
   Length,
   Matches,
@@ -46,6 +47,15 @@ export const Uuid = (): PropertyDecorator =>
 
 export const ClientId = (): PropertyDecorator =>
   all(IsString({ message: 'must be a string' }), Matches(CLIENT_ID_PATTERN, { message: 'Invalid value' }));
+
+/** An e-mail address, in lower case as it is stored and compared; at most 254 characters (RFC 5321 §4.5.3.1.3). */
+export const Email = (): PropertyDecorator =>
+  all(
+    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim().toLowerCase() : value)),
+    IsString({ message: 'must be a string' }),
+    IsEmail({}, { message: 'must be an e-mail address' }),
+    Length(1, 254, { message: 'must have 1 to 254 characters' }),
+  );
 
 /** Non-empty array of unique, known roles. */
 export const Roles = (): PropertyDecorator =>

@@ -30,6 +30,7 @@ export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded
 export { base62, newId, randomDigits, randomSecret } from './secrets.js';
 export {
   InvalidKey,
+  decodeBls12381G2Multikey,
   decodeDidJwk,
   decodeDidKey,
   decodeMultikey,

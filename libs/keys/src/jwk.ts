@@ -1,6 +1,7 @@
 import { ECDH, createPublicKey, hash, type KeyObject, type webcrypto } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
+import { isBls12381G2Point } from './bls12381.js';
 import type { KeyAlgorithm, PublicJwk } from './key-vault.js';
 
 /** A key, multikey or DID that is malformed, of an unknown kind, or not on its curve. */
@@ -76,21 +77,22 @@ const canonicalJwk = ({ kty, crv, x, y }: PublicJwk): string =>
 
 // --- multikeys and did:key
 
-/** Multicodec prefixes as unsigned varints: p256-pub 0x1200, ed25519-pub 0xed, x25519-pub 0xec. */
+/** Multicodec prefixes as unsigned varints: p256-pub 0x1200, ed25519-pub 0xed, x25519-pub 0xec, bls12_381-g2-pub 0xeb. */
 const MULTICODEC: Readonly<Record<KeyAlgorithm, readonly [number, number]>> = {
   'P-256': [0x80, 0x24],
   Ed25519: [0xed, 0x01],
   X25519: [0xec, 0x01],
+  Bls12381G2: [0xeb, 0x01],
 };
 
 /** `z` and base58btc of multicodec prefix and public key; a P-256 key stands compressed. @throws InvalidKey */
 export const encodeMultikey = (jwk: PublicJwk): string => {
-  const x = fromBase64url(jwk.x, 'x', 32);
+  const x = fromBase64url(jwk.x, 'x', jwk.crv === 'Bls12381G2' ? 96 : 32);
   const parity = jwk.crv === 'P-256' ? [2 + (fromBase64url(jwk.y, 'y', 32)[31]! & 1)] : [];
   return `z${base58.encode(Uint8Array.from([...MULTICODEC[jwk.crv], ...parity, ...x]))}`;
 };
 
-/** @throws InvalidKey also when the key is not on its curve */
+/** Keys that sign or agree: not BLS12-381. @throws InvalidKey also when the key is not on its curve */
 export const decodeMultikey = (multikey: string): PublicJwk => {
   // 48 characters are the longest of these keys; base58 takes quadratic time.
   if (!/^z[1-9A-HJ-NP-Za-km-z]{40,60}$/.test(multikey))
@@ -104,6 +106,18 @@ export const decodeMultikey = (multikey: string): PublicJwk => {
   if (!crv) throw new InvalidKey('the multikey is neither P-256, Ed25519 nor X25519');
   if (crv === 'Ed25519') assertEd25519Point(key);
   return { kty: 'OKP', crv, x: Buffer.from(key).toString('base64url') };
+};
+
+/** The same for a BLS12-381 key in G2, which no proof of ours accepts. @throws InvalidKey */
+export const decodeBls12381G2Multikey = (multikey: string): PublicJwk => {
+  if (!/^z[1-9A-HJ-NP-Za-km-z]{120,140}$/.test(multikey))
+    throw new InvalidKey('a multikey is z and base58btc characters');
+  const bytes = base58.decode(multikey.slice(1));
+  const [first, second] = MULTICODEC.Bls12381G2;
+  const key = bytes.subarray(2);
+  if (bytes[0] !== first || bytes[1] !== second || !isBls12381G2Point(key))
+    throw new InvalidKey('the multikey is no BLS12-381 key in G2');
+  return { kty: 'OKP', crv: 'Bls12381G2', x: Buffer.from(key).toString('base64url') };
 };
 
 const decompressP256 = (compressed: Uint8Array): PublicJwk => {

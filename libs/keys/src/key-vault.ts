@@ -5,11 +5,13 @@ export const PLATFORM = 'platform';
 
 export type SigningPurpose = 'did' | 'webhook' | 'token';
 export type DataPurpose = 'user' | 'session' | 'delivery' | 'tenant';
-export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519';
+/** `Bls12381G2` keys wait for BBS signatures: they are kept and published, nothing is signed with them yet. */
+export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 
 export interface PublicJwk {
   kty: 'EC' | 'OKP';
   crv: KeyAlgorithm;
+  /** base64url; of a Bls12381G2 key the compressed point, 96 bytes. */
   x: string;
   y?: string;
 }
@@ -74,7 +76,7 @@ export abstract class KeyVault {
   abstract listSigningKeys(tenantId: string, purpose: SigningPurpose): Promise<SigningKey[]>;
   /** The newest key of that purpose and algorithm, made when there is none; concurrent callers get the same one. */
   abstract ensureSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
-  /** Cached. @throws KeyNotFound; TypeError for an X25519 key, which cannot sign */
+  /** Cached. @throws KeyNotFound; TypeError for an X25519 or Bls12381G2 key, which cannot sign */
   abstract signer(tenantId: string, keyId: string): Promise<Signer>;
 
   /**

@@ -39,7 +39,7 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
 
     describe('signing keys', () => {
       it('makes several in one go and lists them oldest first, by tenant and purpose, also after a restart', async () => {
-        const made = await vault.createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519']);
+        const made = await vault.createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
         const later = await vault.createSigningKey(A, 'did', 'P-256');
         await vault.createSigningKey(A, 'webhook', 'Ed25519');
         await vault.createSigningKey(B, 'did', 'Ed25519');
@@ -47,6 +47,7 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
           [A, 'did', 'P-256'],
           [A, 'did', 'Ed25519'],
           [A, 'did', 'X25519'],
+          [A, 'did', 'Bls12381G2'],
         ]);
         expect(await vault.listSigningKeys(A, 'did')).toEqual([...made, later]);
         await reopen();
@@ -54,10 +55,11 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
       });
 
       it('shows no private member', async () => {
-        await vault.createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519']);
+        await vault.createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
         const members = (await vault.listSigningKeys(A, 'did')).map((key) => Object.keys(key.publicJwk).sort());
         expect(members).toEqual([
           ['crv', 'kty', 'x', 'y'],
+          ['crv', 'kty', 'x'],
           ['crv', 'kty', 'x'],
           ['crv', 'kty', 'x'],
         ]);
@@ -80,11 +82,11 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
         }
       });
 
-      it('refuses a signer for an X25519 key, an unknown key and another tenant', async () => {
-        const x25519 = await vault.createSigningKey(A, 'did', 'X25519');
+      it('refuses a signer for a key that cannot sign, an unknown key and another tenant', async () => {
         const ec = await vault.createSigningKey(A, 'did', 'P-256');
         await vault.signer(A, ec.keyId);
-        await expect(vault.signer(A, x25519.keyId)).rejects.toThrow(TypeError);
+        for (const { keyId } of await vault.createSigningKeys(A, 'did', ['X25519', 'Bls12381G2']))
+          await expect(vault.signer(A, keyId)).rejects.toThrow(TypeError);
         await expect(vault.signer(A, 'unknown')).rejects.toThrow(KeyNotFound);
         await expect(vault.signer(B, ec.keyId)).rejects.toThrow(KeyNotFound);
       });

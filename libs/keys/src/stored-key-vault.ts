@@ -28,6 +28,7 @@ import {
   type SigningKey,
   type SigningPurpose,
 } from './key-vault.js';
+import { generateBls12381G2 } from './bls12381.js';
 import { newId } from './secrets.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 import type { DataKeyRow, KeyStore, SigningKeyRow, WrappedKey } from './key-store.js';
@@ -54,7 +55,7 @@ const slot = (...parts: readonly string[]): string => parts.join('\0');
 const dataSlot = (tenantId: string, keyId: string, purpose: DataPurpose): string => slot(tenantId, keyId, purpose);
 const DATA_PURPOSES: readonly DataPurpose[] = ['user', 'session', 'delivery', 'tenant'];
 const SIGNING_PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token'];
-const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519'];
+const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls12381G2'];
 const newestSlot = (tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): string =>
   slot(tenantId, 'newest', purpose, algorithm);
 
@@ -170,7 +171,8 @@ export class StoredKeyVault extends KeyVault {
       const row = await this.store.call('signingKey', { tenant: tenantId, keyId });
       if (!row) throw new KeyNotFound(keyId);
       const { algorithm, publicJwk, purpose } = signingKeyOf(row);
-      if (algorithm === 'X25519') throw new TypeError(`key ${keyId} is an X25519 key, which cannot sign`);
+      if (algorithm === 'X25519' || algorithm === 'Bls12381G2')
+        throw new TypeError(`key ${keyId} is a key of type ${algorithm}, which cannot sign`);
       const tenantKey = await this.tenantKey(tenantId, keyId);
       const d = openBytes(tenantKey, row.sealed, bind('signing-key', tenantId, purpose, keyId), `key ${keyId}`);
       const privateKey = createPrivateKey({
@@ -502,5 +504,7 @@ const generateJwk = (algorithm: KeyAlgorithm): PublicJwk & { d: string } => {
       return exported(generateKeyPairSync('ed25519').privateKey);
     case 'X25519':
       return exported(generateKeyPairSync('x25519').privateKey);
+    case 'Bls12381G2':
+      return generateBls12381G2();
   }
 };

@@ -35,6 +35,18 @@ describe('configuration', () => {
     ]);
   });
 
+  it('takes a sender of e-mail that is one address, and keeps the mail server to itself', () => {
+    const { mailFrom, invitationUrl } = parseConfig({ MAIL_FROM: 'Attestry <hello@one.example>' });
+    expect([mailFrom, invitationUrl]).toEqual([
+      'Attestry <hello@one.example>',
+      'http://auth.localhost:8080/invitation',
+    ]);
+    for (const wrong of ['nobody', 'a@b@c', 'Name <a@b.example>, c@d.example', 'a@b.example\r\nBcc: c@d.example'])
+      expect(faultsOf({ MAIL_FROM: wrong })).toEqual([expect.stringMatching(/^MAIL_FROM /)]);
+    expect(JSON.stringify(parseConfig({ SMTP_URL: 'smtps://user:hidden@mail.example' }))).not.toContain('hidden');
+    expect(faultsOf({ SMTP_URL: 'https://mail.example' })).toEqual([expect.stringMatching(/^SMTP_URL /)]);
+  });
+
   it('reports all faults together', () => {
     expect(faultsOf({ PORT: '99999', LOG_LEVEL: 'loud', MASTER_KEY: 'short', TRUSTED_PROXIES: 'here' })).toEqual([
       expect.stringMatching(/^PORT /),
@@ -42,6 +54,20 @@ describe('configuration', () => {
       expect.stringMatching(/^MASTER_KEY /),
       expect.stringMatching(/^LOG_LEVEL /),
     ]);
+  });
+
+  it('takes limits and logging levels of single tenants, and refuses what is neither', () => {
+    const tenant = '11111111-1111-4111-8111-111111111111';
+    const config = parseConfig({
+      RATE_LIMIT_TENANTS: JSON.stringify({ [tenant]: { api: 5, public: 7 } }),
+      LOGGING_LEVEL_TENANTS: JSON.stringify({ [tenant]: 3 }),
+    });
+    expect(config.rateOverrides).toEqual({ [tenant]: { api: 5, public: 7 } });
+    expect(config.loggingLevels).toEqual({ [tenant]: 3 });
+    for (const RATE_LIMIT_TENANTS of ['[]', 'x', '{"acme":{}}', `{"${tenant}":{"api":"5"}}`, `{"${tenant}":{"ap":5}}`])
+      expect(faultsOf({ RATE_LIMIT_TENANTS })).toEqual([expect.stringMatching(/^RATE_LIMIT_TENANTS /)]);
+    for (const LOGGING_LEVEL_TENANTS of ['3', '{"acme":1}', `{"${tenant}":4}`, `{"${tenant}":"3"}`])
+      expect(faultsOf({ LOGGING_LEVEL_TENANTS })).toEqual([expect.stringMatching(/^LOGGING_LEVEL_TENANTS /)]);
   });
 
   it('never repeats a secret in a fault', () => {
@@ -59,6 +85,7 @@ describe('configuration', () => {
     ['MASTER_KEY', { MASTER_KEY: '' }],
     ['PUBLIC_SCHEME', { PUBLIC_SCHEME: 'http' }],
     ['ALLOW_PRIVATE_TARGETS', { ALLOW_PRIVATE_TARGETS: 'true' }],
+    ['MANAGEMENT_OIDC_ISSUER', { MANAGEMENT_OIDC_ISSUER: 'http://login.example.com' }],
     ['BASE_DOMAIN', { BASE_DOMAIN: '' }],
     ['MANAGEMENT_CLIENT_ID', { MANAGEMENT_CLIENT_ID: '', MANAGEMENT_CLIENT_SECRET: '' }],
   ])('refuses development defaults in production: %s', (name, change) => {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { SERVICE_NAMES } from '@attestry/contracts';
+import { LOGGING_LEVELS, SERVICE_NAMES, type LoggingLevel } from '@attestry/contracts';
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
@@ -67,6 +67,10 @@ const httpUrl = (s: string) => {
   const url = URL.canParse(s) ? new URL(s) : undefined;
   return url && /^https?:$/.test(url.protocol) ? s : fail('must be an http or https URL');
 };
+const mailAddress = (s: string) =>
+  /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(s)
+    ? s
+    : fail('must be an e-mail address, with or without a name before it');
 /** With one of these schemes; what it says beside that is the client's to judge. */
 const urlOf =
   (...schemes: string[]) =>
@@ -143,16 +147,41 @@ export interface RateLimits {
   walletAddress: number;
   public: number;
 }
-const rateOverrides = (s: string): Record<string, Partial<RateLimits>> => {
-  try {
-    const value = JSON.parse(s) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, Partial<RateLimits>>;
-  } catch {
-    // told below
+/** A JSON object: tenant id to whatever `entry` makes of the value. */
+const perTenant =
+  <T>(what: string, entry: (value: unknown) => T) =>
+  (s: string): Record<string, T> => {
+    let value: unknown;
+    try {
+      value = JSON.parse(s);
+    } catch {
+      // told below
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return fail(`must be a JSON object: tenant id to ${what}`);
+    return Object.fromEntries(
+      Object.entries(value).map(([tenantId, one]) => [
+        UUID.test(tenantId) ? tenantId : fail(`${tenantId} must be a uuid`),
+        entry(one),
+      ]),
+    );
+  };
+
+const RATES: readonly (keyof RateLimits)[] = ['api', 'walletTenant', 'walletAddress', 'public'];
+const rateOverrides = perTenant('limits', (value): Partial<RateLimits> => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail('limits must be an object');
+  for (const [name, limit] of Object.entries(value)) {
+    if (!RATES.includes(name as keyof RateLimits)) fail(`${name} is none of ${RATES.join(', ')}`);
+    if (!Number.isInteger(limit) || (limit as number) < 1) fail(`${name} must be a whole number of at least 1`);
   }
-  return fail('must be a JSON object: tenant id to limits');
-};
+  return value;
+});
+
+const loggingLevels = perTenant('1, 2 or 3', (value): LoggingLevel =>
+  (LOGGING_LEVELS as readonly unknown[]).includes(value)
+    ? (value as LoggingLevel)
+    : fail(`${String(value)} is none of 1, 2, 3`),
+);
 
 const perMinute = integer(1, 1_000_000_000);
 
@@ -357,6 +386,41 @@ export const SETTINGS = {
     (s) => (s.length >= 32 ? s : fail('must have at least 32 characters')),
     { secret: true, ...optional },
   ),
+  managementOidcIssuer: setting(
+    'MANAGEMENT_OIDC_ISSUER',
+    'Issuer of the OpenID provider whose access tokens (`typ: at+jwt`, RFC 9068) people present to the management API; its keys are found by discovery. Default: machine clients only.',
+    '',
+    httpUrl,
+    optional,
+  ),
+  managementOidcAudience: setting(
+    'MANAGEMENT_OIDC_AUDIENCE',
+    'Audience of those access tokens. Default: the address of the management API.',
+    '',
+    text,
+    optional,
+  ),
+  smtpUrl: setting(
+    'SMTP_URL',
+    'Mail server that e-mail is handed to: `smtp://` or `smtps://user:password@host:port`. Default: each e-mail is written to `<DATA_DIR>/mail`, and its path is logged.',
+    '',
+    urlOf('smtp:', 'smtps:'),
+    { secret: true, ...optional },
+  ),
+  mailFrom: setting(
+    'MAIL_FROM',
+    'Sender of e-mail, `a@b.example` or `Name <a@b.example>`. Default: `attestry@` the management host.',
+    '',
+    mailAddress,
+    optional,
+  ),
+  invitationUrl: setting(
+    'INVITATION_URL',
+    'Page that the links of invitations lead to; `?token=` is added. It calls `POST /v1/invitations/accept`. Default `<scheme>://<first authorization host>/invitation`.',
+    '',
+    httpUrl,
+    optional,
+  ),
   contextUrl: setting(
     'CONTEXT_URL',
     'Address of the immutable JSON-LD context of this platform; its path must be `/v1`, and its host must reach the gateway. Default `<scheme>://contexts.<base>/v1`.',
@@ -441,6 +505,12 @@ export const SETTINGS = {
     integer(100, 120000),
   ),
   operationEventsDays: setting('OPERATION_EVENTS_DAYS', 'Days analytics events are kept.', '400', integer(1, 36500)),
+  loggingLevels: setting(
+    'LOGGING_LEVEL_TENANTS',
+    'JSON object: tenant id to the logging level of its analytics events: `1` metadata only (default), `2` data that is not sensitive, `3` everything but secrets.',
+    '{}',
+    loggingLevels,
+  ),
   webhookTimeoutMs: setting(
     'WEBHOOK_TIMEOUT_MS',
     'Time a webhook target has to answer, milliseconds.',
@@ -453,18 +523,37 @@ export const SETTINGS = {
     '10,60,360',
     (s) => s.split(',').map((part) => integer(0, 86400)(part.trim())),
   ),
+  webhookKeyDays: setting(
+    'WEBHOOK_KEY_DAYS',
+    'Age at which a key that signs webhooks is replaced, days; 0: only on request.',
+    '365',
+    integer(0, 36500),
+  ),
+  webhookKeyLeadSeconds: setting(
+    'WEBHOOK_KEY_LEAD_SECONDS',
+    'How long a new key that signs webhooks is published before it is used; more than the 300 s a key set may be cached.',
+    '600',
+    integer(301, 604800),
+  ),
+  webhookKeyOverlapSeconds: setting(
+    'WEBHOOK_KEY_OVERLAP_SECONDS',
+    'How long a replaced key stays published after its last signature, for receivers that verify later.',
+    '86400',
+    integer(600, 31_536_000),
+  ),
 } as const;
 
 type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };
 
 export interface PlatformConfigValues extends Omit<
   Parsed,
-  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl'
+  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl' | 'invitationUrl'
 > {
   baseDomain: string;
   managementDomain: string;
   environments: EnvironmentConfig[];
   contextUrl: string;
+  invitationUrl: string;
 }
 
 /** Has each value as a property, none of which is named twice. */
@@ -532,6 +621,8 @@ export const parseConfig = (
     const { service } = parsed;
     if (!parsed.masterKey && service !== 'gateway') faults.push('MASTER_KEY is required in production');
     if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
+    if (parsed.managementOidcIssuer !== undefined && !parsed.managementOidcIssuer.startsWith('https:'))
+      faults.push('MANAGEMENT_OIDC_ISSUER must be https in production');
     if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
     if (!parsed.baseDomain && !parsed.environments)
       faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
@@ -546,13 +637,16 @@ export const parseConfig = (
   if (purpose === 'run') faults.push(...sharedFaults(parsed));
   if (faults.length) throw new ConfigError(faults);
   const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
+  const environments = parsed.environments ?? [defaultEnvironment(baseDomain)];
   return new PlatformConfig({
     ...parsed,
     ...(port !== undefined && { port }),
     baseDomain,
     managementDomain: parsed.managementDomain ?? `management.${baseDomain}`,
-    environments: parsed.environments ?? [defaultEnvironment(baseDomain)],
+    environments,
     contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
+    invitationUrl:
+      parsed.invitationUrl ?? `${parsed.publicScheme}://${environments[0]!.authorizationServerDomain}/invitation`,
   });
 };
 

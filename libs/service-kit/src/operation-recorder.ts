@@ -22,7 +22,7 @@ const LEAST_MS = 500;
 /**
  * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (decisions 11 and 12). Each call resolves when the
  * message is on the disk, and rejects when it is not by the call's deadline: it may be there later all the same.
- * Metadata only: never a value of the request or the answer.
+ * Metadata, and `data` as it was sealed: never a value of the request or the answer in clear.
  */
 export class OperationRecorder {
   constructor(
@@ -32,17 +32,23 @@ export class OperationRecorder {
     private readonly party: BusParty,
   ) {}
 
-  start(operation: Operation, context: OperationContext, metadata: Record<string, unknown> = {}): Promise<void> {
-    return this.record('START', operation, context, metadata);
+  /** @param data sealed, see OperationEventMessage */
+  start(
+    operation: Operation,
+    context: OperationContext,
+    metadata: Record<string, unknown> = {},
+    data?: string,
+  ): Promise<void> {
+    return this.record('START', operation, context, metadata, { data });
   }
 
   success(
     operation: Operation,
     context: OperationContext,
     metadata: Record<string, unknown> = {},
-    about?: OperationEventMessage['about'],
+    more: Pick<OperationEventMessage, 'about' | 'data'> = {},
   ): Promise<void> {
-    return this.record('SUCCESS', operation, context, metadata, about);
+    return this.record('SUCCESS', operation, context, metadata, more);
   }
 
   fail(operation: Operation, context: OperationContext, error: FailureSummary): Promise<void> {
@@ -54,7 +60,7 @@ export class OperationRecorder {
     operation: Operation,
     context: OperationContext,
     metadata: Record<string, unknown>,
-    about?: OperationEventMessage['about'],
+    { about, data }: Pick<OperationEventMessage, 'about' | 'data'> = {},
   ): Promise<void> {
     const analytics = operation.analytics;
     if (!analytics) return;
@@ -70,7 +76,9 @@ export class OperationRecorder {
       operation: operation.name,
       ...(outcome === 'START' && { deadline: context.deadline }),
       ...((caller.kind === 'client' || caller.kind === 'management') && { clientId: caller.clientId }),
+      ...(caller.kind === 'user' && { managementUserId: caller.userId }),
       metadata,
+      ...(data !== undefined && { data }),
       ...(about && { about }),
     };
     await inTime(

@@ -58,6 +58,7 @@ export const checkRequest = (operation: Operation, request: OperationRequest): O
   const details: ErrorDetail[] = [];
   const checked: OperationRequest = { params: {}, query: {}, body: {} };
   if (request.raw) checked.raw = request.raw;
+  if (request.page) checked.page = request.page;
   for (const part of ['params', 'query', 'body'] as const) {
     const type = operation[part];
     if (!type) continue;

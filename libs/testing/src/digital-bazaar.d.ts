@@ -9,6 +9,28 @@ declare module '@digitalbazaar/eddsa-rdfc-2022-cryptosuite' {
   export const cryptosuite: unknown;
 }
 
+declare module '@digitalbazaar/ed25519-signature-2018' {
+  export class Ed25519Signature2018 {
+    constructor();
+  }
+}
+
+declare module '@digitalbazaar/ed25519-verification-key-2018' {
+  export const Ed25519VerificationKey2018: {
+    SUITE_CONTEXT: string;
+    fromFingerprint(key: { fingerprint: string }): unknown;
+  };
+}
+
+declare module '@digitalbazaar/did-method-key' {
+  export type FromMultibase = (key: { publicKeyMultibase: string }) => Promise<unknown>;
+  export interface DidKeyDriver {
+    use(options: { multibaseMultikeyHeader: string; fromMultibase: FromMultibase }): void;
+    get(options: { did: string } | { url: string }): Promise<unknown>;
+  }
+  export const driver: () => DidKeyDriver;
+}
+
 declare module '@digitalbazaar/vc' {
   export interface VerificationError {
     message?: string;
@@ -28,6 +50,7 @@ declare module '@digitalbazaar/vc' {
   export function verifyCredential(options: {
     credential: Record<string, unknown>;
     suite: unknown;
+    now?: Date;
     documentLoader: DocumentLoader;
   }): Promise<VerifyCredentialResult>;
 }

@@ -18,18 +18,17 @@ export class TestDnsServer {
   ) {}
 
   static async start(): Promise<TestDnsServer> {
-    let dns: TestDnsServer | undefined;
+    const started: { dns?: TestDnsServer } = {};
     const server = createServer({
       udp: true,
       tcp: true,
-      handle: (request, send) => dns?.answer(request, send),
+      handle: (request, send) => started.dns?.answer(request, send),
     });
     const { udp } = (await server.listen({
       udp: { port: 0, address: '127.0.0.1' },
       tcp: { port: 0, address: '127.0.0.1' },
     })) as { udp: AddressInfo };
-    dns = new TestDnsServer(server, udp.port);
-    return dns;
+    return (started.dns = new TestDnsServer(server, udp.port));
   }
 
   /** For `DNS_SERVERS`. */

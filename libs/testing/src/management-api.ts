@@ -1,57 +1,80 @@
-import {
-  createClient,
-  createTenant,
-  deleteClient,
-  deleteTenant,
-  listClients,
-  listEnvironments,
-  listTenants,
-  retrieveTenant,
-  type Client,
-  type ClientCredentials,
-  type CreateClientRequest,
-  type CreatedClient,
-  type CreatedTenant,
-  type CreateTenantRequest,
-  type Environment,
-  type PageOf,
-  type Role,
-  type Tenant,
-  type TokenResponse,
-} from '@attestry/contracts';
-import { ApiClient, expectStatus, type Answer, type RequestParts } from './api-client.js';
+import type { ClientCredentials, Role } from '@attestry/contracts';
+import { ApiClient, expectStatus, type Answer } from './api-client.js';
+import { interfaceClient } from './interface-client.js';
+import type { components, paths } from './interface/management.generated.js';
 import type { RunningPlatform } from './platform-process.js';
 import { TenantApi } from './tenant-api.js';
 
-type Query = RequestParts['query'];
+type Schemas = components['schemas'];
+type PageQuery = paths['/v1/tenants']['get']['parameters']['query'];
 
-/** The management API by resource, as one management client. */
+/** The management API by resource, as one management client or one person. */
 export class ManagementApi {
   readonly client: ApiClient;
+  private readonly calls;
 
   constructor(baseUrl: string, token: string) {
     this.client = new ApiClient(baseUrl, token);
+    this.calls = interfaceClient<paths>(this.client);
   }
 
-  readonly environments = {
-    list: (query?: Query): Promise<Answer<PageOf<Environment>>> => this.client.call(listEnvironments, { query }),
-  };
+  get environments() {
+    const { client, answerTo } = this.calls;
+    return { list: (query?: PageQuery) => answerTo(client.GET('/v1/environments', { params: { query } })) };
+  }
 
-  readonly tenants = {
-    create: (body: CreateTenantRequest): Promise<Answer<CreatedTenant>> => this.client.call(createTenant, { body }),
-    list: (query?: Query): Promise<Answer<PageOf<Tenant>>> => this.client.call(listTenants, { query }),
-    retrieve: (tenantId: string): Promise<Answer<Tenant>> => this.client.call(retrieveTenant, { params: { tenantId } }),
-    delete: (tenantId: string): Promise<Answer<undefined>> => this.client.call(deleteTenant, { params: { tenantId } }),
-  };
+  get tenants() {
+    const { client, answerTo } = this.calls;
+    const one = '/v1/tenants/{tenantId}';
+    return {
+      create: (body: Schemas['CreateTenantRequest']) => answerTo(client.POST('/v1/tenants', { body })),
+      list: (query?: PageQuery) => answerTo(client.GET('/v1/tenants', { params: { query } })),
+      retrieve: (tenantId: string) => answerTo(client.GET(one, { params: { path: { tenantId } } })),
+      delete: (tenantId: string) => answerTo(client.DELETE(one, { params: { path: { tenantId } } })),
+    };
+  }
 
-  readonly clients = {
-    create: (tenantId: string, body: CreateClientRequest): Promise<Answer<CreatedClient>> =>
-      this.client.call(createClient, { params: { tenantId }, body }),
-    list: (tenantId: string, query?: Query): Promise<Answer<PageOf<Client>>> =>
-      this.client.call(listClients, { params: { tenantId }, query }),
-    delete: (tenantId: string, clientId: string): Promise<Answer<undefined>> =>
-      this.client.call(deleteClient, { params: { tenantId, clientId } }),
-  };
+  get clients() {
+    const { client, answerTo } = this.calls;
+    const all = '/v1/tenants/{tenantId}/clients';
+    const one = '/v1/tenants/{tenantId}/clients/{clientId}';
+    return {
+      create: (tenantId: string, body: Schemas['CreateClientRequest']) =>
+        answerTo(client.POST(all, { params: { path: { tenantId } }, body })),
+      list: (tenantId: string, query?: PageQuery) =>
+        answerTo(client.GET(all, { params: { path: { tenantId }, query } })),
+      delete: (tenantId: string, clientId: string) =>
+        answerTo(client.DELETE(one, { params: { path: { tenantId, clientId } } })),
+    };
+  }
+
+  get user() {
+    const { client, answerTo } = this.calls;
+    return {
+      retrieve: () => answerTo(client.GET('/v1/userinfo')),
+      update: (name: string) => answerTo(client.PUT('/v1/userinfo', { body: { name } })),
+    };
+  }
+
+  get members() {
+    const { client, answerTo } = this.calls;
+    const all = '/v1/tenants/{tenantId}/members';
+    const one = '/v1/tenants/{tenantId}/members/{userId}';
+    const membership = '/v1/tenants/{tenantId}/memberships/{userId}';
+    return {
+      invite: (tenantId: string, body: Schemas['InviteMemberRequest']) =>
+        answerTo(client.POST('/v1/tenants/{tenantId}/invitations', { params: { path: { tenantId } }, body })),
+      accept: (token: string) => answerTo(client.POST('/v1/invitations/accept', { body: { token } })),
+      list: (tenantId: string, query?: PageQuery) =>
+        answerTo(client.GET(all, { params: { path: { tenantId }, query } })),
+      retrieve: (tenantId: string, userId: string) =>
+        answerTo(client.GET(one, { params: { path: { tenantId, userId } } })),
+      update: (tenantId: string, userId: string, roles: Role[]) =>
+        answerTo(client.PUT(membership, { params: { path: { tenantId, userId } }, body: { roles } })),
+      delete: (tenantId: string, userId: string) =>
+        answerTo(client.DELETE(membership, { params: { path: { tenantId, userId } } })),
+    };
+  }
 }
 
 /** Access token of a client, RFC 6749 §4.4 with a JSON body; `audience` names the tenant or the management API. */
@@ -59,10 +82,11 @@ export const requestToken = async (
   authUrl: string,
   credentials: { client_id: string; client_secret: string },
   audience?: string,
-): Promise<Answer<TokenResponse>> =>
-  new ApiClient(authUrl).request('POST', '/oauth/token', {
-    body: { ...credentials, ...(audience !== undefined && { audience }), grant_type: 'client_credentials' },
-  });
+): Promise<Answer<Schemas['TokenResponse']>> => {
+  const { client, answerTo } = interfaceClient<paths>(new ApiClient(authUrl));
+  const body = { ...credentials, ...(audience !== undefined && { audience }), grant_type: 'client_credentials' };
+  return answerTo(client.POST('/oauth/token', { body }));
+};
 
 /** The management API, by default as the first management client that the platform made for itself. */
 export const connectManagement = async (

@@ -8,6 +8,8 @@ export interface OperationFact {
   metadata: Record<string, unknown>;
   clientId?: string;
   managementUserId?: string;
+  /** What was asked or answered, sealed (rule 10 of the architecture); absent at logging level 1. */
+  data?: string;
 }
 
 export type OperationStreamEvent =
@@ -32,7 +34,7 @@ export const operationStream = (tenantId: string, timestamp: string): string =>
 
 /** The event a message becomes. */
 export const eventOf = (message: OperationEventMessage): OperationStreamEvent => {
-  const { prefix, category, operation, metadata, clientId, managementUserId } = message;
+  const { prefix, category, operation, metadata, clientId, managementUserId, data } = message;
   const fact: OperationFact = {
     prefix,
     category,
@@ -40,6 +42,7 @@ export const eventOf = (message: OperationEventMessage): OperationStreamEvent =>
     metadata,
     ...(clientId !== undefined && { clientId }),
     ...(managementUserId !== undefined && { managementUserId }),
+    ...(data !== undefined && { data }),
   };
   switch (message.outcome) {
     case 'START':

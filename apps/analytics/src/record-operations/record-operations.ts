@@ -33,6 +33,7 @@ import {
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { EventsReadModel } from '../events.read-model.js';
+import { operationEventId } from '../operation-event-id.js';
 import { OpenOperations, type OpenOperation } from '../operation-stream/open-operations.js';
 import {
   eventOf,
@@ -102,15 +103,20 @@ function* chunks(group: readonly Recorded[]): Iterable<Recorded[]> {
 
 const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
 
-const recorded = (data: OperationEventMessage, id: string, stream: string, sequence: string): Recorded => ({
+const recorded = (data: OperationEventMessage, stream: string, sequence: string): Recorded => ({
   stream,
-  id,
+  id: operationEventId(data.tenantId, data.requestId, data.outcome === 'START' ? 'start' : 'outcome'),
   event: eventOf(data),
   tenantId: data.tenantId,
   requestId: data.requestId,
   occurredAt: data.timestamp,
   sourceSequence: sequence,
-  actor: data.clientId === undefined ? 'holder' : `client:${data.clientId}`,
+  actor:
+    data.managementUserId !== undefined
+      ? `user:${data.managementUserId}`
+      : data.clientId === undefined
+        ? 'holder'
+        : `client:${data.clientId}`,
 });
 
 /**
@@ -228,7 +234,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
         const stream = operationStream(data.tenantId, data.timestamp);
         if (!isLater(message.sequence, this.heads.get(stream)!.sourceSequence)) continue;
         if (!this.open.accept(data)) continue;
-        records.push(recorded(data, data.id, stream, message.sequence));
+        records.push(recorded(data, stream, message.sequence));
       }
       // After the outcomes of this batch: most committed requests are closed by then and need no event.
       noteCommitted();
@@ -269,8 +275,9 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const stream = operationStream(tenantId, data.timestamp);
     if (!isLater(sequence, this.heads.get(stream)!.sourceSequence)) return [];
     const outcome: OperationEventMessage = { ...data, tenantId };
-    const start: OperationEventMessage = { ...outcome, outcome: 'START', timestamp: startedAt, metadata: {} };
-    return [recorded(start, this.ids.uuid(), stream, sequence), recorded(outcome, this.ids.uuid(), stream, sequence)];
+    const { data: _answer, ...rest } = outcome;
+    const start: OperationEventMessage = { ...rest, outcome: 'START', timestamp: startedAt, metadata: {} };
+    return [recorded(start, stream, sequence), recorded(outcome, stream, sequence)];
   }
 
   /** The outcome of an operation that never reported one. */
@@ -299,7 +306,10 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   private own(operation: OpenOperation, event: OperationStreamEvent, occurredAt: string): Recorded {
     return {
       stream: operationStream(operation.tenantId, occurredAt),
-      id: this.ids.uuid(),
+      id:
+        event.type === 'OperationCommitted'
+          ? this.ids.uuid()
+          : operationEventId(operation.tenantId, operation.requestId, 'outcome'),
       event,
       tenantId: operation.tenantId,
       requestId: operation.requestId,

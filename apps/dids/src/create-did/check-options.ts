@@ -8,9 +8,12 @@ import {
 } from '@attestry/contracts';
 import { parseAddress } from '../did/did-web.js';
 
+/** Key types of a did:key. */
+const KEY_TYPES = ['Ed25519', 'P-256', 'Bls12381G2'] as const;
+type DidKeyType = (typeof KEY_TYPES)[number];
+
 export type DidPlan =
-  | { method: 'key'; algorithm: 'Ed25519' | 'P-256' }
-  | { method: 'web'; did: string; registrationStatus: RegistrationStatus };
+  { method: 'key'; algorithm: DidKeyType } | { method: 'web'; did: string; registrationStatus: RegistrationStatus };
 
 /** First path segments that the tenant host itself uses: a document below them would not be found. */
 const PLATFORM_SEGMENTS = new Set([
@@ -52,10 +55,10 @@ const fault = (param: string, msg: string, value: unknown): ErrorDetail => {
 };
 
 const planKey = (keyType: unknown = 'Ed25519'): DidPlan | ErrorDetail => {
-  if (keyType === 'Ed25519' || keyType === 'P-256') return { method: 'key', algorithm: keyType };
-  const msg =
-    keyType === 'Bls12381G2' ? 'BLS keys are not offered yet; use Ed25519 or P-256' : 'must be one of: Ed25519, P-256';
-  return fault('options.keyType', msg, keyType);
+  const algorithm = KEY_TYPES.find((known) => known === keyType);
+  return algorithm
+    ? { method: 'key', algorithm }
+    : fault('options.keyType', `must be one of: ${KEY_TYPES.join(', ')}`, keyType);
 };
 
 const planWeb = (url: unknown, tenant: TenantContext): DidPlan | ErrorDetail => {

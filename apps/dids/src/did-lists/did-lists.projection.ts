@@ -101,6 +101,7 @@ const projectOne = ({ dids, reservations }: Rows, stored: RecordedEvent): void =
     case 'DidDeletionStarted':
       dids.remove(tenantId, name);
       return;
+    case 'DidPublicationSeen':
     case 'DidDeleted':
       return;
   }

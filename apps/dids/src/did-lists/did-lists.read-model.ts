@@ -3,8 +3,9 @@ import type { ListedDid, PageOf, PageQuery } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
-import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
+import type { DidKey } from '../did/did.events.js';
 import { listedDid } from '../did/did-view.js';
+import type { LinkedDid } from '../domain-linkage/domain-linkage.js';
 import { didLists, type DidListTables } from './did-lists.projection.js';
 
 /** How long a write, or the choice of a DID, waits for the projection (decision 29), milliseconds. */
@@ -53,11 +54,29 @@ export class DidListsReadModel implements OnModuleInit {
     };
   }
 
+  /** DIDs that can sign with Ed25519, newest first. */
+  async linkedDids(tenantId: string, limit: number): Promise<LinkedDid[]> {
+    const rows = await this.running.db
+      .selectFrom('did')
+      .where('tenant_id', '=', tenantId)
+      .where('signs_ed25519', '=', 1)
+      .select(['did', 'registered', 'keys'])
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(({ did, registered, keys }) => ({
+      did,
+      registered: Number(registered),
+      keys: JSON.parse(keys) as DidKey[],
+    }));
+  }
+
   /**
    * DIDs of the tenant that can sign with one of the algorithms: first what the configuration holds already, then oldest
    * first. As the projection knows them; the stream has the last word.
    */
-  async *issuers(tenantId: string, configurationId: string, algorithms: readonly KeyAlgorithm[]) {
+  async *issuers(tenantId: string, configurationId: string, algorithms: readonly (keyof typeof COLUMN)[]) {
     await this.running.waitForHead(OWN_WRITE_MS);
     const { db } = this.running;
     const held = await db
@@ -67,7 +86,7 @@ export class DidListsReadModel implements OnModuleInit {
       .select('did')
       .execute();
     for (const { did } of held) yield did;
-    const columns = algorithms.flatMap((algorithm) => (algorithm === 'X25519' ? [] : [COLUMN[algorithm]]));
+    const columns = algorithms.map((algorithm) => COLUMN[algorithm]);
     if (columns.length === 0) return;
     for (let offset = 0; ; offset += CANDIDATES) {
       const rows = await db

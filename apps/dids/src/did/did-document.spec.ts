@@ -3,7 +3,7 @@ import { DataIntegrityProof } from '@digitalbazaar/data-integrity';
 import { cryptosuite } from '@digitalbazaar/eddsa-rdfc-2022-cryptosuite';
 import * as vc from '@digitalbazaar/vc';
 import { base58 } from '@scure/base';
-import type { PublicJwk } from '@attestry/keys';
+import { encodeMultikey, type PublicJwk } from '@attestry/keys';
 import { didKeyOf, didWebDocument, shortKeyId, type NewDid, type VaultKey } from './did-document.js';
 
 /** Ed25519 key of a seed (RFC 8410 PKCS#8). */
@@ -23,8 +23,18 @@ const p256Jwk: PublicJwk = {
 };
 const x25519Jwk = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
 
+/** Of the did:key specification, section BLS 12-381: the JWK, and the same in base58. */
+const blsJwk: PublicJwk = {
+  kty: 'OKP',
+  crv: 'Bls12381G2',
+  x: 'tKWJu0SOY7onl4tEyOOH11XBriQN2JgzV-UmjgBMSsNkcAx3_l97SVYViSDBouTVBkBfrLh33C5icDD-4UEDxNO3Wn1ijMHvn2N63DU4pkezA3kGN81jGbwbrsMPpiOF',
+};
+const BLS_58 =
+  '25EEkQtcLKsEzQ6JTo9cg4W7NHpaurn4Wg6LaNPFq6JQXnrP91SDviUz7KrJVMJd76CtAZFsRLYzvgX2JGxo2ccUHtuHk7ELCWwrkBDfrXCFVfqJKDootee9iVaF6NpdJtBE';
+
 const p256Key: VaultKey = { keyId: 'kms-p', algorithm: 'P-256', publicJwk: p256Jwk };
 const ed25519Key: VaultKey = { keyId: 'kms-e', algorithm: 'Ed25519', publicJwk: ed25519.publicJwk };
+const blsKey: VaultKey = { keyId: 'kms-b', algorithm: 'Bls12381G2', publicJwk: blsJwk };
 const x25519Key: VaultKey = { keyId: 'kms-x', algorithm: 'X25519', publicJwk: x25519Jwk };
 
 describe('did:key', () => {
@@ -101,12 +111,39 @@ describe('did:key', () => {
     });
     expect(made.keys.map(({ kmsKeyId }) => kmsKeyId)).toEqual(['kms-p']);
   });
+
+  it('of a BLS12-381 key has that key alone', () => {
+    const multikey =
+      'zUC7K4ndUaGZgV7Cp2yJy6JtMoUHY6u7tkcSYUvPrEidqBmLCTLmi6d5WvwnUqejscAkERJ3bfjEiSYtdPkRSE8kSa11hFBr4sTgnbZ95SJj19PN2jdvJjyzpSZgxkyyxNnBNnY';
+    const did = `did:key:${multikey}`;
+    const id = `${did}#${multikey}`;
+    expect(didKeyOf(blsKey)).toEqual({
+      did,
+      keys: [
+        {
+          didDocumentKeyId: id,
+          kmsKeyId: 'kms-b',
+          algorithm: 'Bls12381G2',
+          purposes: ['authentication', 'assertionMethod', 'capabilityDelegation', 'capabilityInvocation'],
+        },
+      ],
+      document: {
+        '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/bbs/v1'],
+        id: did,
+        verificationMethod: [{ id, controller: did, type: 'Bls12381G2Key2020', publicKeyBase58: BLS_58 }],
+        authentication: [id],
+        assertionMethod: [id],
+        capabilityDelegation: [id],
+        capabilityInvocation: [id],
+      },
+    });
+  });
 });
 
 describe('did:web', () => {
   const did = 'did:web:acme.localhost%3A8080:a';
-  const made = didWebDocument(did, [p256Key, ed25519Key, x25519Key]);
-  const [p, e, x] = made.keys.map(({ didDocumentKeyId }) => didDocumentKeyId) as [string, string, string];
+  const made = didWebDocument(did, [p256Key, ed25519Key, blsKey, x25519Key]);
+  const [p, e, b, x] = made.keys.map(({ didDocumentKeyId }) => didDocumentKeyId) as [string, string, string, string];
   const x58 = base58.encode(Buffer.from(x25519Jwk.x, 'base64url'));
 
   it('has the keys, types and purposes of the platform', () => {
@@ -116,6 +153,7 @@ describe('did:web', () => {
         'https://w3id.org/security/suites/x25519-2019/v1',
         'https://w3id.org/security/suites/jws-2020/v1',
         'https://w3id.org/security/suites/ed25519-2018/v1',
+        'https://w3id.org/security/bbs/v1',
       ],
       id: did,
       verificationMethod: [
@@ -126,22 +164,25 @@ describe('did:web', () => {
           type: 'Ed25519VerificationKey2018',
           publicKeyBase58: '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS',
         },
+        { id: b, controller: did, type: 'Bls12381G2Key2020', publicKeyBase58: BLS_58 },
       ],
       authentication: [e],
-      assertionMethod: [p, e],
-      capabilityDelegation: [p, e],
-      capabilityInvocation: [p, e],
+      assertionMethod: [p, e, b],
+      capabilityDelegation: [p, e, b],
+      capabilityInvocation: [p, e, b],
       keyAgreement: [{ id: x, controller: did, type: 'X25519KeyAgreementKey2019', publicKeyBase58: x58 }],
     });
   });
 
   it('names keys by ten characters of the key', () => {
     expect(e).toBe(`${did}#4zvwRjXUKG`);
+    expect(b).toBe(`${did}#25EEkQtcLK`);
     expect(x).toBe(`${did}#${x58.slice(0, 10)}`);
     expect(p).toMatch(/#[1-9A-HJ-NP-Za-km-z]{10}$/);
     expect(made.keys.map(({ kmsKeyId, algorithm }) => [kmsKeyId, algorithm])).toEqual([
       ['kms-p', 'P-256'],
       ['kms-e', 'Ed25519'],
+      ['kms-b', 'Bls12381G2'],
       ['kms-x', 'X25519'],
     ]);
   });
@@ -153,6 +194,50 @@ describe('did:web', () => {
       `${did}#zvwRjXUKGf`,
     ]);
     expect(() => shortKeyId('abcdefghij', new Set(['abcdefghij']))).toThrow('already');
+  });
+});
+
+// What a browser and the libraries of others do with the keys of a document.
+describe('the keys of a did:web document', () => {
+  const generated = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
+  const { document } = didWebDocument('did:web:acme.example', [
+    p256Key,
+    { ...ed25519Key, publicJwk: generated },
+    blsKey,
+    x25519Key,
+  ]);
+  interface Shown {
+    id: string;
+    type: string;
+    publicKeyJwk?: object;
+    publicKeyBase58?: string;
+  }
+  const methods = [...(document['verificationMethod'] as Shown[]), ...(document['keyAgreement'] as Shown[])];
+  const [p, e, b, x] = methods as [Shown, Shown, Shown, Shown];
+  const raw = (base: Shown) => Uint8Array.from(base58.decode(base.publicKeyBase58!));
+
+  it('are imported by Web Crypto', async () => {
+    const { subtle } = globalThis.crypto;
+    const ec = { name: 'ECDSA', namedCurve: 'P-256' };
+    expect(await subtle.importKey('jwk', p.publicKeyJwk!, ec, true, ['verify'])).toMatchObject({ type: 'public' });
+    const ed = await subtle.importKey('raw', raw(e), 'Ed25519', true, ['verify']);
+    expect((await subtle.exportKey('jwk', ed)).x).toBe(generated.x);
+    const agreement = await subtle.importKey('raw', raw(x), 'X25519', true, []);
+    expect((await subtle.exportKey('jwk', agreement)).x).toBe(x25519Jwk.x);
+  });
+
+  it('are read by the libraries of Digital Bazaar', async () => {
+    const { Ed25519VerificationKey2018 } = (await import('@digitalbazaar/ed25519-verification-key-2018' as string)) as {
+      Ed25519VerificationKey2018: { from(key: Shown): Promise<{ id: string; fingerprint(): string }> };
+    };
+    const ed = await Ed25519VerificationKey2018.from(e);
+    expect([ed.id, ed.fingerprint()]).toEqual([e.id, encodeMultikey(generated)]);
+    const bls = (await import('@digitalbazaar/bls12-381-multikey' as string)) as {
+      fromRaw(key: { curve: string; publicKey: Uint8Array }): Promise<{ publicKeyMultibase: string }>;
+    };
+    expect((await bls.fromRaw({ curve: 'Bls12381G2', publicKey: raw(b) })).publicKeyMultibase).toBe(
+      encodeMultikey(blsJwk),
+    );
   });
 });
 

@@ -21,6 +21,7 @@ const SUITES = {
   X25519KeyAgreementKey2019: 'https://w3id.org/security/suites/x25519-2019/v1',
   JsonWebKey2020: 'https://w3id.org/security/suites/jws-2020/v1',
   Ed25519VerificationKey2018: 'https://w3id.org/security/suites/ed25519-2018/v1',
+  Bls12381G2Key2020: 'https://w3id.org/security/bbs/v1',
 } as const;
 type MethodType = keyof typeof SUITES;
 
@@ -28,10 +29,11 @@ const TYPE_OF: Readonly<Record<KeyAlgorithm, MethodType>> = {
   'P-256': 'JsonWebKey2020',
   Ed25519: 'Ed25519VerificationKey2018',
   X25519: 'X25519KeyAgreementKey2019',
+  Bls12381G2: 'Bls12381G2Key2020',
 };
 
 const SIGNING: KeyPurpose[] = ['authentication', 'assertionMethod', 'capabilityDelegation', 'capabilityInvocation'];
-/** Of the P-256 key beside others: it signs credentials, authentication is the Ed25519 key's. */
+/** Of the P-256 and the BLS12-381 key beside others: they sign credentials, authentication is the Ed25519 key's. */
 const ISSUING = SIGNING.filter((purpose) => purpose !== 'authentication');
 
 interface Method extends VaultKey {
@@ -77,7 +79,9 @@ const describe = (did: string, methods: readonly Method[]): NewDid => {
 
 /** did:key Method v0.7 §3: fragments are multikeys; an Ed25519 key also gives its X25519 counterpart, with no vault key of its own. */
 export const didKeyOf = (key: VaultKey): NewDid => {
-  const method: Method = { ...key, fragment: encodeMultikey(key.publicJwk), purposes: SIGNING };
+  // A key of X25519 alone is never made here, but may be somebody's whose DID is resolved.
+  const purposes: KeyPurpose[] = key.algorithm === 'X25519' ? ['keyAgreement'] : SIGNING;
+  const method: Method = { ...key, fragment: encodeMultikey(key.publicJwk), purposes };
   if (key.algorithm !== 'Ed25519') return describe(encodeDidKey(key.publicJwk), [method]);
   const publicJwk = x25519PublicOf(key.publicJwk);
   return describe(encodeDidKey(key.publicJwk), [
@@ -110,10 +114,16 @@ const WEB_PURPOSES: Readonly<Record<KeyAlgorithm, KeyPurpose[]>> = {
   'P-256': ISSUING,
   Ed25519: SIGNING,
   X25519: ['keyAgreement'],
+  Bls12381G2: ISSUING,
 };
 
-/** Algorithms of the keys of every did:web, platform facts 5.2 (BLS is not offered yet). */
-export const DID_WEB_ALGORITHMS = ['P-256', 'Ed25519', 'X25519'] as const satisfies readonly KeyAlgorithm[];
+/** Algorithms of the keys of every did:web, platform facts 5.2. */
+export const DID_WEB_ALGORITHMS = [
+  'P-256',
+  'Ed25519',
+  'Bls12381G2',
+  'X25519',
+] as const satisfies readonly KeyAlgorithm[];
 
 export const didWebDocument = (did: string, keys: readonly VaultKey[]): NewDid => {
   const taken = new Set<string>();

@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { didOfDocumentPath, didSegmentOf, didWebOf, isDid, MAX_DID_LENGTH, parseAddress } from './did-web.js';
+import {
+  MAX_DID_LENGTH,
+  didOfDocumentPath,
+  didSegmentOf,
+  didWebHost,
+  didWebOf,
+  didWebUrl,
+  isDid,
+  parseAddress,
+} from './did-web.js';
 
 const faultOf = (address: string): string => {
   const parsed = parseAddress(address);
@@ -171,4 +180,26 @@ describe('what a DID is', () => {
     'x',
     'did:web:a\n',
   ])('%j is none', (text) => expect(isDid(text)).toBe(false));
+});
+
+describe('where a did:web has its document', () => {
+  it.each<[string, boolean, string | undefined]>([
+    ['did:web:acme.example', false, 'https://acme.example/.well-known/did.json'],
+    ['did:web:ACME.example%3A8443:a:b%20c', false, 'https://acme.example:8443/a/b%20c/did.json'],
+    ['did:web:acme.localhost%3A8080', false, 'https://acme.localhost:8080/.well-known/did.json'],
+    ['did:web:acme.localhost%3a8080:a', true, 'http://acme.localhost:8080/a/did.json'],
+    ['did:web:notlocalhost%3A80', true, 'https://notlocalhost:80/.well-known/did.json'],
+    ['did:web:127.0.0.1', true, undefined],
+    ['did:web:a%2Fb', false, undefined],
+    ['did:web:user%40a.example', false, undefined],
+    ['did:web:a.example:..', false, undefined],
+    ['did:web:a.example:a%2Fb', false, undefined],
+    ['did:web:a.example::b', false, undefined],
+    ['did:key:z6Mk', false, undefined],
+  ])('%s, local %s: %s', (did, isLocal, url) => expect(didWebUrl(did, isLocal)).toBe(url));
+
+  it('is on its host', () => {
+    expect(didWebHost('did:web:Acme.example%3A8443:a')).toBe('acme.example:8443');
+    expect(didWebHost('did:key:z6Mk')).toBeUndefined();
+  });
 });

@@ -82,6 +82,28 @@ const parseHost = (authority: string): { host: string } | { fault: string } => {
   return { host: `${host}:${port}` };
 };
 
+/** Host, and port where there is one, of a did:web; `undefined` for other methods. */
+export const didWebHost = (did: string): string | undefined => {
+  const [scheme, method, host] = did.split(':');
+  return scheme === 'did' && method === 'web' && host !== undefined
+    ? host.toLowerCase().replace(/%3a/, ':')
+    : undefined;
+};
+
+/**
+ * did:web §3.2: where the document of a DID is. `undefined` when its host is none, or a part is no path segment.
+ * @param isLocal whether hosts below localhost, where nobody has certificates, are asked over http
+ */
+export const didWebUrl = (did: string, isLocal: boolean): string | undefined => {
+  const address = didWebHost(did);
+  const host = address === undefined ? { fault: 'no did:web' } : parseHost(address);
+  if ('fault' in host) return undefined;
+  const segments = did.split(':').slice(3).map(didSegmentOf);
+  if (!segments.every((segment) => segment !== undefined)) return undefined;
+  const scheme = isLocal && /(?:^|\.)localhost(?::\d+)?$/.test(host.host) ? 'http' : 'https';
+  return `${scheme}://${host.host}/${segments.length ? segments.join('/') : '.well-known'}/did.json`;
+};
+
 /** The did:web whose document a request for `…/did.json` on this host asks for; `undefined` when there can be none. */
 export const didOfDocumentPath = (host: string, url: string): string | undefined => {
   const path = url.split('?', 1)[0]!;

@@ -31,6 +31,12 @@ export const activeDid = (state: DidState): ActiveDid => {
   return state;
 };
 
+/** Said when the document is seen where the DID names it; the first time only. @throws AppError 404 when the DID has gone */
+export const seenPublished = (state: DidState, now: Date): DidEvent[] =>
+  activeDid(state).registrationStatus === 'PROCESSING'
+    ? [{ type: 'DidPublicationSeen', data: { seenAt: now.toISOString() } }]
+    : [];
+
 export interface ReserveCommand {
   did: string;
   configurationId: string;

@@ -1,6 +1,6 @@
 import type { RegistrationStatus } from '@attestry/contracts';
 
-export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519';
+export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 
 /** Verification relationships, DID Core §5.3. */
 export type KeyPurpose =
@@ -30,6 +30,12 @@ export interface DidCreated {
   };
 }
 
+/** The document of a did:web on another host was seen there, as this platform made it. */
+export interface DidPublicationSeen {
+  type: 'DidPublicationSeen';
+  data: { seenAt: string };
+}
+
 /** A credential configuration signs with this DID and keeps it from deletion. */
 export interface DidReserved {
   type: 'DidReserved';
@@ -53,4 +59,4 @@ export interface DidDeleted {
   data: { did: string; deletedAt: string };
 }
 
-export type DidEvent = DidCreated | DidReserved | DidReleased | DidDeletionStarted | DidDeleted;
+export type DidEvent = DidCreated | DidPublicationSeen | DidReserved | DidReleased | DidDeletionStarted | DidDeleted;

@@ -9,6 +9,7 @@ import {
   releaseIssuerKey,
   reservedKey,
   reserveIssuerKey,
+  seenPublished,
   startDeletion,
 } from './did.decisions.js';
 import { did, didStream } from './did.state.js';
@@ -92,6 +93,26 @@ describe('creating', () => {
     given(did, [created, reserved('c'), released('c'), started, deleted])
       .when(decide)
       .thenState({ status: 'active', ...command, registered: at.getTime(), reservations: new Map() }));
+});
+
+describe('seeing a document published', () => {
+  const foreign = event({
+    type: 'DidCreated',
+    data: { ...command, registrationStatus: 'PROCESSING', registered: at.getTime() },
+  });
+  const seen = event({ type: 'DidPublicationSeen', data: { seenAt: at.toISOString() } });
+  const see = (state: Parameters<typeof createDid>[0]) => seenPublished(state, at);
+
+  it('completes the registration, once', () => {
+    given(did, [foreign]).when(see).then([seen]);
+    given(did, [foreign, seen]).when(see).then([]);
+    given(did, [created]).when(see).then([]);
+    expect(stateAfter(did, [foreign, seen])).toMatchObject({ status: 'active', registrationStatus: 'COMPLETED' });
+  });
+  it('is nothing for a DID that has gone meanwhile', () => {
+    given(did, [foreign, started]).when(see).thenThrows('NotFound');
+    expect(stateAfter(did, [foreign, started, seen])).toMatchObject({ status: 'deleting' });
+  });
 });
 
 describe('reserving', () => {

@@ -35,6 +35,8 @@ const evolve = (state: DidState, event: DidEvent): DidState => {
   switch (event.type) {
     case 'DidCreated':
       return { status: 'active', ...event.data, reservations: new Map() };
+    case 'DidPublicationSeen':
+      return state.status === 'active' ? { ...state, registrationStatus: 'COMPLETED' } : state;
     case 'DidReserved': {
       if (state.status !== 'active') return state;
       const { configurationId, ...reservation } = event.data;
@@ -55,6 +57,6 @@ const evolve = (state: DidState, event: DidEvent): DidState => {
 export const did: Aggregate<DidState, DidEvent> = {
   category: 'did',
   initial: { status: 'absent' },
-  types: { DidCreated: 1, DidReserved: 1, DidReleased: 1, DidDeletionStarted: 1, DidDeleted: 1 },
+  types: { DidCreated: 1, DidPublicationSeen: 1, DidReserved: 1, DidReleased: 1, DidDeletionStarted: 1, DidDeleted: 1 },
   evolve,
 };

@@ -1,10 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { DidRecord, OperationContext, retrieveDid } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
-import { activeDid } from '../did/did.decisions.js';
-import { did, didStream } from '../did/did.state.js';
+import { notFound, type OperationContext, type retrieveDid, type RetrievedDid } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { activeDid, seenPublished } from '../did/did.decisions.js';
+import { did, didStream, type ActiveDid } from '../did/did.state.js';
 import { didOfPath, didRecord } from '../did/did-view.js';
+import { didWebHost } from '../did/did-web.js';
+import { DidResolution } from '../resolution/did-resolution.js';
+import { PublishedDocuments } from '../resolution/published-documents.js';
 
 export class RetrieveDid {
   constructor(
@@ -15,10 +20,37 @@ export class RetrieveDid {
 
 @QueryHandler(RetrieveDid)
 export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly published: PublishedDocuments,
+    private readonly resolution: DidResolution,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
-  async execute({ request, context }: RetrieveDid): Promise<DidRecord> {
-    const stream = didStream(tenantOf(context).id, didOfPath(request.params.id));
-    return didRecord(activeDid((await this.streams.load(did, stream)).state));
+  async execute({ request, context }: RetrieveDid): Promise<RetrievedDid> {
+    const id = didOfPath(request.params.id);
+    const tenant = tenantOf(context);
+    const stream = didStream(tenant.id, id);
+    const { state } = await this.streams.load(did, stream);
+    if (state.status === 'active') return didRecord(await this.lookedUp(stream, state, context));
+    // What the tenant has deleted does not resolve from here; of its own host this platform knows all documents itself.
+    if (state.status !== 'absent' || didWebHost(id) === tenant.host) throw notFound();
+    const didDocument = await this.resolution.resolve(id);
+    if (!didDocument) throw notFound();
+    return { did: id, didDocument };
+  }
+
+  /** A did:web on another host is complete once its document is seen there (facts 5.2); until then each look may find it. */
+  private async lookedUp(stream: string, state: ActiveDid, context: OperationContext): Promise<ActiveDid> {
+    if (state.registrationStatus !== 'PROCESSING') return state;
+    const document = await this.published.fetch(state.did);
+    if (!isDeepStrictEqual(document, state.document)) return state;
+    const { state: seen } = await this.streams.runDecision(
+      did,
+      stream,
+      (current) => seenPublished(current, this.clock.now()),
+      eventContext(context),
+    );
+    return activeDid(seen);
   }
 }

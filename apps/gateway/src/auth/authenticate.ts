@@ -4,9 +4,14 @@ import { PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../edge/hosts.js';
 import { Directory } from '../directory/directory.js';
 import { TokenVerifier } from './token-verifier.js';
+import { UserTokenVerifier } from './user-token-verifier.js';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer' };
 const INVALID_TOKEN = { 'www-authenticate': 'Bearer error="invalid_token"' };
+
+/** RFC 6750 §2.1. */
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization)?.[1];
 
 /** Who calls, by the declared access of the operation: 401 or 403, never a hint which part was wrong. */
 @Injectable()
@@ -15,6 +20,7 @@ export class Authenticate {
 
   constructor(
     private readonly tokens: TokenVerifier,
+    private readonly userTokens: UserTokenVerifier,
     private readonly directory: Directory,
     config: PlatformConfig,
   ) {
@@ -37,7 +43,7 @@ export class Authenticate {
       case 'holder':
         return { kind: 'holder' };
       case 'management':
-        return this.managementClient(authorization, deadline);
+        return this.managementCaller(authorization, deadline);
       case 'roles':
         return this.tenantClient(host, authorization, deadline);
       case 'internal':
@@ -52,7 +58,14 @@ export class Authenticate {
     if (caller.kind !== 'client' || !caller.roles.some((role) => roles.includes(role))) throw forbidden();
   }
 
-  private async managementClient(authorization: string | undefined, deadline: number): Promise<Caller> {
+  /** A machine client with a token of ours, or a person with one of the operator's provider. */
+  private async managementCaller(authorization: string | undefined, deadline: number): Promise<Caller> {
+    const bearer = bearerOf(authorization);
+    if (bearer !== undefined && this.userTokens.isOurs(bearer)) {
+      const person = await this.userTokens.verify(bearer, deadline);
+      if (!person) throw unauthenticated(INVALID_TOKEN);
+      return { kind: 'user', userId: await this.directory.userOf(person, deadline) };
+    }
     const token = await this.verified(authorization, deadline);
     const { clientId } = token;
     if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(clientId, deadline)))
@@ -72,8 +85,8 @@ export class Authenticate {
 
   private async verified(authorization: string | undefined, deadline: number) {
     if (!authorization) throw unauthenticated(CHALLENGE);
-    const bearer = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization);
-    const token = bearer && (await this.tokens.verify(bearer[1]!, deadline));
+    const bearer = bearerOf(authorization);
+    const token = bearer && (await this.tokens.verify(bearer, deadline));
     if (!token) throw unauthenticated(INVALID_TOKEN);
     return token;
   }

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {
+  admitUser,
   clientCreated,
   clientDeleted,
   customDomainVerified,
@@ -28,6 +29,16 @@ const MAX_ENTRIES = 50_000;
 /** A host that was nobody's is asked for again after this long. */
 const UNKNOWN_MS = 1000;
 const MANAGEMENT_CLIENT_MS = 1000;
+const USER_MS = 1000;
+
+/** Who a person is to their provider. */
+export interface PersonOfProvider {
+  issuer: string;
+  subject: string;
+  email?: string;
+  emailVerified: boolean;
+  name?: string;
+}
 
 /**
  * Hosts, tenants and clients, kept in memory (decision 4). A miss asks management; an ending comes over the feed and
@@ -42,6 +53,7 @@ export class Directory implements OnApplicationBootstrap {
   private readonly unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
   private readonly hostOf = new Map<string, string>();
   private readonly managementClients = new LRUCache<string, true>({ max: 10_000, ttl: MANAGEMENT_CLIENT_MS });
+  private readonly users = new LRUCache<string, string>({ max: 10_000, ttl: USER_MS });
   private readonly asking = new Map<string, Promise<DirectoryEntry | undefined>>();
   private readonly askingForDomain = new Map<string, Promise<TenantContext | undefined>>();
   /** Grows with every change heard of; an answer asked for before a change is not kept. */
@@ -108,6 +120,17 @@ export class Directory implements OnApplicationBootstrap {
     const { exists } = await this.services.call(lookUpManagementClient, { body: { clientId } }, lookUp(deadline));
     if (exists) this.managementClients.set(clientId, true);
     return exists;
+  }
+
+  /** The user that a person is; management registers them at the first sight. */
+  async userOf(person: PersonOfProvider, deadline: number): Promise<string> {
+    const { issuer, subject, email, emailVerified, name } = person;
+    const key = JSON.stringify([issuer, subject, email, emailVerified, name]);
+    const known = this.users.get(key);
+    if (known !== undefined) return known;
+    const { userId } = await this.services.call(admitUser, { body: person }, lookUp(deadline));
+    this.users.set(key, userId);
+    return userId;
   }
 
   private async ask(host: string, deadline: number): Promise<DirectoryEntry | undefined> {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { OPERATIONS, type Operation } from '@attestry/contracts';
 import { parseBody } from '../operation/parse-body.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { readableUrl } from './readable-url.js';
 import { newRequestId } from './request-id.js';
 import { Router } from './router.js';
 
@@ -75,25 +76,28 @@ describe('the router', () => {
     for (const api of operation.http!.hosts ?? ['tenant'])
       for (const declared of [operation.http!.path, ...(operation.http!.alsoAt ?? [])]) {
         const path = declared.replace(/^\*/, '/some/where').replace(/:[A-Za-z]+/g, 'x');
-        expect(new Router(api).find(operation.http!.method, path)?.operation.name).toBe(operation.name);
+        expect(new Router(api, OPERATIONS).find(operation.http!.method, path)?.operation.name).toBe(operation.name);
       }
   });
 
   it('tells the methods of a known path and nothing of an unknown one', () => {
-    const router = new Router('tenant');
+    const router = new Router('tenant', OPERATIONS);
     expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
     expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
     expect(router.find('GET', '/v1/tenants')).toBeUndefined();
   });
 
   it('prefers a fixed path to a parameter', () => {
-    expect(new Router('tenant').find('GET', '/v1/webhooks/jwks')?.operation.name).toBe(
+    expect(new Router('tenant', OPERATIONS).find('GET', '/v1/webhooks/jwks')?.operation.name).toBe(
       'webhooks.retrieve-webhook-keys',
     );
   });
 
   it('decodes a DID in the path, once', () => {
-    const found = new Router('tenant').find('GET', `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`);
+    const found = new Router('tenant', OPERATIONS).find(
+      'GET',
+      `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`,
+    );
     expect(found?.params).toEqual({ id: 'did:web:a.example%3A8080' });
   });
 });
@@ -140,5 +144,38 @@ describe('bodies', () => {
     const body = parse('{"__proto__":{"admin":true},"a":{"__proto__":{"b":1}}}') as { a: object };
     expect(Object.keys(body)).toEqual(['a']);
     expect(Object.keys(body.a)).toEqual([]);
+  });
+
+  it('cannot name a constructor, however it is written', () => {
+    const text = '{"constructor":1,"a":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
+    expect(JSON.stringify(parse(text))).toBe('{"a":{"b":1}}');
+  });
+
+  it('of any depth is refused as such, also with a name that is dropped', () => {
+    const deep = `{"__proto__":1,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    expect(() => parse(deep)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
+  });
+});
+
+describe('the target of a request', () => {
+  it.each([
+    ['/v1/dids/did%3Aweb%3Aa', '/v1/dids/did%3Aweb%3Aa'],
+    ['/v1/dids?x=%', '/v1/dids?x=%'],
+    ['/v1/dids%', '/v1/dids%25'],
+    ['/v1/dids/100%25%zz?limit=%', '/v1/dids/100%25%25zz?limit=%'],
+    ['/v1/dids/%ff', '/v1/dids/%25ff'],
+    ['/%ed%a0%80%', '/%25ed%25a0%2580%25'],
+  ])('%s reaches the edge as %s', (sent, read) => {
+    expect(readableUrl(sent)).toBe(read);
+  });
+
+  it('can always be decoded', () => {
+    const text = fc.string({ unit: fc.constantFrom('%', '2', '5', 'f', 'F', 'z', '/', '?', 'e', 'd', 'a', '0') });
+    fc.assert(
+      fc.property(text, (sent) => {
+        const path = readableUrl(`/${sent}`).split('?', 1)[0]!;
+        expect(() => decodeURI(path)).not.toThrow();
+      }),
+    );
   });
 });

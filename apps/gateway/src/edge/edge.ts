@@ -1,11 +1,14 @@
 import { parse as parseQuery } from 'node:querystring';
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
+  deprecationHeaders,
   notFound,
   type Api,
   type Caller,
+  type Deprecated,
   type HttpAnswer,
   type Operation,
   type OperationContext,
@@ -14,9 +17,12 @@ import {
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, Health, healthAnswer, LOGGER, PlatformConfig, runInContext, type Logger } from '@attestry/service-kit';
 import { Authenticate } from '../auth/authenticate.js';
+import { InterfaceDocuments, type InterfaceDocument } from '../interface/interface-documents.js';
+import { SERVED_OPERATIONS } from '../interface/served-operations.js';
 import { parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
+import { streamPages } from '../operation/stream-pages.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
@@ -44,6 +50,8 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  /** Of the operation, once it is known. */
+  deprecated: Deprecated | undefined;
   observed: ObservedRequest;
 }
 
@@ -59,13 +67,7 @@ declare module 'fastify' {
  */
 @Injectable()
 export class Edge {
-  private readonly routers: Record<Api, Router> = {
-    management: new Router('management'),
-    auth: new Router('auth'),
-    tenant: new Router('tenant'),
-    'custom-domain': new Router('custom-domain'),
-    contexts: new Router('contexts'),
-  };
+  private readonly routers: Record<Api, Router>;
   private readonly proxies: TrustedProxies;
 
   constructor(
@@ -76,10 +78,20 @@ export class Edge {
     private readonly operations: RunOperation,
     private readonly health: Health,
     private readonly observe: ObserveRequests,
+    private readonly documents: InterfaceDocuments,
+    @Inject(SERVED_OPERATIONS) served: readonly Operation[],
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.proxies = new TrustedProxies(config.trustedProxies);
+    const routerOf = (api: Api) => new Router(api, served);
+    this.routers = {
+      management: routerOf('management'),
+      auth: routerOf('auth'),
+      tenant: routerOf('tenant'),
+      'custom-domain': routerOf('custom-domain'),
+      contexts: routerOf('contexts'),
+    };
   }
 
   /** Mounts the edge on the HTTP server, in a scope of its own. */
@@ -120,6 +132,7 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      deprecated: undefined,
       observed: {},
     };
     request.edge = edge;
@@ -133,20 +146,18 @@ export class Edge {
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
     if (!host) return this.refusePublic(edge, notFound());
     if (host.api === 'management') edge.errors = 'management';
+    const document = this.documents.find(host.api, path);
+    if (document) return this.answerDocument(edge, request, reply, document);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
     if (!route) {
       const allowed = router.allowed(path);
       if (allowed.length && request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
-      return this.refusePublic(
-        edge,
-        allowed.length
-          ? new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } })
-          : notFound(),
-      );
+      return this.refusePublic(edge, allowed.length ? methodNotAllowed(allowed) : notFound());
     }
     const { operation, params } = route;
     edge.errors = operation.errors;
+    edge.deprecated = operation.deprecated;
     if (operation.timeoutMs) edge.deadline = startedAt + operation.timeoutMs;
     this.observe.begin(edge.observed, operation, {
       requestId,
@@ -186,7 +197,12 @@ export class Edge {
       this.checkRate(edge.rate);
       throw error;
     }
-    const clientId = caller.kind === 'client' || caller.kind === 'management' ? caller.clientId : undefined;
+    const clientId =
+      caller.kind === 'client' || caller.kind === 'management'
+        ? caller.clientId
+        : caller.kind === 'user'
+          ? `user:${caller.userId}`
+          : undefined;
     edge.rate = await this.rates.count('api', {
       address,
       ...(tenantId && { tenantId }),
@@ -213,6 +229,7 @@ export class Edge {
   private async answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
+    if (operation.http!.stream) return this.answerStream(request, reply);
     if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
     const result = await runInContext(context, () =>
       this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
@@ -227,8 +244,32 @@ export class Edge {
     if (answer.headers) reply.headers(answer.headers);
     if (status === 204 || answer.body === undefined || answer.body === null) return reply.send();
     if (typeof answer.body === 'string') return reply.send(answer.body);
-    if (!answer.headers?.['content-type']) reply.header('content-type', 'application/json; charset=utf-8');
+    if (!answer.headers?.['content-type'])
+      reply.header('content-type', operation.http!.mediaType ?? 'application/json; charset=utf-8');
     return reply.send(JSON.stringify(answer.body));
+  }
+
+  /** Lines of JSON as long as there are pages and the caller takes them; who may no longer call gets no further page. */
+  private async answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { host, operation, context, params } = request.edge.admitted!;
+    const asked = this.requestOf(operation, params, request, undefined);
+    const pages = await streamPages(async (cursor) => {
+      const deadline = this.clock.now().getTime() + (operation.timeoutMs ?? this.config.operationTimeoutMs);
+      if (cursor !== undefined) {
+        const { authorization } = request.headers;
+        this.authenticate.authorize(
+          operation,
+          await this.authenticate.caller(operation, host, authorization, deadline),
+        );
+      }
+      const own = { ...context, deadline };
+      return runInContext(own, () => this.operations.page(operation, own, asked, cursor));
+    });
+    reply.code(operation.http!.success);
+    this.commonHeaders(request.edge, reply);
+    reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/x-ndjson' });
+    if (request.method === 'HEAD') return reply.send();
+    return reply.send(Readable.from(pages, { objectMode: false }));
   }
 
   private requestOf(
@@ -320,8 +361,9 @@ export class Edge {
     return new AppError('internal', 'Internal error');
   }
 
-  private commonHeaders({ requestId, rate }: EdgeState, reply: FastifyReply): void {
+  private commonHeaders({ requestId, rate, deprecated }: EdgeState, reply: FastifyReply): void {
     reply.header('x-request-id', requestId);
+    if (deprecated) reply.headers(deprecationHeaders(deprecated));
     // While the process says farewell, callers are sent elsewhere before their connections are closed.
     if (this.health.isClosing) reply.header('connection', 'close');
     if (!rate) return;
@@ -334,6 +376,23 @@ export class Edge {
     const { status, type, body } = healthAnswer(path, this.health);
     this.commonHeaders(reply.request.edge, reply);
     reply.code(status).header('content-type', type).header('cache-control', 'no-store').send(body);
+  }
+
+  private async answerDocument(
+    edge: EdgeState,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { headers, body }: InterfaceDocument,
+  ): Promise<void> {
+    const allowed = ['GET', 'HEAD'];
+    if (request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+    if (!allowed.includes(request.method)) return this.refusePublic(edge, methodNotAllowed(allowed));
+    edge.rate = await this.rates.count('public', { address: edge.address });
+    this.checkRate(edge.rate);
+    this.commonHeaders(edge, reply);
+    reply.headers(headers);
+    const isKnown = request.headers['if-none-match'] === headers['etag'];
+    void (isKnown ? reply.code(304).send() : reply.code(200).send(body));
   }
 
   /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */
@@ -352,6 +411,9 @@ export class Edge {
       .send();
   }
 }
+
+const methodNotAllowed = (allowed: string[]): AppError =>
+  new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
 
 const pathOf = (url: string): string => {
   const mark = url.indexOf('?');

@@ -1,5 +1,5 @@
 import createRouter from 'find-my-way';
-import { OPERATIONS, type Api, type Operation } from '@attestry/contracts';
+import type { Api, Operation } from '@attestry/contracts';
 
 export interface Route {
   operation: Operation;
@@ -10,14 +10,14 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 type Method = (typeof METHODS)[number];
 const MAX_PARAM_LENGTH = 2048;
 
-/** The routes of one kind of host: a table made from the registry, nothing else. */
+/** The routes of one kind of host: a table made from declared operations, nothing else. */
 export class Router {
   private readonly routes = createRouter({ maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true });
   /** Paths declared with a leading `*`: matched by their ending, after all others. */
   private readonly endings: { method: string; ending: string; operation: Operation }[] = [];
 
-  constructor(api: Api) {
-    for (const operation of OPERATIONS) {
+  constructor(api: Api, operations: readonly Operation[]) {
+    for (const operation of operations) {
       const http = operation.http;
       if (!http || !(http.hosts ?? ['tenant']).includes(api)) continue;
       for (const path of [http.path, ...(http.alsoAt ?? [])]) {

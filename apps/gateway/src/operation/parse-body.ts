@@ -7,11 +7,15 @@ const unsupported = (expected: string) =>
 
 const mediaType = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
-/** A key that would reach Object.prototype when copied. */
-const dropPrototypeKeys = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value);
+/**
+ * `__proto__` would reach Object.prototype when copied. `constructor` the next step (class-transformer) drops as well, but
+ * not before it has called what stands there: without this `{"constructor": 1}` in a value of no declared type is a 500.
+ */
+const dropPrototypeKeys = (key: string, value: unknown): unknown =>
+  key === '__proto__' || key === 'constructor' ? undefined : value;
 
-const parseJson = (text: string): unknown =>
-  text.includes('__proto__') ? (JSON.parse(text, dropPrototypeKeys) as unknown) : (JSON.parse(text) as unknown);
+/** A text without these has neither key, however it is escaped. */
+const PROTOTYPE_KEYS = /__proto__|constructor|\\u00/i;
 
 const MAX_DEPTH = 64;
 /** A shorter text cannot nest deeply enough to hurt. */
@@ -56,10 +60,11 @@ export const parseBody = (operation: Operation, contentType: string | undefined,
     throw unsupported(body === 'json-or-xml' ? 'application/json or application/xml' : 'application/json');
   try {
     const text = (raw ?? Buffer.alloc(0)).toString('utf8');
-    const value = parseJson(text);
+    const value = JSON.parse(text) as unknown;
     if (text.length > SHORT) checkDepth(value);
     if (SURROGATE_ESCAPE.test(text)) checkText(value);
-    return value;
+    // Only now: a reviver goes as deep as the value does.
+    return PROTOTYPE_KEYS.test(text) ? (JSON.parse(text, dropPrototypeKeys) as unknown) : value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw invalidBody('body', 'must be valid JSON');

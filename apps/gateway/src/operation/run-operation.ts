@@ -7,11 +7,13 @@ import {
   type Operation,
   type OperationContext,
   type OperationRequest,
+  type PageOf,
   type WireAppError,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { MessageBus, RequestFailed } from '@attestry/messaging';
 import { checkRequest, CLOCK, contextToHeaders, LOGGER, OperationRecorder, type Logger } from '@attestry/service-kit';
+import { OperationData } from './operation-data.js';
 
 /** What a list's START says. */
 const startMetadata = ({ query }: { query: unknown }): Record<string, unknown> => {
@@ -51,6 +53,7 @@ export class RunOperation {
   constructor(
     private readonly bus: MessageBus,
     private readonly recorder: OperationRecorder,
+    private readonly data: OperationData,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -68,7 +71,8 @@ export class RunOperation {
       fault = error;
     }
     const startedAt = this.clock.now().toISOString();
-    const started = this.recorder.start(operation, context, request ? startMetadata(request) : {});
+    const asked = request && (await this.data.ofRequest(operation, context, request));
+    const started = this.recorder.start(operation, context, request ? startMetadata(request) : {}, asked);
     if (operation.kind === 'command') await this.acknowledged(started);
     else started.catch((error: unknown) => this.lost(context, error));
 
@@ -89,16 +93,30 @@ export class RunOperation {
       throw failure;
     }
     const tenantId = aboutTenant(operation, request, answer);
+    const answered = await this.data.ofAnswer(operation, context, request, answer);
     await this.outcome(
       context,
-      this.recorder.success(
-        operation,
-        context,
-        successMetadata(answer),
-        tenantId ? { tenantId, startedAt } : undefined,
-      ),
+      this.recorder.success(operation, context, successMetadata(answer), {
+        ...(tenantId && { about: { tenantId, startedAt } }),
+        ...(answered !== undefined && { data: answered }),
+      }),
     );
     return answer;
+  }
+
+  /**
+   * One page of a list that is sent as a stream; nothing is recorded.
+   * @param cursor absent for the first page
+   * @throws AppError
+   */
+  async page(
+    operation: Operation,
+    context: OperationContext,
+    request: OperationRequest,
+    cursor: string | undefined,
+  ): Promise<PageOf<unknown>> {
+    const page = cursor === undefined ? {} : { cursor };
+    return (await this.forward(operation, context, checkRequest(operation, { ...request, page }))) as PageOf<unknown>;
   }
 
   private async forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Streams } from '@attestry/event-store';
+import { WELL_KNOWN_CONTEXTS, type DocumentLoader } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
-import type { DocumentLoader } from './json-ld.js';
 import { platformContext } from './platform-context.js';
-import { WELL_KNOWN_CONTEXTS } from './well-known.js';
 
 export type PinnedContexts = ConfigurationContent['contexts'];
 

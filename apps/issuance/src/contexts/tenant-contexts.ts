@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
-import { invalid, type ErrorDetail } from '@attestry/contracts';
+import { invalid, type ErrorDetail, type ProofType } from '@attestry/contracts';
+import { expandSafely, type DocumentLoader } from '@attestry/linked-data';
 import { Outbound, PlatformConfig } from '@attestry/service-kit';
 import { keepContext } from '../kept-context/kept-context.decisions.js';
 import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
+import { baseContextOf } from './base-context.js';
 import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js';
-import { expandSafely, type DocumentLoader } from './json-ld.js';
-import { CREDENTIALS_V2 } from './well-known.js';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 5000;
@@ -15,6 +15,7 @@ const TIMEOUT_MS = 5000;
 export interface TrialCredential {
   types: string[];
   claims: string[];
+  proofType?: ProofType;
 }
 
 interface FetchedContext {
@@ -69,7 +70,7 @@ export class TenantContexts {
         const before = known.find((entry) => entry.url === url);
         if (before) return before;
         try {
-          if (url === CREDENTIALS_V2 || url === this.config.contextUrl)
+          if (url === baseContextOf(trial) || url === this.config.contextUrl)
             throw new Refused('is part of every credential already');
           if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
           const document = await this.fetch(url);
@@ -133,7 +134,7 @@ export class TenantContexts {
       return fresh ? { contextUrl: null, documentUrl: url, document: fresh.document } : stored(url);
     };
     const credential = {
-      '@context': [CREDENTIALS_V2, this.config.contextUrl, ...pinned.map(({ url }) => url)],
+      '@context': [baseContextOf(trial), this.config.contextUrl, ...pinned.map(({ url }) => url)],
       type: ['VerifiableCredential', ...trial.types],
       issuer: 'did:example:issuer',
       credentialSubject: {

@@ -8,6 +8,7 @@ import {
   type ErrorDetail,
   type JwtVcConfiguration,
   type JwtVcConfigurationRequest,
+  type ProofType,
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
@@ -19,7 +20,8 @@ import type {
 } from './credential-configuration.events.js';
 import type { CredentialConfigurationState } from './credential-configuration.state.js';
 
-export type ConfigurationRequest = JwtVcConfigurationRequest & Pick<WebSemanticConfigurationRequest, 'contexts'>;
+export type ConfigurationRequest = JwtVcConfigurationRequest &
+  Pick<WebSemanticConfigurationRequest, 'contexts' | 'proofType'>;
 export type ActiveConfiguration = Extract<CredentialConfigurationState, { status: 'active' }>;
 
 export const FORMAT_OF: Readonly<Record<CredentialProfile, CredentialFormat>> = {
@@ -160,6 +162,7 @@ export const contentOf = (
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
     contexts,
+    proofType: request.proofType === 'Ed25519Signature2018' ? request.proofType : undefined,
   }) as ConfigurationContent;
 };
 
@@ -226,7 +229,7 @@ export const deleteCredentialConfiguration = (
 export const configurationRecord = (
   state: Pick<ActiveConfiguration, 'id' | 'format' | 'type' | 'issuerKey' | 'content'>,
 ): JwtVcConfiguration | WebSemanticConfiguration => {
-  const { additionalTypes, name, contexts, ...rest } = state.content;
+  const { additionalTypes, name, contexts, proofType, ...rest } = state.content;
   return {
     id: state.id,
     type: state.type,
@@ -238,13 +241,16 @@ export const configurationRecord = (
     persist: false,
     ...(state.format === 'ldp_vc' && {
       contexts: contexts.map(({ url }) => url),
-      proofType: 'eddsa-rdfc-2022' as const,
+      proofType: proofType ?? ('eddsa-rdfc-2022' as const),
     }),
   };
 };
 
 /** What a credential of this configuration will name; contexts are tried on it. */
-export const trialOf = (request: ConfigurationRequest): { types: string[]; claims: string[] } => ({
+export const trialOf = (
+  request: ConfigurationRequest,
+): { types: string[]; claims: string[]; proofType?: ProofType } => ({
+  proofType: request.proofType,
   types: [request.type, ...(request.additionalTypes ?? [])],
   claims: Object.keys(request.claimMappings),
 });

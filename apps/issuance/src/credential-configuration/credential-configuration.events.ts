@@ -27,6 +27,8 @@ export interface ConfigurationContent {
   maxIssuances?: number;
   /** `ldp_vc` only: the tenant's own contexts, by address and SHA-256 (base64url) of the document kept (decision 20). */
   contexts: { url: string; sha256: string }[];
+  /** `ldp_vc` only; absent: `eddsa-rdfc-2022`. */
+  proofType?: 'Ed25519Signature2018';
 }
 
 export type CredentialConfigurationEvent =

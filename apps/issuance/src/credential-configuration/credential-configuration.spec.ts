@@ -129,6 +129,11 @@ describe('credential configuration', () => {
       contexts: ['https://example.com/c'],
       proofType: 'eddsa-rdfc-2022',
     });
+    const old = contentOf({ ...request({}), proofType: 'Ed25519Signature2018' }, contexts);
+    expect(configurationRecord({ ...state, format: 'ldp_vc', content: old })).toMatchObject({
+      proofType: 'Ed25519Signature2018',
+    });
+    expect(contentOf({ ...request({}), proofType: 'eddsa-rdfc-2022' }, [])).not.toHaveProperty('proofType');
   });
 });
 

@@ -20,7 +20,7 @@ export class RetrieveContextHandler implements IQueryHandler<RetrieveContext> {
   async execute(_query: RetrieveContext): Promise<HttpAnswer> {
     // Verifiers load contexts from pages of any origin.
     return httpAnswer({
-      headers: { 'content-type': 'application/ld+json', 'access-control-allow-origin': '*' },
+      headers: { 'access-control-allow-origin': '*' },
       body: this.loader.load(this.config.contextUrl, []),
     });
   }

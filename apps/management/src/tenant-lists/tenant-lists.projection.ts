@@ -1,7 +1,10 @@
+import type { Role } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import { readEvent } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
 import type { Transaction } from 'kysely';
+import type { ManagementUserEvent } from '../management-user/management-user.events.js';
+import { managementUser } from '../management-user/management-user.state.js';
 import type { TenantEvent } from '../tenant/tenant.events.js';
 import { tenant } from '../tenant/tenant.state.js';
 
@@ -10,15 +13,18 @@ export interface TenantListTables {
   /** `roles` is JSON. */
   membership: { tenant_id: string; management_client_id: string; roles: string };
   tenant_client: { id: string; tenant_id: string; name: string; roles: string; created_at: string };
+  /** People in tenants. `roles` is JSON; only active members see the tenant. */
+  member: { tenant_id: string; user_id: string; roles: string; is_active: number; created_at: string };
+  person: { id: string; sealed_email: string | null; sealed_name: string | null };
 }
 
-/** Living tenants, who may see them, and their clients: what the list operations page through. */
+/** Living tenants, who may see them, their clients and members: what the list operations page through. */
 export const tenantLists: Projection<TenantListTables> = {
   name: 'management.tenant-lists',
-  version: 1,
-  categories: [tenant.category],
-  types: Object.keys(tenant.types),
-  tables: ['tenant', 'membership', 'tenant_client'],
+  version: 2,
+  categories: [tenant.category, managementUser.category],
+  types: [...Object.keys(tenant.types), ...Object.keys(managementUser.types)],
+  tables: ['tenant', 'membership', 'tenant_client', 'member', 'person'],
   async create(db) {
     await db.schema
       .createTable('tenant')
@@ -44,9 +50,31 @@ export const tenantLists: Projection<TenantListTables> = {
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addPrimaryKeyConstraint('tenant_client_pk', ['tenant_id', 'id'])
       .execute();
+    await db.schema
+      .createTable('member')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('user_id', 'text', (c) => c.notNull())
+      .addColumn('roles', 'text', (c) => c.notNull())
+      .addColumn('is_active', 'integer', (c) => c.notNull())
+      .addColumn('created_at', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('member_pk', ['user_id', 'tenant_id'])
+      .execute();
+    await db.schema
+      .createIndex('member_by_time')
+      .on('member')
+      .columns(['tenant_id', 'created_at', 'user_id'])
+      .execute();
+    await db.schema
+      .createTable('person')
+      .addColumn('id', 'text', (c) => c.primaryKey())
+      .addColumn('sealed_email', 'text')
+      .addColumn('sealed_name', 'text')
+      .execute();
   },
   async project(trx, events) {
-    for (const stored of events) await projectOne(trx, stored);
+    for (const stored of events)
+      if (stored.stream.startsWith(`${managementUser.category}-`)) await projectPerson(trx, stored);
+      else await projectOne(trx, stored);
   },
 };
 
@@ -74,6 +102,46 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'MemberAdded': {
+      const { tenantId, userId, roles, addedAt } = event.data;
+      await putMember(trx, tenantId, userId, roles, true, addedAt);
+      return;
+    }
+    case 'MemberInvited': {
+      const { tenantId, userId, roles, invitedAt } = event.data;
+      await putMember(trx, tenantId, userId, roles, false, invitedAt);
+      return;
+    }
+    case 'InvitationAccepted': {
+      const { tenantId, userId, acceptedBy, acceptedAt } = event.data;
+      const invited = await trx
+        .selectFrom('member')
+        .select('roles')
+        .where('tenant_id', '=', tenantId)
+        .where('user_id', '=', userId)
+        .executeTakeFirst();
+      // Absent when a batch comes again: then it is done.
+      if (!invited) return;
+      if (acceptedBy !== userId)
+        await trx.deleteFrom('member').where('tenant_id', '=', tenantId).where('user_id', '=', userId).execute();
+      await putMember(trx, tenantId, acceptedBy, JSON.parse(invited.roles) as Role[], true, acceptedAt);
+      return;
+    }
+    case 'MemberRolesChanged': {
+      const { tenantId, userId, roles } = event.data;
+      await trx
+        .updateTable('member')
+        .set({ roles: JSON.stringify(roles) })
+        .where('tenant_id', '=', tenantId)
+        .where('user_id', '=', userId)
+        .execute();
+      return;
+    }
+    case 'MemberRemoved': {
+      const { tenantId, userId } = event.data;
+      await trx.deleteFrom('member').where('tenant_id', '=', tenantId).where('user_id', '=', userId).execute();
+      return;
+    }
     case 'TenantClientCreated': {
       const { tenantId, clientId, name, roles, createdAt } = event.data;
       await trx
@@ -92,8 +160,50 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       const { tenantId } = event.data;
       await trx.deleteFrom('tenant_client').where('tenant_id', '=', tenantId).execute();
       await trx.deleteFrom('membership').where('tenant_id', '=', tenantId).execute();
+      await trx.deleteFrom('member').where('tenant_id', '=', tenantId).execute();
       await trx.deleteFrom('tenant').where('id', '=', tenantId).execute();
       return;
     }
+  }
+};
+
+/** Invited again or added later, a member keeps the place in the list. */
+const putMember = async (
+  trx: Transaction<TenantListTables>,
+  tenantId: string,
+  userId: string,
+  roles: Role[],
+  active: boolean,
+  at: string,
+): Promise<void> => {
+  const values = { roles: JSON.stringify(roles), is_active: active ? 1 : 0 };
+  await trx
+    .insertInto('member')
+    .values({ tenant_id: tenantId, user_id: userId, created_at: at, ...values })
+    .onConflict((conflict) => conflict.columns(['user_id', 'tenant_id']).doUpdateSet(values))
+    .execute();
+};
+
+const projectPerson = async (trx: Transaction<TenantListTables>, stored: RecordedEvent): Promise<void> => {
+  const event: ManagementUserEvent = readEvent(managementUser, stored);
+  const set = async (id: string, values: Partial<Omit<TenantListTables['person'], 'id'>>) => {
+    await trx
+      .insertInto('person')
+      .values({ id, sealed_email: null, sealed_name: null, ...values })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+      .execute();
+  };
+  const { userId } = event.data;
+  switch (event.type) {
+    case 'ManagementUserInvited':
+      return set(userId, { sealed_email: event.data.sealedEmail });
+    case 'ManagementUserRegistered': {
+      const { sealedEmail, sealedName = null } = event.data;
+      return set(userId, { sealed_name: sealedName, ...(sealedEmail !== undefined && { sealed_email: sealedEmail }) });
+    }
+    case 'ManagementUserEmailTaken':
+      return set(userId, { sealed_email: event.data.sealedEmail });
+    case 'ManagementUserNamed':
+      return set(userId, { sealed_name: event.data.sealedName });
   }
 };

@@ -3,6 +3,8 @@ import type { PageOf, PageQuery, Role } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
+import type { SelectQueryBuilder } from 'kysely';
+import type { Principal } from '../tenant/tenant.decisions.js';
 import { tenantLists, type TenantListTables } from './tenant-lists.projection.js';
 
 /** How long a write waits for its own projection (decision 29), milliseconds. */
@@ -14,6 +16,11 @@ export interface ListedTenant {
   name: string;
   subdomain: string;
   roles: Role[];
+}
+export interface ListedMember {
+  userId: string;
+  sealedEmail: string | null;
+  sealedName: string | null;
 }
 export interface ListedClient {
   id: string;
@@ -40,16 +47,28 @@ export class TenantListsReadModel implements OnModuleInit {
     await this.running.waitFor(position, OWN_WRITE_MS);
   }
 
-  /** The living tenants of some environments in which a management client is a member, oldest first. */
+  /** The living tenants of some environments in which the caller is a member, oldest first. */
   async tenantsOf(
-    managementClientId: string,
+    caller: Principal,
     environmentIds: readonly string[],
     request: PageQuery,
   ): Promise<PageOf<ListedTenant>> {
-    const query = this.running.db
-      .selectFrom('tenant')
-      .innerJoin('membership', 'membership.tenant_id', 'tenant.id')
-      .where('membership.management_client_id', '=', managementClientId)
+    const { db } = this.running;
+    const query = (
+      caller.kind === 'client'
+        ? db
+            .selectFrom('tenant')
+            .innerJoin('membership', 'membership.tenant_id', 'tenant.id')
+            .where('membership.management_client_id', '=', caller.clientId)
+            .select('membership.roles as roles')
+        : db
+            .selectFrom('tenant')
+            .innerJoin('member', 'member.tenant_id', 'tenant.id')
+            .where('member.user_id', '=', caller.userId)
+            .where('member.is_active', '=', 1)
+            .select('member.roles as roles')
+    ) as SelectQueryBuilder<TenantListTables, 'tenant', { roles: string }>;
+    const selected = query
       .where('tenant.environment_id', 'in', environmentIds)
       .select([
         'tenant.id as id',
@@ -57,9 +76,9 @@ export class TenantListsReadModel implements OnModuleInit {
         'tenant.name as name',
         'tenant.subdomain as subdomain',
         'tenant.created_at as created_at',
-        'membership.roles as roles',
       ]);
-    const rows = await listPage(query, request, this.vault, ['management', 'tenants', managementClientId], {
+    const owner = caller.kind === 'client' ? [caller.clientId] : ['user', caller.userId];
+    const rows = await listPage(selected, request, this.vault, ['management', 'tenants', ...owner], {
       timeColumn: 'tenant.created_at',
       idColumn: 'tenant.id',
     });
@@ -71,6 +90,32 @@ export class TenantListsReadModel implements OnModuleInit {
         name,
         subdomain,
         roles: JSON.parse(roles) as Role[],
+      })),
+    };
+  }
+
+  /** The people of a tenant, invited ones too, oldest first. */
+  async membersOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedMember>> {
+    const query = this.running.db
+      .selectFrom('member')
+      .leftJoin('person', 'person.id', 'member.user_id')
+      .where('member.tenant_id', '=', tenantId)
+      .select([
+        'member.user_id as id',
+        'member.created_at as created_at',
+        'person.sealed_email as sealed_email',
+        'person.sealed_name as sealed_name',
+      ]);
+    const rows = await listPage(query, request, this.vault, ['management', 'members', tenantId], {
+      timeColumn: 'member.created_at',
+      idColumn: 'member.user_id',
+    });
+    return {
+      ...rows,
+      data: rows.data.map(({ id: userId, sealed_email: sealedEmail, sealed_name: sealedName }) => ({
+        userId,
+        sealedEmail,
+        sealedName,
       })),
     };
   }

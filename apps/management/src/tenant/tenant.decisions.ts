@@ -3,6 +3,9 @@ import type { SecretMac } from '@attestry/keys';
 import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, TenantState } from './tenant.state.js';
 
+/** Who calls the management API: a machine client, or a person. Ids of the one kind mean nothing for the other. */
+export type Principal = { kind: 'client'; clientId: string } | { kind: 'user'; userId: string };
+
 export const MAX_CLIENTS_PER_TENANT = 100;
 
 export interface NewClientFacts {
@@ -18,8 +21,8 @@ export interface CreateTenantCommand {
   name: string;
   subdomain: string;
   host: string;
-  /** The management client that creates it and so becomes its admin. */
-  creator: string;
+  /** Becomes its admin. */
+  creator: Principal;
 }
 
 /** The whole first append: tenant, its creator's membership, its default client. */
@@ -33,7 +36,9 @@ export const createTenant = (
   const { tenantId } = command;
   return [
     { type: 'TenantCreated', data: { ...created, createdAt: now } },
-    { type: 'MachineMembershipGranted', data: { tenantId, managementClientId: creator, roles: ['admin'] } },
+    creator.kind === 'client'
+      ? { type: 'MachineMembershipGranted', data: { tenantId, managementClientId: creator.clientId, roles: ['admin'] } }
+      : { type: 'MemberAdded', data: { tenantId, userId: creator.userId, roles: ['admin'], addedAt: now } },
     {
       type: 'TenantClientCreated',
       data: { tenantId, clientId, name: 'Default client', roles: ['admin'], secretMac, createdAt: now },
@@ -41,26 +46,30 @@ export const createTenant = (
   ];
 };
 
+/** Roles of a principal in a tenant; `undefined` for who is no member, an invited person included. */
+export const rolesOf = (tenant: ActiveTenant, principal: Principal): Role[] | undefined => {
+  if (principal.kind === 'client') return tenant.machineMembers.get(principal.clientId);
+  const member = tenant.members.get(principal.userId);
+  return member?.status === 'active' ? member.roles : undefined;
+};
+
 /** A tenant as one of its members sees it. Strangers cannot tell it from one that never was: 404. */
-export const seenByMember = (
-  state: TenantState,
-  managementClientId: string,
-): { tenant: ActiveTenant; roles: Role[] } => {
-  const roles = state.status === 'active' ? state.machineMembers.get(managementClientId) : undefined;
+export const seenByMember = (state: TenantState, caller: Principal): { tenant: ActiveTenant; roles: Role[] } => {
+  const roles = state.status === 'active' ? rolesOf(state, caller) : undefined;
   if (state.status !== 'active' || !roles) throw notFound();
   return { tenant: state, roles };
 };
 
 /** As {@link seenByMember}, and 403 for a member who is not `admin`. */
-export const seenByAdmin = (state: TenantState, managementClientId: string): ActiveTenant => {
-  const { tenant, roles } = seenByMember(state, managementClientId);
+export const seenByAdmin = (state: TenantState, caller: Principal): ActiveTenant => {
+  const { tenant, roles } = seenByMember(state, caller);
   if (!roles.includes('admin')) throw forbidden();
   return tenant;
 };
 
 export const createClient = (
   state: TenantState,
-  command: { caller: string; name: string; roles: Role[] },
+  command: { caller: Principal; name: string; roles: Role[] },
   { clientId, secretMac, now }: NewClientFacts,
 ): TenantEvent[] => {
   const tenant = seenByAdmin(state, command.caller);
@@ -78,7 +87,7 @@ export const createClient = (
 };
 
 /** The last one may go too: its tenant's admins on the management API can make another. */
-export const deleteClient = (state: TenantState, command: { caller: string; clientId: string }): TenantEvent[] => {
+export const deleteClient = (state: TenantState, command: { caller: Principal; clientId: string }): TenantEvent[] => {
   const tenant = seenByAdmin(state, command.caller);
   if (!tenant.clients.has(command.clientId)) throw notFound();
   return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
@@ -88,7 +97,7 @@ const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant)
   { type: 'TenantDeleted', data: { tenantId, environmentId, subdomain, host } },
 ];
 
-export const deleteTenant = (state: TenantState, command: { caller: string }): TenantEvent[] =>
+export const deleteTenant = (state: TenantState, command: { caller: Principal }): TenantEvent[] =>
   deleted(seenByAdmin(state, command.caller));
 
 /** Undoes a creation that lost its subdomain to a later one while it was under way. */

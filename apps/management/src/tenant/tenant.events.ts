@@ -1,9 +1,24 @@
 import type { Role } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
 
+export interface MemberInvitedData {
+  tenantId: string;
+  userId: string;
+  roles: Role[];
+  invitationId: string;
+  invitedAt: string;
+  expiresAt: string;
+  /** Of the link's secret. */
+  secretMac: SecretMac;
+  /** The link's secret under the tenant's delivery key `invitationId`, which ends when the e-mail was handed over. */
+  sealedSecret: string;
+}
+
 /**
- * A tenant with its clients and memberships. The first append holds the tenant, the membership of the management client
- * that made it, and its default client (decision 8). Secrets stand here only as their MAC, bound to the client id.
+ * A tenant with its clients and memberships. The first append holds the tenant, the membership of who made it, and its
+ * default client (decision 8). Members stand here beside the machine members, so that who is the last admin is a question
+ * to one stream; nothing personal does, only ids of users. Secrets stand here only as their MAC, bound to the client id or
+ * the invitation's id.
  */
 export type TenantEvent =
   | {
@@ -19,6 +34,20 @@ export type TenantEvent =
       };
     }
   | { type: 'MachineMembershipGranted'; data: { tenantId: string; managementClientId: string; roles: Role[] } }
+  /** A registered user is a member at once. `inviteExpiresAt` is absent for who made the tenant. */
+  | {
+      type: 'MemberAdded';
+      data: { tenantId: string; userId: string; roles: Role[]; addedAt: string; inviteExpiresAt?: string };
+    }
+  /** Somebody unknown, or once more: the link of an earlier invitation is dead from now on. */
+  | { type: 'MemberInvited'; data: MemberInvitedData }
+  /** `acceptedBy`: the user who is the member from now on; another than the invited one where that one never registered. */
+  | {
+      type: 'InvitationAccepted';
+      data: { tenantId: string; userId: string; invitationId: string; acceptedBy: string; acceptedAt: string };
+    }
+  | { type: 'MemberRolesChanged'; data: { tenantId: string; userId: string; roles: Role[] } }
+  | { type: 'MemberRemoved'; data: { tenantId: string; userId: string } }
   | {
       type: 'TenantClientCreated';
       data: {

@@ -6,6 +6,7 @@ import {
   deleteClient,
   deleteTenant,
   MAX_CLIENTS_PER_TENANT,
+  type Principal,
   seenByAdmin,
   seenByMember,
   withdrawTenant,
@@ -13,6 +14,7 @@ import {
 import type { TenantEvent } from './tenant.events.js';
 import { tenant, tenantStream, type TenantState } from './tenant.state.js';
 
+const machine = (clientId: string): Principal => ({ kind: 'client', clientId });
 const now = '2026-03-01T10:00:00.000Z';
 const secretMac = { pepper: 'p1', mac: 'm' };
 const tenantId = '11111111-1111-4111-8111-111111111111';
@@ -32,7 +34,11 @@ const living = [created, member('boss', ['admin']), client('c1')];
 
 describe('tenant', () => {
   const create = (state: TenantState) =>
-    createTenant(state, { tenantId, name: 'Acme', ...place, creator: 'boss' }, { clientId: 'c1', secretMac, now });
+    createTenant(
+      state,
+      { tenantId, name: 'Acme', ...place, creator: machine('boss') },
+      { clientId: 'c1', secretMac, now },
+    );
 
   it('is created with its creator as admin and a default client, in one append', () => {
     given(tenant, []).when(create).then(living);
@@ -50,8 +56,8 @@ describe('tenant', () => {
   });
 
   it('shows itself to members only, and to admins what is theirs', () => {
-    const seen = (caller: string) => (state: TenantState) => (seenByMember(state, caller), []);
-    const admin = (caller: string) => (state: TenantState) => (seenByAdmin(state, caller), []);
+    const seen = (caller: string) => (state: TenantState) => (seenByMember(state, machine(caller)), []);
+    const admin = (caller: string) => (state: TenantState) => (seenByAdmin(state, machine(caller)), []);
     const withAuditor = [...living, member('eye', ['auditor'])];
     given(tenant, withAuditor).when(seen('boss')).then([]);
     given(tenant, withAuditor).when(seen('eye')).then([]);
@@ -68,7 +74,7 @@ describe('tenant', () => {
   });
 
   it('is deleted once, by an admin', () => {
-    const remove = (caller: string) => (state: TenantState) => deleteTenant(state, { caller });
+    const remove = (caller: string) => (state: TenantState) => deleteTenant(state, { caller: machine(caller) });
     given(tenant, living).when(remove('boss')).then([deleted]);
     given(tenant, living).when(remove('boss')).thenState({ status: 'deleted' });
     given(tenant, living).when(remove('other')).thenThrows('NotFound');
@@ -94,11 +100,11 @@ describe('clients of a tenant', () => {
   const add =
     (caller = 'boss') =>
     (state: TenantState) =>
-      createClient(state, { caller, name: 'Issuer', roles: ['issuer'] }, facts);
+      createClient(state, { caller: machine(caller), name: 'Issuer', roles: ['issuer'] }, facts);
   const remove =
     (clientId: string, caller = 'boss') =>
     (state: TenantState) =>
-      deleteClient(state, { caller, clientId });
+      deleteClient(state, { caller: machine(caller), clientId });
 
   it('are created by an admin', () => {
     given(tenant, living)

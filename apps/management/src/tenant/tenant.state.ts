@@ -9,6 +9,11 @@ export interface TenantClient {
   secretMac: SecretMac;
 }
 
+/** A user's membership. Whether an invitation has expired is derived on read (facts 1). */
+export type Membership =
+  | { status: 'active'; roles: Role[]; inviteExpiresAt?: string }
+  | { status: 'invited'; roles: Role[]; inviteExpiresAt: string; invitationId: string; secretMac: SecretMac };
+
 export interface ActiveTenant {
   status: 'active';
   id: string;
@@ -20,6 +25,8 @@ export interface ActiveTenant {
   clients: ReadonlyMap<string, TenantClient>;
   /** Roles by management client id. */
   machineMembers: ReadonlyMap<string, Role[]>;
+  /** By user id. */
+  members: ReadonlyMap<string, Membership>;
 }
 
 export type TenantState = { status: 'absent' } | ActiveTenant | { status: 'deleted' };
@@ -28,6 +35,15 @@ export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`;
 
 const whileActive = (state: TenantState, change: (tenant: ActiveTenant) => TenantState): TenantState =>
   state.status === 'active' ? change(state) : state;
+
+const withMember = (state: TenantState, userId: string, member: Membership): TenantState =>
+  whileActive(state, (tenant) => ({ ...tenant, members: new Map(tenant.members).set(userId, member) }));
+
+const withoutMember = (state: TenantState, userId: string): TenantState =>
+  whileActive(state, (tenant) => ({
+    ...tenant,
+    members: new Map([...tenant.members].filter(([id]) => id !== userId)),
+  }));
 
 const evolve = (state: TenantState, event: TenantEvent): TenantState => {
   switch (event.type) {
@@ -42,6 +58,7 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         host,
         clients: new Map(),
         machineMembers: new Map(),
+        members: new Map(),
       };
     }
     case 'MachineMembershipGranted': {
@@ -51,6 +68,36 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         machineMembers: new Map(tenant.machineMembers).set(managementClientId, roles),
       }));
     }
+    case 'MemberAdded': {
+      const { userId, roles, inviteExpiresAt } = event.data;
+      return withMember(state, userId, {
+        status: 'active',
+        roles,
+        ...(inviteExpiresAt !== undefined && { inviteExpiresAt }),
+      });
+    }
+    case 'MemberInvited': {
+      const { userId, roles, expiresAt: inviteExpiresAt, invitationId, secretMac } = event.data;
+      return withMember(state, userId, { status: 'invited', roles, inviteExpiresAt, invitationId, secretMac });
+    }
+    case 'InvitationAccepted': {
+      const { userId, acceptedBy } = event.data;
+      const invited = state.status === 'active' ? state.members.get(userId) : undefined;
+      if (!invited) return state;
+      const { roles, inviteExpiresAt } = invited;
+      return withMember(withoutMember(state, userId), acceptedBy, {
+        status: 'active',
+        roles,
+        ...(inviteExpiresAt !== undefined && { inviteExpiresAt }),
+      });
+    }
+    case 'MemberRolesChanged': {
+      const { userId, roles } = event.data;
+      const member = state.status === 'active' ? state.members.get(userId) : undefined;
+      return member ? withMember(state, userId, { ...member, roles }) : state;
+    }
+    case 'MemberRemoved':
+      return withoutMember(state, event.data.userId);
     case 'TenantClientCreated': {
       const { clientId, name, roles, secretMac } = event.data;
       return whileActive(state, (tenant) => ({
@@ -76,6 +123,11 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
   types: {
     TenantCreated: 1,
     MachineMembershipGranted: 1,
+    MemberAdded: 1,
+    MemberInvited: 1,
+    InvitationAccepted: 1,
+    MemberRolesChanged: 1,
+    MemberRemoved: 1,
     TenantClientCreated: 1,
     TenantClientDeleted: 1,
     TenantDeleted: 1,

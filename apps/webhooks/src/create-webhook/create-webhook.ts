@@ -48,7 +48,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
       eventContext(context),
       { maxAttempts: CLAIM_ATTEMPTS },
     );
-    await this.keys.ensure(tenantId);
+    await this.keys.ensure(tenantId, eventContext(context));
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),

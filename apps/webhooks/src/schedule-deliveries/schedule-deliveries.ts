@@ -1,5 +1,15 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { credentialIssued, tenantDeleted, userDeleted, type IntegrationEventType } from '@attestry/contracts';
+import {
+  credentialIssued,
+  isCredentialEvent,
+  tenantDeleted,
+  TOLD_EVENTS,
+  toldBy,
+  toldPayload,
+  userDeleted,
+  type CredentialEvent,
+  type IntegrationEventType,
+} from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
@@ -10,6 +20,8 @@ import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-de
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
 import { WebhookDirectory } from '../webhook-directory.js';
+import { endKeys } from '../webhook-keys/webhook-keys.decisions.js';
+import { webhookKeys, webhookKeysStream } from '../webhook-keys/webhook-keys.state.js';
 import { deleteWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
@@ -19,7 +31,12 @@ type CredentialIssued = DataOf<typeof credentialIssued>;
 type UserDeleted = DataOf<typeof userDeleted>;
 type TenantDeleted = DataOf<typeof tenantDeleted>;
 
+interface Told {
+  tenantId: string;
+}
+
 const NAME = 'webhooks.deliveries';
+const TOLD_SUBJECTS: ReadonlySet<string> = new Set(Object.values(TOLD_EVENTS).map(({ of }) => of.subject));
 const CATCH_UP_MS = 10_000;
 
 /**
@@ -41,21 +58,30 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.reactions.consume(
-      { name: NAME, subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject] },
+      {
+        name: NAME,
+        subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject, ...TOLD_SUBJECTS],
+      },
       (messages) => this.handle(messages),
     );
   }
 
   private async handle(messages: readonly FeedMessage[]): Promise<void> {
     await this.directory.upToDate();
-    let issued: FeedMessage<CredentialIssued>[] = [];
+    let adding: FeedMessage[] = [];
     const flush = async () => {
-      await Promise.all(issued.map((message) => this.schedule(message)));
-      issued = [];
+      await Promise.all(
+        adding.map((message) =>
+          message.subject === credentialIssued.subject
+            ? this.schedule(message as FeedMessage<CredentialIssued>)
+            : this.tell(message as FeedMessage<Told>),
+        ),
+      );
+      adding = [];
     };
     for (const message of messages) {
-      if (message.subject === credentialIssued.subject) {
-        issued.push(message as FeedMessage<CredentialIssued>);
+      if (message.subject === credentialIssued.subject || TOLD_SUBJECTS.has(message.subject)) {
+        adding.push(message);
         continue;
       }
       await flush();
@@ -67,7 +93,9 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
 
   private async schedule(message: FeedMessage<CredentialIssued>): Promise<void> {
     const { tenantId, sealedCredential, issuedAt } = message.data;
-    const wanted = this.directory.subscriptions(tenantId, issuedAt);
+    const wanted = this.directory
+      .subscriptions(tenantId, issuedAt)
+      .flatMap(({ webhookId, type }) => (isCredentialEvent(type) ? [{ webhookId, type }] : []));
     const inFull = wanted.filter(({ type }) => type === 'OpenIdCredentialIssued').map(({ webhookId }) => webhookId);
     const planned = await Promise.all(
       wanted.map(({ webhookId, type }) => this.append(message, webhookId, type, inFull)),
@@ -83,7 +111,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   private async append(
     message: FeedMessage<CredentialIssued>,
     webhookId: string,
-    type: ScheduledDelivery['event']['type'],
+    type: CredentialEvent,
     inFull: string[],
   ): Promise<ScheduledDelivery> {
     const { id, data } = message;
@@ -98,9 +126,33 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       ...(sealed && { sealedCredential: sealed, sharedBy: inFull }),
       attemptAt: this.clock.now().toISOString(),
     };
+    return this.put(delivery, message, tenantId);
+  }
+
+  /** A fact as it is, to whoever subscribed to it before it came about. */
+  private async tell(message: FeedMessage<Told>): Promise<void> {
+    const { id, data, subject, headers } = message;
+    const now = this.clock.now().toISOString();
+    const timestamp = headers['occurredAt'] ?? now;
+    const names = toldBy(subject);
+    const subscribed = this.directory.subscriptions(data.tenantId, timestamp);
+    await Promise.all(
+      subscribed.map(async ({ webhookId, type: wanted }) => {
+        const type = names.find((name) => name === wanted);
+        if (!type) return;
+        const deliveryKey = deliveryKeyOf(id, webhookId, type);
+        const event = { id, type, timestamp };
+        const payload = toldPayload(type, data);
+        await this.put({ deliveryKey, webhookId, event, payload, attemptAt: now }, message, data.tenantId);
+      }),
+    );
+  }
+
+  /** The delivery as it stands: a repetition changes nothing. */
+  private async put(delivery: ScheduledDelivery, message: FeedMessage, tenantId: string): Promise<ScheduledDelivery> {
     const { state, position } = await this.streams.runDecision(
       webhookDelivery,
-      webhookDeliveryStream(tenantId, deliveryKey),
+      webhookDeliveryStream(tenantId, delivery.deliveryKey),
       (current) => scheduleDelivery(current, delivery),
       this.context(message, tenantId),
     );
@@ -142,6 +194,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       );
       this.directory.note(tenantId, webhookId, state, revision);
     }
+    await this.streams.runDecision(webhookKeys, webhookKeysStream(tenantId), endKeys, this.context(message, tenantId));
   }
 
   private context({ id, headers }: FeedMessage, tenantId: string): EventContext {

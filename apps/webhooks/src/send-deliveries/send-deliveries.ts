@@ -12,12 +12,18 @@ import {
 } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
 import { CLOCK, Health, IDS, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
-import { endAttempt, startAttempt, type AttemptOutcome } from '../webhook-delivery/webhook-delivery.decisions.js';
+import {
+  endAttempt,
+  isSuccess,
+  startAttempt,
+  type AttemptOutcome,
+} from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { CancelReason, ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
 import { WebhookKeys } from '../webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { Allowances } from './allowances.js';
 import { attemptError } from './attempt-error.js';
 import { ObserveAttempts, type QueueState } from './observe-attempts.js';
 import { webhookRequest } from './webhook-request.js';
@@ -31,8 +37,10 @@ const POLL_MS = 1000;
 const RETRY_MS = 1000;
 const STALE_MS = 100;
 const OWN_WRITE_MS = 1000;
-/** Attempts under way. A slow host or tenant fills its own share, and who has none under way goes first. */
-const LIMITS = { all: 32, tenant: 8, host: 4 } as const;
+/** Attempts under way, see Allowances. A slow host or tenant fills its own share, and who has none under way goes first. */
+const LIMITS = { all: 128, tenant: { least: 8, most: 64 }, host: { least: 4, most: 64 } } as const;
+/** An answer that took no longer is a quick one, milliseconds. */
+const QUICK_MS = 500;
 /** Of an answer's body, which nobody reads. */
 const MAX_ANSWER_BYTES = 16_384;
 
@@ -61,6 +69,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private waking = new AbortController();
   /** Position the queue must have reached before it is read, so that what was just scheduled is sent at once. */
   private scheduled: string | undefined;
+  private readonly allowances = { host: new Allowances(LIMITS.host), tenant: new Allowances(LIMITS.tenant) };
   private error: string | undefined;
   /** By this process's own clock, which goes on while it is paused. */
   private leasedUntil = 0;
@@ -181,7 +190,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       const name = what === 'host' ? due.host : due.tenantId;
       if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
     }
-    return new Set([...counts].filter(([, count]) => count >= LIMITS[what]).map(([name]) => name));
+    return new Set(
+      [...counts].filter(([name, count]) => count >= this.allowances[what].of(name)).map(([name]) => name),
+    );
   }
 
   private async due(hosts: ReadonlySet<string>, tenants: ReadonlySet<string>): Promise<DueDelivery[]> {
@@ -277,9 +288,13 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     if (started.state.status !== 'attempting' || started.state.deliveryId !== deliveryId || 'cancelled' in target)
       return started.position;
     const attempt = started.state.attempts + 1;
+    const sentAt = performance.now();
     const outcome = await this.observe.attempt({ stream, attempt }, () =>
-      this.send(tenantId, target.url, delivery, credential, { deliveryId, attempt, now }),
+      this.send(due, target.url, delivery, credential, { deliveryId, attempt, now }),
     );
+    const quick = isSuccess(outcome) && performance.now() - sentAt <= QUICK_MS;
+    this.allowances.host.note(due.host, quick);
+    this.allowances.tenant.note(tenantId, quick);
     const facts = {
       now: this.clock.now().toISOString(),
       retrySeconds: this.config.webhookRetrySeconds,
@@ -320,14 +335,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async send(
-    tenantId: string,
+    due: DueDelivery,
     url: string,
     { webhookId, event, payload }: ScheduledDelivery,
     credential: Credential,
     { deliveryId, attempt, now }: { deliveryId: string; attempt: number; now: Date },
   ): Promise<Omit<AttemptOutcome, 'deliveryId'>> {
     if (credential.state === 'broken') return { error: credential.error };
-    const signer = await this.signer(tenantId);
+    const signer = await this.signer(due);
     if (!signer) return { error: 'signing-key-missing' };
     const envelope = {
       deliveryId,
@@ -354,9 +369,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     }
   }
 
-  private async signer(tenantId: string) {
+  private async signer(due: DueDelivery) {
     try {
-      return await this.keys.signer(tenantId);
+      return await this.keys.signer(due.tenantId, this.context(due));
     } catch (error) {
       if (error instanceof KeyNotFound) return undefined;
       throw error;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { WebhookEvent } from '@attestry/contracts';
+import type { WebhookEventType } from '@attestry/contracts';
 import type { Signer } from '@attestry/keys';
 import { httpbis } from 'http-message-signatures';
 
@@ -10,7 +10,7 @@ export interface WebhookEnvelope {
   /** RFC 3339 */
   deliveryTimestamp: string;
   webhookId: string;
-  event: { id: string; type: WebhookEvent; timestamp: string; payload: object };
+  event: { id: string; type: WebhookEventType; timestamp: string; payload: object };
 }
 
 /** Seconds a signature is good for. */

@@ -1,3 +1,4 @@
+import { conflict, notFound } from '@attestry/contracts';
 import type { CancelReason, ScheduledDelivery, WebhookDeliveryEvent } from './webhook-delivery.events.js';
 import { isPending, type WebhookDeliveryState } from './webhook-delivery.state.js';
 
@@ -23,9 +24,15 @@ export const startAttempt = (
   if (!isPending(state)) return [];
   if (cancelled) return cancelDelivery(state, cancelled);
   if (now < state.attemptAt) return [];
-  const { deliveryKey } = state.delivery;
+  const { deliveryKey, webhookId, event } = state.delivery;
   const attempt = state.attempts + 1;
-  return [{ type: 'DeliveryAttemptStarted', data: { deliveryKey, deliveryId, attempt, startedAt: now } }];
+  const instead = state.status === 'attempting' ? { instead: state.deliveryId } : {};
+  return [
+    {
+      type: 'DeliveryAttemptStarted',
+      data: { deliveryKey, deliveryId, attempt, startedAt: now, webhookId, event, ...instead },
+    },
+  ];
 };
 
 export interface AttemptOutcome {
@@ -44,7 +51,11 @@ export interface OutcomeFacts {
   jitter: number;
 }
 
-/** Success is any 2xx; a redirect is a failure (facts 6.4). What is not the attempt under way changes nothing. */
+/** Any 2xx; a redirect is a failure (facts 6.4). */
+export const isSuccess = ({ status }: { status?: number }): boolean =>
+  status !== undefined && status >= 200 && status < 300;
+
+/** What is not the attempt under way changes nothing. */
 export const endAttempt = (
   state: WebhookDeliveryState,
   { deliveryId, status, error }: AttemptOutcome,
@@ -53,7 +64,7 @@ export const endAttempt = (
   if (state.status !== 'attempting' || state.deliveryId !== deliveryId) return [];
   const { deliveryKey } = state.delivery;
   const attempt = state.attempts + 1;
-  if (status !== undefined && status >= 200 && status < 300)
+  if (status !== undefined && isSuccess({ status }))
     return [{ type: 'DeliverySucceeded', data: { deliveryKey, deliveryId, attempt, status } }];
   const pause = retrySeconds[attempt - 1];
   const failed: WebhookDeliveryEvent = {
@@ -73,5 +84,33 @@ export const endAttempt = (
   return [failed, { type: 'DeliveryExhausted', data: { deliveryKey, attempts: attempt } }];
 };
 
-export const cancelDelivery = (state: WebhookDeliveryState, reason: CancelReason): WebhookDeliveryEvent[] =>
-  isPending(state) ? [{ type: 'DeliveryCancelled', data: { deliveryKey: state.delivery.deliveryKey, reason } }] : [];
+export const cancelDelivery = (state: WebhookDeliveryState, reason: CancelReason): WebhookDeliveryEvent[] => {
+  if (!isPending(state)) return [];
+  const { delivery, deliveryId } = state;
+  return [
+    {
+      type: 'DeliveryCancelled',
+      data: { deliveryKey: delivery.deliveryKey, reason, ...(deliveryId !== undefined && { deliveryId }) },
+    },
+  ];
+};
+
+/** Once more from the first attempt, however it ended. @throws 404 when it never was, 409 while it is still tried */
+export const requeueDelivery = (state: WebhookDeliveryState, facts: { now: string }): WebhookDeliveryEvent[] => {
+  if (state.status === 'absent') throw notFound();
+  if (isPending(state)) throw conflict('The event is still on its way to this webhook');
+  const { deliveryKey, webhookId, payload, sealedCredential } = state.delivery;
+  const userId = payload.userId;
+  return [
+    {
+      type: 'DeliveryRequeued',
+      data: {
+        deliveryKey,
+        webhookId,
+        ...(userId !== undefined && { userId }),
+        ...(sealedCredential && { keyId: sealedCredential.keyId }),
+        attemptAt: facts.now,
+      },
+    },
+  ];
+};

@@ -1,13 +1,15 @@
-import type { CredentialFormat, CredentialProfile, WebhookEvent } from '@attestry/contracts';
+import type { CredentialFormat, CredentialProfile, WebhookEventType } from '@attestry/contracts';
 
-/** Told in clear; the credential of the full event stays sealed beside it. */
-export interface DeliveryPayload {
+/** Of an issued credential, told in clear; the credential of the full event stays sealed beside it. */
+export interface CredentialPayload {
   format: CredentialFormat;
   userId: string;
   credentialProfile: CredentialProfile;
   credentialConfigurationId: string;
   credentialId: string;
 }
+/** Ids and words, never a personal value: it stands in the event in clear. */
+export type DeliveryPayload = CredentialPayload | ({ userId?: never } & Readonly<Record<string, unknown>>);
 
 export type CancelReason = 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
 
@@ -18,7 +20,7 @@ export type WebhookDeliveryEvent =
       data: {
         deliveryKey: string;
         webhookId: string;
-        event: { id: string; type: WebhookEvent; timestamp: string };
+        event: { id: string; type: WebhookEventType; timestamp: string };
         payload: DeliveryPayload;
         /** Under the data key `keyId`, purpose `delivery` (decision 27). */
         sealedCredential?: { keyId: string; sealed: string };
@@ -31,7 +33,17 @@ export type WebhookDeliveryEvent =
   | {
       /** Stands before the request is sent: every request that went out is in the stream. */
       type: 'DeliveryAttemptStarted';
-      data: { deliveryKey: string; deliveryId: string; attempt: number; startedAt: string };
+      data: {
+        deliveryKey: string;
+        deliveryId: string;
+        attempt: number;
+        startedAt: string;
+        /** What is told to whom, for the list of attempts; absent in events of the first release. */
+        webhookId?: string;
+        event?: ScheduledDelivery['event'];
+        /** The attempt before it, when that never told its outcome. */
+        instead?: string;
+      };
     }
   | {
       type: 'DeliveryAttemptFailed';
@@ -51,6 +63,19 @@ export type WebhookDeliveryEvent =
       data: { deliveryKey: string; deliveryId: string; attempt: number; status: number };
     }
   | { type: 'DeliveryExhausted'; data: { deliveryKey: string; attempts: number } }
-  | { type: 'DeliveryCancelled'; data: { deliveryKey: string; reason: CancelReason } };
+  | {
+      type: 'DeliveryCancelled';
+      data: {
+        deliveryKey: string;
+        reason: CancelReason;
+        /** The newest attempt, if there was one. */
+        deliveryId?: string;
+      };
+    }
+  | {
+      /** Somebody wants an ended delivery again: same event, attempts from 1. */
+      type: 'DeliveryRequeued';
+      data: { deliveryKey: string; webhookId: string; userId?: string; keyId?: string; attemptAt: string };
+    };
 
 export type ScheduledDelivery = Extract<WebhookDeliveryEvent, { type: 'DeliveryScheduled' }>['data'];

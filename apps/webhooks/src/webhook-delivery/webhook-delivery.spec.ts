@@ -1,5 +1,11 @@
 import { given, stateAfter } from '@attestry/event-store';
-import { cancelDelivery, endAttempt, scheduleDelivery, startAttempt } from './webhook-delivery.decisions.js';
+import {
+  cancelDelivery,
+  endAttempt,
+  requeueDelivery,
+  scheduleDelivery,
+  startAttempt,
+} from './webhook-delivery.decisions.js';
 import type { ScheduledDelivery, WebhookDeliveryEvent } from './webhook-delivery.events.js';
 import { hasEnded, webhookDelivery, type WebhookDeliveryState } from './webhook-delivery.state.js';
 
@@ -20,9 +26,18 @@ const delivery: ScheduledDelivery = {
   attemptAt: at(0),
 };
 const scheduled: WebhookDeliveryEvent = { type: 'DeliveryScheduled', data: delivery };
-const started = (attempt: number, seconds = 0, deliveryId = `d${attempt}`): WebhookDeliveryEvent => ({
+const { webhookId, event } = delivery;
+const started = (attempt: number, seconds = 0, deliveryId = `d${attempt}`, instead?: string): WebhookDeliveryEvent => ({
   type: 'DeliveryAttemptStarted',
-  data: { deliveryKey: 'k', deliveryId, attempt, startedAt: at(seconds) },
+  data: {
+    deliveryKey: 'k',
+    deliveryId,
+    attempt,
+    startedAt: at(seconds),
+    webhookId,
+    event,
+    ...(instead !== undefined && { instead }),
+  },
 });
 const failed = (attempt: number, next?: number): WebhookDeliveryEvent => ({
   type: 'DeliveryAttemptFailed',
@@ -35,10 +50,10 @@ const failed = (attempt: number, next?: number): WebhookDeliveryEvent => ({
   },
 });
 const exhausted: WebhookDeliveryEvent = { type: 'DeliveryExhausted', data: { deliveryKey: 'k', attempts: 4 } };
-const cancelled: WebhookDeliveryEvent = {
+const cancelled = (deliveryId?: string): WebhookDeliveryEvent => ({
   type: 'DeliveryCancelled',
-  data: { deliveryKey: 'k', reason: 'webhook-deleted' },
-};
+  data: { deliveryKey: 'k', reason: 'webhook-deleted', ...(deliveryId !== undefined && { deliveryId }) },
+});
 const facts = { now: at(0), retrySeconds: [10, 60, 360], jitter: 0 };
 
 describe('webhook delivery', () => {
@@ -70,7 +85,7 @@ describe('webhook delivery', () => {
   it('repeats an attempt whose sender ended, under the same number and a new delivery id', () => {
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => startAttempt(state, { deliveryId: 'again' }, { now: at(5) }))
-      .then([started(1, 5, 'again')]);
+      .then([started(1, 5, 'again', 'd1')]);
     // The first sender tells its outcome too late.
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1), started(1, 5, 'again')])
       .when((state) => endAttempt(state, { deliveryId: 'd1', status: 500 }, facts))
@@ -128,15 +143,43 @@ describe('webhook delivery', () => {
     ]);
     retry
       .when((state) => startAttempt(state, { deliveryId: 'd2' }, { now: at(1), cancelled: 'webhook-deleted' }))
-      .then([cancelled]);
+      .then([cancelled('d1')]);
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => cancelDelivery(state, 'webhook-deleted'))
-      .then([cancelled]);
+      .then([cancelled('d1')]);
+  });
+
+  it('names no attempt when it is cancelled before the first', () =>
+    given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled])
+      .when((state) => cancelDelivery(state, 'webhook-deleted'))
+      .then([cancelled()]));
+
+  it('begins again when it is asked for after its end, and not before', () => {
+    const requeued: WebhookDeliveryEvent = {
+      type: 'DeliveryRequeued',
+      data: { deliveryKey: 'k', webhookId: 'w1', userId: 'u1', keyId: 'key', attemptAt: at(99) },
+    };
+    const after = (...events: WebhookDeliveryEvent[]) =>
+      given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, events);
+    const again = (state: WebhookDeliveryState) => requeueDelivery(state, { now: at(99) });
+    after().when(again).thenThrows('NotFound');
+    after(scheduled).when(again).thenThrows('Conflict');
+    after(scheduled, started(1)).when(again).thenThrows('Conflict');
+    after(scheduled, started(1), failed(1, 10)).when(again).thenThrows('Conflict');
+    const ended = [scheduled, started(1), failed(1), exhausted];
+    after(...ended)
+      .when(again)
+      .then([requeued]);
+    after(scheduled, cancelled()).when(again).then([requeued]);
+    const second = after(...ended, requeued);
+    second.when((state) => startAttempt(state, { deliveryId: 'd1' }, { now: at(98) })).then([]);
+    second.when((state) => startAttempt(state, { deliveryId: 'd5' }, { now: at(99) })).then([started(1, 99, 'd5')]);
+    second.when(again).thenThrows('Conflict');
   });
 
   it('stays as it ended', () => {
     const ends = [
-      [scheduled, cancelled],
+      [scheduled, cancelled()],
       [
         scheduled,
         started(1),

@@ -3,8 +3,8 @@ import type { CancelReason, ScheduledDelivery, WebhookDeliveryEvent } from './we
 
 export type WebhookDeliveryState =
   | { status: 'absent' }
-  /** `attempts`: how many have ended; the next is due at `attemptAt`. */
-  | { status: 'waiting'; delivery: ScheduledDelivery; attempts: number; attemptAt: string }
+  /** `attempts`: how many have ended, the newest of them `deliveryId`; the next is due at `attemptAt`. */
+  | { status: 'waiting'; delivery: ScheduledDelivery; attempts: number; attemptAt: string; deliveryId?: string }
   /** A request is out, or its sender ended before it could tell. */
   | { status: 'attempting'; delivery: ScheduledDelivery; attempts: number; attemptAt: string; deliveryId: string }
   | { status: 'delivered'; delivery: ScheduledDelivery }
@@ -24,14 +24,18 @@ export const hasEnded = (state: WebhookDeliveryState): boolean => state.status !
 const evolve = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): WebhookDeliveryState => {
   if (event.type === 'DeliveryScheduled')
     return { status: 'waiting', delivery: event.data, attempts: 0, attemptAt: event.data.attemptAt };
+  if (event.type === 'DeliveryRequeued') {
+    if (!('delivery' in state)) return state;
+    return { status: 'waiting', delivery: state.delivery, attempts: 0, attemptAt: event.data.attemptAt };
+  }
   if (!isPending(state)) return state;
   const { delivery, attempts, attemptAt } = state;
   switch (event.type) {
     case 'DeliveryAttemptStarted':
       return { status: 'attempting', delivery, attempts, attemptAt, deliveryId: event.data.deliveryId };
     case 'DeliveryAttemptFailed': {
-      const { attempt, nextAttemptAt } = event.data;
-      return { status: 'waiting', delivery, attempts: attempt, attemptAt: nextAttemptAt ?? attemptAt };
+      const { attempt, nextAttemptAt, deliveryId } = event.data;
+      return { status: 'waiting', delivery, attempts: attempt, attemptAt: nextAttemptAt ?? attemptAt, deliveryId };
     }
     case 'DeliverySucceeded':
       return { status: 'delivered', delivery };
@@ -52,6 +56,7 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
     DeliverySucceeded: 1,
     DeliveryExhausted: 1,
     DeliveryCancelled: 1,
+    DeliveryRequeued: 1,
   },
   evolve,
 };

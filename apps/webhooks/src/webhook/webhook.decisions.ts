@@ -1,4 +1,4 @@
-import { invalidBody, notFound, type WebhookEvent } from '@attestry/contracts';
+import { conflict, invalidBody, notFound, type WebhookEvent } from '@attestry/contracts';
 import type { WebhookDomainEvent } from './webhook.events.js';
 import type { LivingWebhook, WebhookState } from './webhook.state.js';
 
@@ -15,6 +15,13 @@ export const acceptedUrl = (text: string, target: CheckedTarget): string => {
 export const living = (state: WebhookState): LivingWebhook => {
   if (state.status !== 'living') throw notFound();
   return state;
+};
+
+/** To send it something on demand. @throws 404, or 409 when it is disabled: then nothing is produced (facts 6.1) */
+export const enabled = (state: WebhookState): LivingWebhook => {
+  const webhook = living(state);
+  if (webhook.disabled) throw conflict('The webhook is disabled');
+  return webhook;
 };
 
 /** @param command `url` as {@link acceptedUrl} gave it */

@@ -1,5 +1,5 @@
-import { given } from '@attestry/event-store';
-import { acceptedUrl, createWebhook, deleteWebhook, updateWebhook } from './webhook.decisions.js';
+import { given, stateAfter } from '@attestry/event-store';
+import { acceptedUrl, createWebhook, deleteWebhook, enabled, updateWebhook } from './webhook.decisions.js';
 import type { WebhookDomainEvent } from './webhook.events.js';
 import { webhook, type WebhookState } from './webhook.state.js';
 
@@ -64,6 +64,14 @@ describe('webhook', () => {
     given<WebhookState, WebhookDomainEvent>(webhook, [created, disabled])
       .when((state) => updateWebhook(state, { ...same, disabled: false }))
       .then([{ type: 'WebhookEnabled', data: { webhookId: 'w1', events: ['OpenIdCredentialIssued'] } }]);
+  });
+
+  it('is sent something on demand while it is enabled', () => {
+    expect(enabled(stateAfter(webhook, [created])).webhookId).toBe('w1');
+    const code = (value: string) => expect.objectContaining({ code: value }) as Error;
+    expect(() => enabled(stateAfter(webhook, [created, disabled]))).toThrow(code('Conflict'));
+    for (const events of [[], [created, disabled, deleted]])
+      expect(() => enabled(stateAfter<WebhookState, WebhookDomainEvent>(webhook, events))).toThrow(code('NotFound'));
   });
 
   it('is gone after deletion and unknown before creation', () => {

@@ -1,7 +1,8 @@
 import { Transform } from 'class-transformer';
 import { IsArray, IsISO8601, IsOptional, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
-import { defineOperation, requires } from '../operation.js';
-import { PageQuery } from '../pagination.js';
+import { calledBy, defineOperation, requires } from '../operation.js';
+import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
+import { IsRecord, Rule, Uuid } from '../validators.js';
 
 /** A repeated parameter or a comma list. */
 const toList = ({ value }: { value: unknown }) =>
@@ -20,7 +21,8 @@ const TextList = (): PropertyDecorator => (target, key) => {
   MaxLength(128, { each: true, message: 'Invalid value' })(target, key as string);
 };
 
-export class ListEventsQuery extends PageQuery {
+/** Which events; every member narrows the others, but `categories` and `types`, which are ORed. */
+class EventsQuery {
   /** Event ids. */
   @TextList() ids?: string[];
   /** Ids of API calls, as in `x-request-id`. */
@@ -33,10 +35,35 @@ export class ListEventsQuery extends PageQuery {
   @TextList() clientIds?: string[];
   /** Human actors; `none` and `*` likewise. */
   @TextList() managementUserIds?: string[];
+}
+
+/** A date or a time of day; ISO 8601 has weeks and ordinal days besides, which no clock here reads. */
+const Time = (): PropertyDecorator => (target, key) => {
+  const message = 'must be an ISO 8601 time';
+  IsISO8601({ strict: true }, { message })(target, key as string);
+  Rule('readableTime', (value) => (Number.isNaN(Date.parse(String(value))) ? message : undefined))(target, key);
+};
+
+/** Filters of events; times are inclusive. */
+export interface EventFilters extends EventsQuery {
+  dateFrom?: string;
+  dateTo?: string;
+}
+
+export class ListEventsQuery extends EventsQuery implements PageQuery {
+  @PageLimit() limit?: number;
+  @PageCursor() cursor?: string;
   /** Inclusive. */
-  @IsOptional() @IsISO8601({ strict: true }, { message: 'must be an ISO 8601 time' }) dateFrom?: string;
+  @IsOptional() @Time() dateFrom?: string;
   /** Inclusive. */
-  @IsOptional() @IsISO8601({ strict: true }, { message: 'must be an ISO 8601 time' }) dateTo?: string;
+  @IsOptional() @Time() dateTo?: string;
+}
+
+export class ExportEventsQuery extends EventsQuery {
+  /** Inclusive. */
+  @Time() dateFrom: string;
+  /** Inclusive. */
+  @Time() dateTo: string;
 }
 
 export class AnalyticsEvent {
@@ -47,7 +74,8 @@ export class AnalyticsEvent {
   category: string;
   requestId: string;
   metadata: Record<string, unknown>;
-  data: null;
+  /** What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+  data: Record<string, unknown> | null;
   clientId?: string;
   managementUserId?: string;
 }
@@ -61,4 +89,60 @@ export const listEvents = defineOperation({
   query: ListEventsQuery,
   response: [AnalyticsEvent],
   errorStatuses: [400, 401, 403],
+});
+
+/** The whole period as lines of JSON, oldest first: what pages would show, for programs that keep their own copy. */
+export const exportEvents = defineOperation({
+  name: 'analytics.export-events',
+  summary: 'Export the analytics events of a period as lines of JSON, oldest first',
+  http: { method: 'GET', path: '/v1/events/export', success: 200, stream: true },
+  access: requires('analytics:read'),
+  errors: 'tenant',
+  query: ExportEventsQuery,
+  response: [AnalyticsEvent],
+  errorStatuses: [400, 401, 403],
+});
+
+export class EventType {
+  /** As in `GET /v1/events` and its filter `types`. */
+  type: string;
+  category: string;
+}
+
+export class EventTypeList {
+  data: EventType[];
+}
+
+export const listEventTypes = defineOperation({
+  name: 'analytics.list-event-types',
+  summary: 'Retrieve every type of analytics event with its category',
+  http: { method: 'GET', path: '/v1/events/types', success: 200 },
+  access: requires('analytics:read'),
+  errors: 'tenant',
+  response: EventTypeList,
+  errorStatuses: [401, 403],
+});
+
+export class SealDataRequest {
+  @Uuid() tenantId: string;
+  /** Without anything personal; kept under a key of the tenant. */
+  @IsRecord() general: Record<string, unknown>;
+  /** With it; kept under this person's key, and not at all where there is none. */
+  @IsOptional() @Uuid() personId?: string;
+  @IsOptional() @IsRecord() personal?: Record<string, unknown>;
+}
+
+export class SealedData {
+  data: string;
+}
+
+/** The gateway records calls and has no keys; nothing of a call goes into the feed in clear. */
+export const sealData = defineOperation({
+  name: 'analytics.seal-data',
+  summary: 'Seal what a call asked or answered, to be recorded',
+  access: calledBy('gateway'),
+  kind: 'query',
+  errors: 'tenant',
+  body: SealDataRequest,
+  response: SealedData,
 });

@@ -7,7 +7,7 @@ export class CreateDidRequest {
   @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
 
   /**
-   * At least one property. Method `key`: `keyType` `Ed25519` (default) or `P-256`. Method `web`: `url`, a host, an https
+   * At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https
    * URL or a host with path. Members that do not belong to the method are refused by the service.
    */
   @IsRecord() options: { keyType?: string; url?: string };
@@ -36,6 +36,15 @@ export class ListedDid {
 
 export class DidRecord extends ListedDid {
   registrationStatus: RegistrationStatus;
+}
+
+/** Of a DID of the tenant: its record. Of any other: its document, as it resolves. */
+export class RetrievedDid {
+  did: string;
+  registrationStatus?: RegistrationStatus;
+  localMetadata?: LocalDidMetadata;
+  /** Only of a DID that is not the tenant's. */
+  didDocument?: Record<string, unknown>;
 }
 
 export class DidParams {
@@ -72,13 +81,13 @@ export const listDids = defineOperation({
 
 export const retrieveDid = defineOperation({
   name: 'dids.retrieve-did',
-  summary: 'Retrieve a DID of the tenant with its metadata',
+  summary: 'Retrieve a DID of the tenant with its metadata, or resolve any other',
   http: { method: 'GET', path: '/v1/dids/:id', success: 200 },
   access: requires('dids:read'),
   analytics: { prefix: 'DID_RETRIEVE', category },
   errors,
   params: DidParams,
-  response: DidRecord,
+  response: RetrievedDid,
   errorStatuses: [400, 401, 403, 404],
 });
 
@@ -109,6 +118,58 @@ export const retrieveDidDocument = defineOperation({
   access: publicAccess,
   errors,
   errorStatuses: [404],
+});
+
+export class DomainLinkageSubject {
+  /** The DID. */
+  id: string;
+  /** Scheme, host and port: `https://acme.example`. */
+  origin: string;
+}
+
+export class DomainLinkageProof {
+  type: 'Ed25519Signature2018';
+  created: string;
+  /** DID URL of the Ed25519 key. */
+  verificationMethod: string;
+  proofPurpose: 'assertionMethod';
+  /** Detached JWS, RFC 7797. */
+  jws: string;
+}
+
+/** DIF Well Known DID Configuration, Linked Data Proof Format: the DID says that the origin is its own. */
+export class DomainLinkageCredential {
+  '@context': string[];
+  type: string[];
+  /** The DID. */
+  issuer: string;
+  issuanceDate: string;
+  expirationDate: string;
+  credentialSubject: DomainLinkageSubject;
+  proof: DomainLinkageProof;
+}
+
+export class DidConfiguration {
+  '@context': string;
+  /** One for every DID with an Ed25519 key and every origin of the tenant, newest DID first. */
+  entries: DomainLinkageCredential[];
+  /** The same, under the name of the DIF specification. */
+  linked_dids: DomainLinkageCredential[];
+}
+
+export const retrieveDidConfiguration = defineOperation({
+  name: 'dids.retrieve-did-configuration',
+  summary: "Domain linkage credentials of the tenant's DIDs",
+  http: {
+    method: 'GET',
+    path: '/.well-known/did-configuration',
+    alsoAt: ['/.well-known/did-configuration.json'],
+    success: 200,
+    cacheControl: 'public, max-age=300',
+  },
+  access: publicAccess,
+  errors,
+  response: DidConfiguration,
 });
 
 /** What issuance needs to sign: the DID, a verification method and the key behind it. */

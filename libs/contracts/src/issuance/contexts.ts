@@ -2,7 +2,7 @@ import { defineOperation, publicAccess } from '../operation.js';
 
 /**
  * The platform's own JSON-LD context, at `CONTEXT_URL`: it never changes, so that a credential reads the same for ever
- * (decision 20). `application/ld+json`.
+ * (decision 20).
  */
 export const retrieveContext = defineOperation({
   name: 'issuance.retrieve-context',
@@ -13,6 +13,7 @@ export const retrieveContext = defineOperation({
     success: 200,
     hosts: ['contexts'],
     cacheControl: 'public, max-age=31536000, immutable',
+    mediaType: 'application/ld+json',
   },
   access: publicAccess,
   errors: 'tenant',

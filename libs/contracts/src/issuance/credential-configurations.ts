@@ -112,6 +112,10 @@ export class JwtVcConfigurationRequest {
   @IsOptional() claimSourceId?: unknown;
 }
 
+/** Proofs of `ldp_vc`; each means a version of the data model. */
+export type ProofType = 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
+const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2018'];
+
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   /** JSON-LD contexts appended to the ones every credential carries; fetched once, at creation. */
   @IsOptional()
@@ -121,10 +125,10 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   @Matches(/^\S{1,1024}$/, { each: true, message: 'must have 1 to 1024 characters and no white space' })
   contexts?: string[];
 
-  /** Default `eddsa-rdfc-2022` (VCDM 2.0). */
+  /** Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other. */
   @IsOptional()
-  @IsIn(['eddsa-rdfc-2022'], { message: 'must be one of: eddsa-rdfc-2022' })
-  proofType?: 'eddsa-rdfc-2022';
+  @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
+  proofType?: ProofType;
 }
 
 export class JwtVcConfiguration {
@@ -145,7 +149,7 @@ export class JwtVcConfiguration {
 
 export class WebSemanticConfiguration extends JwtVcConfiguration {
   contexts: string[];
-  proofType: 'eddsa-rdfc-2022';
+  proofType: ProofType;
 }
 
 export class ConfigurationParams {

@@ -2,6 +2,26 @@ import { defineOperation, holderAccess, publicAccess } from '../operation.js';
 
 /** Protocol endpoints: raw requests, parsed in issuance (decision 23). */
 
+/** Form fields of the token endpoint. OID4VCI §6.1 */
+export class HolderTokenRequest {
+  grant_type: 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+  'pre-authorized_code': string;
+  /** The transaction code, when the offer asks for one. */
+  tx_code?: string;
+  /** JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+  authorization_details?: string;
+}
+
+/** OID4VCI §8.2 */
+export class CredentialRequest {
+  /** Exactly one of this and `credential_identifier`. */
+  credential_configuration_id?: string;
+  /** Required when the token response returned credential identifiers. */
+  credential_identifier?: string;
+  /** `jwt`: 1 to 10 key proofs (Appendix F.1). */
+  proofs: { jwt: string[] };
+}
+
 export class AccessTokenResponse {
   access_token: string;
   token_type: 'Bearer';
@@ -28,7 +48,13 @@ const category = 'openid';
 export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
   summary: 'Token endpoint (pre-authorized code grant)',
-  http: { method: 'POST', path: '/v1/oauth/token', success: 200, body: 'raw' },
+  http: {
+    method: 'POST',
+    path: '/v1/oauth/token',
+    success: 200,
+    body: 'raw',
+    accepts: { 'application/x-www-form-urlencoded': HolderTokenRequest },
+  },
   access: holderAccess,
   analytics: { prefix: 'OPENID_TOKEN', category, recordedBy: 'service' },
   errors: 'oauth',
@@ -50,7 +76,13 @@ export const issueNonce = defineOperation({
 export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
   summary: 'Credential endpoint (OID4VCI section 8)',
-  http: { method: 'POST', path: '/v1/openid/credential', success: 200, body: 'raw' },
+  http: {
+    method: 'POST',
+    path: '/v1/openid/credential',
+    success: 200,
+    body: 'raw',
+    accepts: { 'application/json': CredentialRequest },
+  },
   access: holderAccess,
   analytics: { prefix: 'OPENID_CREDENTIAL', category, recordedBy: 'service' },
   errors: 'oauth',

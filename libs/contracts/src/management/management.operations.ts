@@ -1,9 +1,9 @@
-import { Allow, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { Allow, IsBoolean, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
-import { ClientId, Name, Roles, Uuid } from '../validators.js';
+import { ClientId, Email, Name, Roles, Uuid } from '../validators.js';
 
 export class Region {
   id: string;
@@ -229,6 +229,169 @@ export const deleteClient = defineOperation({
   errorStatuses: [400, 401, 403, 404, 503],
 });
 
+export class PricingPlan {
+  type: string;
+  /** Absent: no end. */
+  endDate?: string;
+}
+
+/** The person who calls. */
+export class UserInformation {
+  id: string;
+  /** Empty while no provider has vouched for one. */
+  email: string;
+  name: string;
+  pricingPlan: PricingPlan;
+  /** `Active` */
+  status: string;
+}
+
+export class UpdateUserInformationRequest {
+  @Name() name: string;
+}
+
+export const retrieveUserInformation = defineOperation({
+  name: 'management.retrieve-user-information',
+  summary: 'Retrieve user information of the caller',
+  http: { method: 'GET', path: '/v1/userinfo', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'USER_USERINFO_RETRIEVE', category: 'user' },
+  errors: 'management',
+  response: UserInformation,
+  errorStatuses: [401, 403],
+});
+
+export const updateUserInformation = defineOperation({
+  name: 'management.update-user-information',
+  summary: 'Update user information of the caller',
+  http: { method: 'PUT', path: '/v1/userinfo', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'USER_USERINFO_UPDATE', category: 'user' },
+  errors: 'management',
+  body: UpdateUserInformationRequest,
+  response: UserInformation,
+  errorStatuses: [400, 401, 403],
+});
+
+/** Derived on read: an invitation that was not accepted in time is `Expired` (facts 1). */
+export type MemberStatus = 'Active' | 'Pending' | 'Expired';
+
+export class InviteMemberRequest {
+  @Email() email: string;
+  @Roles() roles: Role[];
+}
+
+export class InvitationResult {
+  userId: string;
+  status: MemberStatus;
+  inviteExpiresAt: string;
+}
+
+export class Member {
+  /** The user's id. */
+  id: string;
+  email: string;
+  name: string;
+  status: MemberStatus;
+  roles: Role[];
+  /** Absent for who was never invited: the person who made the tenant. */
+  inviteExpiresAt?: string;
+}
+
+export class MemberParams extends TenantParams {
+  @Uuid() userId: string;
+}
+
+export class UpdateMembershipRequest {
+  @Roles() roles: Role[];
+}
+
+export class MembershipUpdate {
+  userId: string;
+  tenantId: string;
+  roles: Role[];
+}
+
+export const inviteMember = defineOperation({
+  name: 'management.invite-member',
+  summary: 'Invite a tenant member',
+  http: { method: 'POST', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_CREATE', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: TenantParams,
+  body: InviteMemberRequest,
+  response: InvitationResult,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const listMembers = defineOperation({
+  name: 'management.list-members',
+  summary: 'Retrieve tenant members',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/members', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: TenantParams,
+  query: PageQuery,
+  response: [Member],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const retrieveMember = defineOperation({
+  name: 'management.retrieve-member',
+  summary: 'Retrieve a tenant member',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/members/:userId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_RETRIEVE', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  response: Member,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const updateMembership = defineOperation({
+  name: 'management.update-membership',
+  summary: 'Update a tenant membership',
+  http: { method: 'PUT', path: '/v1/tenants/:tenantId/memberships/:userId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBERSHIP_UPDATE', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  body: UpdateMembershipRequest,
+  response: MembershipUpdate,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const deleteMembership = defineOperation({
+  name: 'management.delete-membership',
+  summary: 'Delete a tenant membership; its rights end at once',
+  http: { method: 'DELETE', path: '/v1/tenants/:tenantId/memberships/:userId', success: 204, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBERSHIP_DELETE', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export class AcceptInvitationRequest {
+  /** From the link of the e-mail. */
+  @IsString({ message: 'must be a string' }) @Length(1, 300, { message: 'Invalid value' }) token: string;
+}
+
+export const acceptInvitation = defineOperation({
+  name: 'management.accept-invitation',
+  summary: 'Accept an invitation as the person who calls',
+  http: { method: 'POST', path: '/v1/invitations/accept', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_ACCEPT', category: 'tenant-member' },
+  errors: 'management',
+  body: AcceptInvitationRequest,
+  response: MembershipUpdate,
+  secrets: ['token'],
+  errorStatuses: [400, 401, 403],
+});
+
 /** What the gateway's directory asks on a miss (decision 4). */
 export class LookUpTenantRequest {
   /** Canonical host, or a tenant id. */
@@ -274,4 +437,25 @@ export const lookUpManagementClient = defineOperation({
   errors: 'tenant',
   body: LookUpManagementClientRequest,
   response: ManagementClientAnswer,
+});
+
+/** A person as an OpenID provider tells of them in an access token that the gateway has verified. */
+export class AdmitUserRequest {
+  @IsString() @Length(1, 2000) issuer: string;
+  @IsString() @Length(1, 1000) subject: string;
+  @IsOptional() @IsString() @MaxLength(1000) email?: string;
+  @IsOptional() @IsBoolean() emailVerified?: boolean;
+  @IsOptional() @IsString() @MaxLength(1000) name?: string;
+}
+export class AdmittedUser {
+  userId: string;
+}
+export const admitUser = defineOperation({
+  name: 'management.admit-user',
+  summary: 'Map a person of an OpenID provider to a user, who is registered at the first sight',
+  access: calledBy('gateway'),
+  kind: 'command',
+  errors: 'tenant',
+  body: AdmitUserRequest,
+  response: AdmittedUser,
 });

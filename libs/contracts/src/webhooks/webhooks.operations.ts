@@ -1,10 +1,23 @@
+import { Transform } from 'class-transformer';
 import { ArrayNotEmpty, ArrayUnique, IsArray, IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { Uuid } from '../validators.js';
+import { TOLD_EVENTS, type ToldEventName } from './told-events.js';
 
-export const WEBHOOK_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
+export type CredentialEvent = (typeof CREDENTIAL_EVENTS)[number];
+export const isCredentialEvent = (name: WebhookEventType): name is CredentialEvent =>
+  (CREDENTIAL_EVENTS as readonly string[]).includes(name);
+
+export type WebhookEvent = CredentialEvent | ToldEventName;
+export const WEBHOOK_EVENTS: readonly WebhookEvent[] = [
+  ...CREDENTIAL_EVENTS,
+  ...(Object.keys(TOLD_EVENTS) as ToldEventName[]),
+];
+/** Sent when somebody asks for it, to a webhook whatever it subscribed to. */
+export const TEST_EVENT = 'WebhookTested';
+export type WebhookEventType = WebhookEvent | typeof TEST_EVENT;
 
 export class WebhookRequest {
   @IsArray({ message: 'must be an array' })
@@ -18,8 +31,11 @@ export class WebhookRequest {
   @MaxLength(2048, { message: 'must have at most 2048 characters' })
   url: string;
 
-  /** Default false; on update absent keeps the current value. */
-  @IsOptional() @IsBoolean({ message: 'must be a boolean' }) disabled?: boolean;
+  /** Default false; on update absent, or null, keeps the current value. */
+  @Transform(({ value }: { value: unknown }) => value ?? undefined)
+  @IsOptional()
+  @IsBoolean({ message: 'must be a boolean' })
+  disabled?: boolean;
 }
 
 export class Webhook {
@@ -33,9 +49,58 @@ export class WebhookParams {
   @Uuid() webhookId: string;
 }
 
+/** What a delivery tells of: `event` in its body, without the payload. */
+export class WebhookEventReference {
+  /** Constant over all deliveries of the event. */
+  id: string;
+  type: WebhookEventType;
+  timestamp: string;
+}
+
+export class WebhookDelivery {
+  webhookId: string;
+  event: WebhookEventReference;
+}
+
+/** A request that went to a webhook's URL. */
+export class WebhookAttempt extends WebhookDelivery {
+  /** As in the body of the delivery. */
+  deliveryId: string;
+  /** From 1; begins again when the event is redelivered. */
+  attempt: number;
+  status: 'Started' | 'Delivered' | 'Failed';
+  /** What the target answered, if it did. */
+  httpStatus?: number;
+  /** Why there was no answer, in one word: `timeout`, `ECONNREFUSED`, `target-refused`, `interrupted` and so on. */
+  error?: string;
+  startedAt: string;
+  endedAt?: string;
+  /** Absent when there will be none. */
+  nextAttemptAt?: string;
+  /** Why the attempt that was to follow never came. */
+  cancelled?: 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
+}
+
+export class WebhookAttemptParams extends WebhookParams {
+  @Uuid() deliveryId: string;
+}
+
 export class WebhookKeySet {
   /** `kty` OKP, `crv` Ed25519, `use` sig, `kid`, `x`. */
   keys: Record<string, unknown>[];
+}
+
+export class PreviousWebhookKey {
+  kid: string;
+  /** In the key set until then; its last signature is much older. */
+  publishedUntil: string;
+}
+
+export class WebhookKeyRotation {
+  /** Of the new key, in the key set from now on. */
+  kid: string;
+  signsFrom: string;
+  previous: PreviousWebhookKey;
 }
 
 const errors = 'tenant' as const;
@@ -99,6 +164,59 @@ export const deleteWebhook = defineOperation({
   errors,
   params: WebhookParams,
   errorStatuses: [400, 401, 403, 404],
+});
+
+export const testWebhook = defineOperation({
+  name: 'webhooks.test-webhook',
+  summary: 'Send a test event to a webhook',
+  http: { method: 'POST', path: '/v1/webhooks/:webhookId/test', success: 202, body: 'none' },
+  access: requires('webhooks:update'),
+  analytics: { prefix: 'WEBHOOK_TEST', category },
+  errors,
+  params: WebhookParams,
+  response: WebhookDelivery,
+  errorStatuses: [400, 401, 403, 404, 409],
+});
+
+export const listWebhookAttempts = defineOperation({
+  name: 'webhooks.list-attempts',
+  summary: 'Retrieve the attempts of the last 30 days to deliver to a webhook, newest first',
+  http: { method: 'GET', path: '/v1/webhooks/:webhookId/attempts', success: 200 },
+  access: requires('webhooks:read'),
+  analytics: { prefix: 'WEBHOOK_ATTEMPT_RETRIEVE_LIST', category },
+  errors,
+  params: WebhookParams,
+  query: PageQuery,
+  response: [WebhookAttempt],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const redeliverWebhookAttempt = defineOperation({
+  name: 'webhooks.redeliver-attempt',
+  summary: 'Deliver the event of an attempt again, while its body is kept',
+  http: {
+    method: 'POST',
+    path: '/v1/webhooks/:webhookId/attempts/:deliveryId/redeliver',
+    success: 202,
+    body: 'none',
+  },
+  access: requires('webhooks:update'),
+  analytics: { prefix: 'WEBHOOK_ATTEMPT_REDELIVER', category },
+  errors,
+  params: WebhookAttemptParams,
+  response: WebhookDelivery,
+  errorStatuses: [400, 401, 403, 404, 409],
+});
+
+export const rotateWebhookKeys = defineOperation({
+  name: 'webhooks.rotate-keys',
+  summary: 'Replace the key that signs webhooks; the old one stays published for its overlap',
+  http: { method: 'POST', path: '/v1/webhooks/jwks/rotate', success: 200, body: 'none' },
+  access: requires('webhooks:update'),
+  analytics: { prefix: 'WEBHOOK_KEY_ROTATE', category },
+  errors,
+  response: WebhookKeyRotation,
+  errorStatuses: [401, 403, 404],
 });
 
 export const retrieveWebhookKeys = defineOperation({

@@ -98,7 +98,8 @@ export class Cluster implements RunningPlatform {
       const starting = Object.entries({ ...REPLICAS, ...options.replicas }).flatMap(([service, count]) =>
         Array.from({ length: count }, (_, n) => cluster.add(service, count > 1 ? `${service}-${n + 1}` : service)),
       );
-      await Promise.all(starting);
+      // All of them have started or have ended before what is there can be stopped.
+      for (const outcome of await Promise.allSettled(starting)) if (outcome.status === 'rejected') throw outcome.reason;
       return cluster;
     } catch (error) {
       await cluster.stop();

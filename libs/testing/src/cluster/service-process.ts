@@ -44,12 +44,18 @@ export class ServiceProcess {
     readonly adminPort: number,
   ) {}
 
-  /** Ready when it resolves. */
+  /** Ready when it resolves; not there when it rejects. */
   static async start(options: ServiceProcessOptions): Promise<ServiceProcess> {
     const port = await freePort();
     const process = new ServiceProcess(options, port, options.service === 'gateway' ? await freePort() : port);
-    await process.restart();
-    return process;
+    try {
+      await process.restart();
+      return process;
+    } catch (error) {
+      // Nobody else knows of it.
+      await process.end('SIGKILL');
+      throw error;
+    }
   }
 
   get name(): string {

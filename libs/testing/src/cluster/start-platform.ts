@@ -12,4 +12,6 @@ export const PLATFORM_START_MS = 180_000;
 export const startPlatform = async (
   options: Pick<PlatformProcessOptions, 'env' | 'startTimeoutMs'> = {},
 ): Promise<RunningPlatform> =>
-  platformMode() === 'cluster' ? Cluster.start({ env: options.env ?? {} }) : startPlatformProcess(options);
+  platformMode() === 'cluster'
+    ? Cluster.start({ env: options.env ?? {} })
+    : startPlatformProcess({ startTimeoutMs: PLATFORM_START_MS - 30_000, ...options });

@@ -5,6 +5,7 @@ import * as vc from '@digitalbazaar/vc';
 import { encodeDidKey, encodeMultikey, type PublicJwk, type Signer } from '@attestry/keys';
 import type { Streams } from '@attestry/event-store';
 import { parseConfig } from '@attestry/service-kit';
+import { verifyEd25519Signature2018 } from '@attestry/testing';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { CredentialToIssue } from './format.js';
@@ -136,5 +137,66 @@ describe('ldp_vc', () => {
     ['an id that is no IRI', { about: { id: 'x y' } }],
   ])('denies claims that are not data: %s', async (_, claims) => {
     await expect(format.encode(credential(claims))).rejects.toMatchObject({ code: 'credential_request_denied' });
+  });
+});
+
+describe('ldp_vc with Ed25519Signature2018', () => {
+  const old: ActiveConfiguration = {
+    ...configuration,
+    id: 'c2',
+    content: { ...configuration.content, proofType: 'Ed25519Signature2018' },
+  };
+  const encode = (claims: Record<string, unknown>) => format.encode({ ...credential(claims), configuration: old });
+  const check = (signed: Record<string, unknown>) => verifyEd25519Signature2018(signed, {}, documentLoader);
+
+  it.each<[string, Record<string, unknown>]>([
+    ['plain claims', { givenName: 'Ada', level: 3, passed: true, share: 0.5 }],
+    ['claims of claims', { address: { city: 'London', lines: ['a', 'b'] }, marks: [{ of: 'x', is: 1 }] }],
+    ['names that the data model knows', { name: 'Ada', issuer: 'x', title: 'é "quoted" \\ \n line' }],
+    ['no claims', {}],
+  ])('is verified by an independent library: %s', async (_, claims) => {
+    const signed = await encode(claims);
+    await check(signed);
+    const forged = { ...signed, credentialSubject: { ...claims, id: 'did:example:other' } };
+    await expect(check(forged)).rejects.toThrow('does not verify');
+  });
+
+  it('has the members of VCDM 1.1', async () => {
+    const { proof, ...document } = await encode({ givenName: 'Ada' });
+    expect(document).toEqual({
+      '@context': ['https://www.w3.org/2018/credentials/v1', config.contextUrl],
+      id: 'urn:uuid:11111111-1111-4111-8111-111111111111',
+      type: ['VerifiableCredential', 'Course', 'Award'],
+      issuer: { id: did, name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
+      issuanceDate: '2020-05-01T10:00:00Z',
+      expirationDate: '2120-05-01T10:00:00Z',
+      name: 'Course',
+      description: 'What was learned',
+      credentialBranding: { backgroundColor: '#a1b2c3' },
+      credentialSubject: { id: 'did:example:holder', givenName: 'Ada' },
+    });
+    expect(proof).toEqual({
+      type: 'Ed25519Signature2018',
+      created: '2020-05-01T10:00:00Z',
+      verificationMethod,
+      proofPurpose: 'assertionMethod',
+      jws: expect.stringMatching(/^[\w-]+\.\.[\w-]{86}$/) as string,
+    });
+  });
+
+  it('says so in the metadata', () => {
+    expect(format.signingAlgorithms(old)).toEqual(['Ed25519Signature2018']);
+    expect(format.signingAlgorithms(configuration)).toEqual(['eddsa-rdfc-2022']);
+    expect(format.typeMember(old)).toMatchObject({
+      credential_definition: { '@context': ['https://www.w3.org/2018/credentials/v1', config.contextUrl] },
+    });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a keyword', { about: { '@id': 'http://x' } }],
+    ['an id that is no IRI', { about: { id: 'x y' } }],
+    ['a proof of its own', { proof: 'y' }],
+  ])('denies claims that are not data: %s', async (_, claims) => {
+    await expect(encode(claims)).rejects.toMatchObject({ code: 'credential_request_denied' });
   });
 });

@@ -1,20 +1,20 @@
-import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { base58 } from '@scure/base';
-import jsonld from 'jsonld';
 import { LRUCache } from 'lru-cache';
 import { oauthError } from '@attestry/contracts';
+import {
+  canonicalHash,
+  ED25519_SIGNATURE_2018,
+  isJsonLdFault,
+  signEd25519Signature2018,
+  type DocumentLoader,
+} from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
+import { baseContextOf } from '../../contexts/base-context.js';
 import { ContextLoader } from '../../contexts/context-loader.js';
-import type { DocumentLoader } from '../../contexts/json-ld.js';
-import { CREDENTIALS_V2 } from '../../contexts/well-known.js';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { dateTime } from '../validity.js';
 import { describing, typesOf, type CredentialToIssue, type Format } from './format.js';
-
-interface Canonize {
-  canonize(document: object, options: object): Promise<string>;
-}
 
 const CRYPTOSUITE = 'eddsa-rdfc-2022';
 
@@ -25,7 +25,7 @@ const hasKeyword = (value: unknown): boolean =>
   value !== null &&
   Object.entries(value).some(([name, inner]) => (!Array.isArray(value) && KEYWORD.test(name)) || hasKeyword(inner));
 
-/** W3C VCDM 2.0 with a Data Integrity proof (VC-DI-EDDSA §3.2), OID4VCI Appendix A.1.2. */
+/** W3C VCDM 2.0 with a Data Integrity proof (VC-DI-EDDSA §3.2) or VCDM 1.1 with Ed25519Signature2018, OID4VCI Appendix A.1.2. */
 @Injectable()
 export class LdpVc implements Format {
   readonly format = 'ldp_vc';
@@ -39,18 +39,24 @@ export class LdpVc implements Format {
   ) {}
 
   async encode(credential: CredentialToIssue): Promise<Record<string, unknown>> {
-    const { configuration, signer, claims, holderDid, validFrom, validUntil } = credential;
-    if (hasKeyword(claims)) throw denied('a claim holds a JSON-LD keyword');
-    const document = {
-      '@context': this.contextsOf(configuration),
-      id: `urn:uuid:${credential.credentialId}`,
-      type: typesOf(configuration),
-      issuer: { ...configuration.content.issuer, id: configuration.issuerKey.did },
+    if (hasKeyword(credential.claims)) throw denied('a claim holds a JSON-LD keyword');
+    try {
+      return await (credential.configuration.content.proofType === ED25519_SIGNATURE_2018
+        ? this.encodeVcdm1(credential)
+        : this.encodeVcdm2(credential));
+    } catch (error) {
+      // The error's own text may hold claim values.
+      if (isJsonLdFault(error)) throw denied('the claims cannot be expressed as linked data');
+      throw error;
+    }
+  }
+
+  private async encodeVcdm2(credential: CredentialToIssue): Promise<Record<string, unknown>> {
+    const { configuration, signer, validFrom, validUntil } = credential;
+    const document = this.documentOf(credential, {
       validFrom: dateTime(validFrom),
       ...(validUntil && { validUntil: dateTime(validUntil) }),
-      ...describing(configuration),
-      credentialSubject: { ...claims, id: holderDid },
-    };
+    });
     const proof = {
       type: 'DataIntegrityProof',
       cryptosuite: CRYPTOSUITE,
@@ -61,11 +67,41 @@ export class LdpVc implements Format {
     const loader = this.contexts.documentLoader(configuration.content.contexts);
     const [proofHash, documentHash] = await Promise.all([
       this.proofHash({ '@context': document['@context'], ...proof }, configuration, loader),
-      hashOf(document, loader),
+      canonicalHash(document, loader),
     ]);
     // §3.2.5: hash of the proof options first, then of the document.
     const signature = signer.sign(Buffer.concat([proofHash, documentHash]));
     return { ...document, proof: { ...proof, proofValue: `z${base58.encode(signature)}` } };
+  }
+
+  private async encodeVcdm1(credential: CredentialToIssue): Promise<Record<string, unknown>> {
+    const { configuration, signer, validFrom, validUntil } = credential;
+    const document = this.documentOf(credential, {
+      issuanceDate: dateTime(validFrom),
+      ...(validUntil && { expirationDate: dateTime(validUntil) }),
+    });
+    const proof = {
+      type: ED25519_SIGNATURE_2018,
+      created: dateTime(validFrom),
+      verificationMethod: configuration.issuerKey.verificationMethod,
+      proofPurpose: 'assertionMethod',
+    } as const;
+    const loader = this.contexts.documentLoader(configuration.content.contexts);
+    const options = this.proofHash({ '@context': document['@context'], ...proof }, configuration, loader);
+    return signEd25519Signature2018(document, proof, (data) => signer.sign(data), loader, options);
+  }
+
+  /** The members that both versions of the data model share, around the dates of one. */
+  private documentOf({ credentialId, configuration, claims, holderDid }: CredentialToIssue, dates: object) {
+    return {
+      '@context': this.contextsOf(configuration),
+      id: `urn:uuid:${credentialId}`,
+      type: typesOf(configuration),
+      issuer: { ...configuration.content.issuer, id: configuration.issuerKey.did },
+      ...dates,
+      ...describing(configuration),
+      credentialSubject: { ...claims, id: holderDid },
+    };
   }
 
   typeMember(configuration: ActiveConfiguration): Record<string, unknown> {
@@ -74,8 +110,8 @@ export class LdpVc implements Format {
     };
   }
 
-  signingAlgorithms(): string[] {
-    return [CRYPTOSUITE];
+  signingAlgorithms({ content }: ActiveConfiguration): string[] {
+    return [content.proofType ?? CRYPTOSUITE];
   }
 
   claimPath(name: string): string[] {
@@ -83,7 +119,7 @@ export class LdpVc implements Format {
   }
 
   private contextsOf({ content }: ActiveConfiguration): string[] {
-    return [CREDENTIALS_V2, this.config.contextUrl, ...content.contexts.map(({ url }) => url)];
+    return [baseContextOf(content), this.config.contextUrl, ...content.contexts.map(({ url }) => url)];
   }
 
   private proofHash(
@@ -93,31 +129,10 @@ export class LdpVc implements Format {
   ): Promise<Buffer> {
     const at = `${id} ${version} ${options.created}`;
     let found = this.proofHashes.get(at);
-    if (!found) this.proofHashes.set(at, (found = hashOf(options, loader)));
+    if (!found) this.proofHashes.set(at, (found = canonicalHash(options, loader)));
     return found;
   }
 }
-
-/** SHA-256 of the RDFC-1.0 form. */
-const hashOf = async (document: object, documentLoader: DocumentLoader): Promise<Buffer> => {
-  let canonical: string;
-  try {
-    canonical = await (jsonld as unknown as Canonize).canonize(document, {
-      documentLoader,
-      safe: true,
-      base: null,
-      // As verifiers do it, or literals with a direction would differ.
-      rdfDirection: 'i18n-datatype',
-      canonizeOptions: { algorithm: 'RDFC-1.0' },
-    });
-  } catch (error) {
-    // Safe mode: a value would be dropped or read as something else. The error's own text may hold claim values.
-    if (error instanceof Error && (error.name.startsWith('jsonld.') || /maximum deep iterations/i.test(error.message)))
-      throw denied('the claims cannot be expressed as linked data');
-    throw error;
-  }
-  return hash('sha256', canonical, 'buffer');
-};
 
 const denied = (description: string) =>
   oauthError('credential_request_denied', description, { check: 'formats/ldp-vc' });

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { AnalyticsEvent, EventFilters, PageOf } from '@attestry/contracts';
+import { KeyVault } from '@attestry/keys';
+import { MessageBus } from '@attestry/messaging';
+import { listCursors } from '@attestry/service-kit';
+import { namedActor } from './event-actors.js';
+import { EventsReadModel } from './events.read-model.js';
+import { LoggedDataKeys } from './logged-data-keys.js';
+import { RecordOperations } from './record-operations/record-operations.js';
+import { selectEvents, type EventRow } from './select-events.js';
+
+/** How long a query waits for what was acknowledged before it came (decision 29). */
+const WAIT_MS = 250;
+
+export interface EventPageRequest {
+  filters: EventFilters;
+  limit: number;
+  cursor: string | undefined;
+  direction: 'asc' | 'desc';
+}
+
+/** Pages of a tenant's events, as they are shown. */
+@Injectable()
+export class EventPages {
+  constructor(
+    private readonly readModel: EventsReadModel,
+    private readonly writer: RecordOperations,
+    private readonly bus: MessageBus,
+    private readonly vault: KeyVault,
+    private readonly keys: LoggedDataKeys,
+  ) {}
+
+  /** Waits for what callers were told of before they asked. */
+  async settled(): Promise<void> {
+    await this.writer.waitFor(await this.bus.head(), WAIT_MS);
+    await this.readModel.running.waitForHead(WAIT_MS);
+  }
+
+  /** `list` is part of the cursor's scope. @throws InvalidCursor */
+  async page(tenantId: string, list: 'list' | 'export', request: EventPageRequest): Promise<PageOf<AnalyticsEvent>> {
+    const { limit, cursor, filters, direction } = request;
+    const codec = listCursors(this.vault, ['analytics', ...(list === 'list' ? [] : [list]), tenantId], 'timestamp');
+    const after = cursor === undefined ? undefined : codec.decode(cursor);
+    const selection = { tenantId, filters, direction, limit: limit + 1, ...(after && { after }) };
+    const rows = await selectEvents(this.readModel.db, selection);
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return {
+      data: await Promise.all(shown.map((row) => this.viewOf(row))),
+      ...(last && { nextCursor: codec.encode({ time: last.time, id: last.sort_key }) }),
+    };
+  }
+
+  private async viewOf(row: EventRow): Promise<AnalyticsEvent> {
+    return {
+      id: row.id,
+      type: row.type,
+      timestamp: row.time,
+      category: row.category,
+      requestId: row.request_id,
+      metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+      data: await this.keys.open(row.tenant_id, row.data),
+      ...namedActor(row.actor),
+    };
+  }
+}

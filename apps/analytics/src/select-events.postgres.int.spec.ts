@@ -1,0 +1,3 @@
+import { onPostgres } from '@attestry/testing';
+
+await onPostgres('events by filter', () => import('./select-events.int.spec.js'));

@@ -1,0 +1,59 @@
+import type { DidKey } from '../did/did.events.js';
+import { domainLinkage, PERIOD_MS, periodOf } from './domain-linkage.js';
+
+const DID = 'did:web:acme.example';
+const ORIGIN = 'https://acme.example';
+const key = (algorithm: DidKey['algorithm'], ...purposes: DidKey['purposes']): DidKey => ({
+  didDocumentKeyId: `${DID}#${algorithm}`,
+  kmsKeyId: `kms-${algorithm}`,
+  algorithm,
+  purposes,
+});
+const registered = Date.parse('2026-03-01T10:00:00.750Z');
+const period = periodOf(new Date(registered));
+const linked = (keys: DidKey[]) => ({ did: DID, registered, keys });
+
+describe('a domain linkage', () => {
+  it('names DID and origin, from its registration to the end of the next period [T24]', () => {
+    const made = domainLinkage(
+      linked([key('P-256', 'assertionMethod'), key('Ed25519', 'assertionMethod')]),
+      ORIGIN,
+      period,
+    );
+    expect(made).toEqual({
+      kmsKeyId: 'kms-Ed25519',
+      verificationMethod: `${DID}#Ed25519`,
+      created: '2026-03-01T10:00:00Z',
+      credential: {
+        '@context': [
+          'https://www.w3.org/2018/credentials/v1',
+          'https://identity.foundation/.well-known/did-configuration/v1',
+        ],
+        type: ['VerifiableCredential', 'DomainLinkageCredential'],
+        issuer: DID,
+        issuanceDate: '2026-03-01T10:00:00Z',
+        expirationDate: new Date((period + 2) * PERIOD_MS).toISOString().replace('.000', ''),
+        credentialSubject: { id: DID, origin: ORIGIN },
+      },
+    });
+  });
+
+  it('is another one in the next period, with at least a period to live all the time', () => {
+    const keys = [key('Ed25519', 'assertionMethod')];
+    const start = (period + 1) * PERIOD_MS;
+    const next = domainLinkage(linked(keys), ORIGIN, period + 1)!;
+    expect(Date.parse(next.created)).toBe(start);
+    for (const moment of [registered, start - 1]) {
+      expect(periodOf(new Date(moment))).toBe(period);
+      const { expirationDate } = domainLinkage(linked(keys), ORIGIN, period)!.credential;
+      expect(Date.parse(expirationDate) - moment).toBeGreaterThan(PERIOD_MS);
+    }
+    expect(periodOf(new Date(start))).toBe(period + 1);
+  });
+
+  it.each<[string, DidKey[]]>([
+    ['only P-256', [key('P-256', 'assertionMethod')]],
+    ['an Ed25519 key that makes no assertions', [key('Ed25519', 'authentication')]],
+    ['no key', []],
+  ])('is not made with %s', (_, keys) => expect(domainLinkage(linked(keys), ORIGIN, period)).toBeUndefined());
+});

@@ -1,0 +1,78 @@
+import { setImmediate } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { DomainLinkageCredential } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { KeyNotFound, KeyVault } from '@attestry/keys';
+import { ED25519_SIGNATURE_2018, signEd25519Signature2018, wellKnownLoader } from '@attestry/linked-data';
+import { CLOCK } from '@attestry/service-kit';
+import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './domain-linkage.js';
+
+/** Signed credentials kept in memory, about 1 KiB each. */
+const KEPT = 10_000;
+
+type Signed = Promise<DomainLinkageCredential | undefined>;
+
+/**
+ * Domain linkage credentials, signed once and kept. Nothing is stored: an Ed25519 signature is a function of key and text, so
+ * another process, or this one after a restart, makes the very same.
+ */
+@Injectable()
+export class LinkageCredentials {
+  private readonly kept = new LRUCache<string, Signed>({ max: KEPT });
+
+  constructor(
+    private readonly vault: KeyVault,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** For each DID and origin, in this order; DIDs without Ed25519 key, or whose key has just been destroyed, are left out. */
+  async entries(
+    tenantId: string,
+    dids: readonly LinkedDid[],
+    origins: readonly string[],
+  ): Promise<DomainLinkageCredential[]> {
+    const period = periodOf(this.clock.now());
+    const entries: DomainLinkageCredential[] = [];
+    for (const did of dids)
+      for (const origin of origins) {
+        const linkage = domainLinkage(did, origin, period);
+        const entry = linkage && (await this.signed(tenantId, linkage));
+        if (entry) entries.push(entry);
+      }
+    return entries;
+  }
+
+  private signed(tenantId: string, linkage: DomainLinkage): Signed {
+    const { origin } = linkage.credential.credentialSubject;
+    const at = [tenantId, linkage.kmsKeyId, linkage.created, origin].join(' ');
+    const known = this.kept.get(at);
+    if (known) return known;
+    const made = this.sign(tenantId, linkage);
+    this.kept.set(at, made);
+    made.then(
+      (entry) => entry ?? this.kept.delete(at),
+      () => this.kept.delete(at),
+    );
+    return made;
+  }
+
+  private async sign(tenantId: string, linkage: DomainLinkage): Signed {
+    const { credential, created, verificationMethod, kmsKeyId } = linkage;
+    try {
+      const signer = await this.vault.signer(tenantId, kmsKeyId);
+      const signed = await signEd25519Signature2018(
+        credential,
+        { type: ED25519_SIGNATURE_2018, created, verificationMethod, proofPurpose: 'assertionMethod' },
+        (data) => signer.sign(data),
+        wellKnownLoader,
+      );
+      // Canonicalisation takes milliseconds of this thread; others get their turn between two.
+      await setImmediate();
+      return signed;
+    } catch (error) {
+      if (error instanceof KeyNotFound) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Resolver, type DIDCache, type DIDDocument, type DIDResolutionResult } from 'did-resolver';
+import { LRUCache } from 'lru-cache';
+import { InvalidKey } from '@attestry/keys';
+import { didJwkDocument, didKeyDocument } from './key-documents.js';
+import { PublishedDocuments } from './published-documents.js';
+
+/** How long a document that was found is believed, milliseconds. */
+const BELIEVED_MS = 60_000;
+/** Bytes of all documents kept, as JSON. */
+const KEPT_BYTES = 16 * 1024 * 1024;
+
+const found = (document: Record<string, unknown>): DIDResolutionResult => ({
+  didResolutionMetadata: { contentType: 'application/did+ld+json' },
+  didDocument: document as unknown as DIDDocument,
+  didDocumentMetadata: {},
+});
+const failed = (error: 'notFound' | 'invalidDid'): DIDResolutionResult => ({
+  didResolutionMetadata: { error },
+  didDocument: null,
+  didDocumentMetadata: {},
+});
+
+/** A method whose document follows from the DID itself. */
+const derived = (documentOf: (did: string) => Record<string, unknown>) => async (did: string) => {
+  try {
+    return found(documentOf(did));
+  } catch (error) {
+    if (error instanceof InvalidKey) return failed('invalidDid');
+    throw error;
+  }
+};
+
+/** Resolves DIDs of others: did:key and did:jwk by themselves, did:web over the network. */
+@Injectable()
+export class DidResolution {
+  private readonly kept = new LRUCache<string, DIDResolutionResult>({ maxSize: KEPT_BYTES, ttl: BELIEVED_MS });
+  private readonly resolver: Resolver;
+
+  constructor(published: PublishedDocuments) {
+    const cache: DIDCache = async ({ did, method }, resolve) => {
+      const known = this.kept.get(did);
+      if (known) return known;
+      const result = await resolve();
+      if (method === 'web' && result.didDocument)
+        this.kept.set(did, result, { size: JSON.stringify(result.didDocument).length });
+      return result;
+    };
+    const web = async (did: string) => {
+      const document = await published.fetch(did);
+      return document ? found(document) : failed('notFound');
+    };
+    this.resolver = new Resolver({ web, key: derived(didKeyDocument), jwk: derived(didJwkDocument) }, { cache });
+  }
+
+  /** `undefined` for what cannot be resolved. */
+  async resolve(did: string): Promise<Record<string, unknown> | undefined> {
+    const { didDocument } = await this.resolver.resolve(did);
+    return didDocument ? (didDocument as unknown as Record<string, unknown>) : undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import {
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  hostFetch,
+  startPlatform,
+  verifyDomainLinkage,
+  PLATFORM_START_MS,
+  type RunningPlatform,
+  type TenantUnderTest,
+} from '@attestry/testing';
+
+let platform: RunningPlatform;
+let tenant: TenantUnderTest;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'linked');
+}, PLATFORM_START_MS);
+afterAll(async () => platform?.stop());
+
+const create = async (method: 'key' | 'web', options: object) =>
+  expectStatus(await tenant.api.dids.create({ method, options }), 201);
+
+describe('domain linkage', () => {
+  it('is public, and verified by a foreign library that resolves the DIDs itself [T24] [T25] [T26] [T58]', async () => {
+    const key = await create('key', { keyType: 'Ed25519' });
+    const web = await create('web', { url: tenant.host });
+    const path = await create('web', { url: `${tenant.host}/departments/one` });
+    for (const name of ['did-configuration', 'did-configuration.json']) {
+      const response = await hostFetch(`${tenant.url}/.well-known/${name}`);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+      const { entries, linked_dids } = (await response.json()) as Record<string, Record<string, unknown>[]>;
+      expect(linked_dids).toEqual(entries);
+      expect(entries!.map(({ issuer }) => issuer)).toEqual([path.did, web.did, key.did]);
+      for (const entry of entries!) await verifyDomainLinkage(entry, new URL(tenant.url).origin);
+    }
+  });
+});

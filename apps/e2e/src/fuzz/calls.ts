@@ -1,0 +1,277 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { JsonSchema, OpenApiDocument } from '@attestry/contracts';
+import type { Parameter, ToldOperation } from './told-operations.js';
+
+/** Something that earlier calls made: the `pick`th of them, counted around. */
+export interface Pick {
+  pick: number;
+}
+export const isPick = (value: unknown): value is Pick => typeof value === 'object' && value !== null && 'pick' in value;
+
+/** A request that is still to be given the ids of things that exist. */
+export interface Call {
+  method: string;
+  /** By name; encoded when it is sent. */
+  params: Record<string, string | Pick>;
+  query: readonly (readonly [string, string])[];
+  credentials: 'right' | 'none' | 'nonsense' | 'foreign' | 'basic';
+  contentType?: string;
+  /** Text as it is, or a value that is sent as the operation's media type. */
+  body?: { text: string } | { value: unknown };
+  /** Put behind the path as it is. */
+  tail: string;
+}
+
+/** Where members get ids of things that exist: the collection whose things they name. */
+const NAMED_THINGS: Record<string, string> = {
+  environmentId: '/v1/environments',
+  userId: '/v1/users',
+  issuerDid: '/v1/dids',
+  credentials: '/v2/credentials/jwt-vc/configurations',
+};
+export const thingsNamedBy = (member: string): string | undefined => NAMED_THINGS[member];
+const pick: Arbitrary<Pick> = fc.record({ pick: fc.nat(1000) });
+
+/** Strings that have broken somebody's server. */
+const HOSTILE = [
+  '',
+  ' ',
+  '\u0000',
+  '\ud800',
+  '\u202e\u0000\ufffe',
+  '__proto__',
+  'constructor',
+  'undefined',
+  'null',
+  '-1',
+  '1e400',
+  '../../etc/passwd',
+  "' OR 1=1 --",
+  '{{7*7}}',
+  '%00%ff',
+  'http://169.254.169.254/',
+  'did:web:',
+  'x'.repeat(9000),
+  '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}'.repeat(40),
+];
+const hostileText = fc.constantFrom(...HOSTILE);
+const hostileValue: Arbitrary<unknown> = fc.oneof(
+  hostileText,
+  fc.constantFrom<unknown>(null, true, -1, 0, 1.5, 1e308, Number.MAX_SAFE_INTEGER + 2, [], {}, [[]], [null], {
+    a: { b: [] },
+  }),
+  fc.constantFrom<unknown>(
+    JSON.parse('{"__proto__":{"x":1}}'),
+    { constructor: { prototype: {} } },
+    { toString: 1, $http: { status: 200 } },
+  ),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+/** Texts that a pattern takes; look-aheads are left to a filter. */
+const matching = (source: string): Arbitrary<string> => {
+  const pattern = new RegExp(source);
+  return fc
+    .stringMatching(new RegExp(source.replaceAll(/\(\?!.*?\)/g, '')), { size: 'small' })
+    .filter((text) => pattern.test(text));
+};
+
+/** Values a schema takes. */
+export class Values {
+  private readonly matching = new Map<string, Arbitrary<string>>();
+
+  constructor(private readonly document: OpenApiDocument) {}
+
+  resolve(schema: JsonSchema): JsonSchema {
+    return schema.$ref ? this.document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
+  }
+
+  of(given: JsonSchema, depth = 0): Arbitrary<unknown> {
+    const schema = this.resolve(given);
+    if (schema.const !== undefined) return fc.constant(schema.const);
+    if (schema.enum) return fc.constantFrom(...schema.enum);
+    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.of(one, depth)));
+    if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => this.of({ ...schema, type }, depth)));
+    switch (schema.type) {
+      case 'string':
+        return this.text(schema);
+      case 'integer':
+      case 'number':
+        return fc.integer({ min: schema.minimum ?? -5, max: schema.maximum ?? 1000 });
+      case 'boolean':
+        return fc.boolean();
+      case 'null':
+        return fc.constant(null);
+      case 'array':
+        return this.list(schema, depth);
+      case 'object':
+        return this.object(schema, depth);
+      default:
+        return fc.jsonValue({ maxDepth: 1 });
+    }
+  }
+
+  private text({ format, pattern, minLength = 0, maxLength = 30 }: JsonSchema): Arbitrary<string> {
+    if (format === 'uuid') return fc.uuid({ version: [1, 4, 5] });
+    if (format === 'date-time')
+      return fc
+        .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
+        .map((it) => it.toISOString());
+    if (pattern !== undefined) {
+      let known = this.matching.get(pattern);
+      if (!known) this.matching.set(pattern, (known = matching(pattern)));
+      return known;
+    }
+    return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, minLength + 30) });
+  }
+
+  private list({ items = {}, minItems = 0, maxItems = 4, uniqueItems }: JsonSchema, depth: number) {
+    const limits = { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, 4)) };
+    const item = this.of(items, depth + 1);
+    return uniqueItems
+      ? fc.uniqueArray(item, { ...limits, selector: (it) => JSON.stringify(it) })
+      : fc.array(item, limits);
+  }
+
+  private object({ properties = {}, required = [], additionalProperties }: JsonSchema, depth: number) {
+    const members = Object.entries(properties).map(
+      ([name, schema]) => [name, this.member(name, schema, depth)] as const,
+    );
+    const named = fc.record(Object.fromEntries(members), { requiredKeys: required });
+    if (typeof additionalProperties !== 'object' || depth > 3) return named;
+    const others = fc.dictionary(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
+      this.of(additionalProperties, depth + 1),
+      {
+        maxKeys: 3,
+      },
+    );
+    return fc.tuple(others, named).map(([more, own]) => ({ ...more, ...own }));
+  }
+
+  private member(name: string, schema: JsonSchema, depth: number): Arbitrary<unknown> {
+    const value = this.of(schema, depth + 1);
+    if (!thingsNamedBy(name)) return value;
+    const known = schema.type === 'array' ? fc.array(pick, { minLength: 1, maxLength: 2 }) : pick;
+    return fc.oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: value });
+  }
+}
+
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+/** Calls of one operation: half of them as the definition says, half of them broken in one way or another. */
+export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Call> => {
+  const { method, parameters, body } = operation;
+  const ofPlace = (place: Parameter['in']) => parameters.filter((it) => it.in === place);
+  const params = fc.record(
+    Object.fromEntries(
+      ofPlace('path').map(({ name, schema }) => [
+        name,
+        fc.oneof({ weight: 6, arbitrary: pick }, { weight: 1, arbitrary: values.of(schema).map(asText) }),
+      ]),
+    ),
+  ) as Arbitrary<Call['params']>;
+  const query = fc
+    .record(Object.fromEntries(ofPlace('query').map(({ name, schema }) => [name, values.of(schema)])), {
+      requiredKeys: ofPlace('query')
+        .filter((it) => it.required)
+        .map(({ name }) => name),
+    })
+    .map((all) =>
+      Object.entries(all).flatMap(([name, value]) =>
+        (Array.isArray(value) ? value : [value]).map((one) => [name, asText(one)] as const),
+      ),
+    );
+  const [type, content] = Object.entries(body ?? {})[0] ?? [];
+  const right = fc.record({
+    method: fc.constant(method),
+    params,
+    query,
+    credentials: fc.constant('right' as const),
+    tail: fc.constant(''),
+    ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.of(content!.schema) }) }),
+  }) as Arbitrary<Call>;
+  const broken = fc.tuple(right, breaks(operation)).map(([call, change]) => change(call));
+  return fc.oneof(right, broken);
+};
+
+/** Ways to break a call. */
+const breaks = ({ parameters, body }: ToldOperation): Arbitrary<(call: Call) => Call> => {
+  const hasPath = parameters.some((it) => it.in === 'path');
+  const valueOf = (call: Call): unknown => (call.body && 'value' in call.body ? call.body.value : {});
+  const ofAll: Arbitrary<(call: Call) => Call>[] = [
+    fc
+      .constantFrom('none', 'nonsense', 'foreign', 'basic' as const)
+      .map((credentials) => (call: Call) => ({ ...call, credentials })),
+    fc
+      .constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD')
+      .map((method) => (call: Call) => ({ ...call, method })),
+    fc
+      .tuple(
+        fc.constantFrom('limit', 'cursor', 'limit[]', '__proto__', 'type', 'x'),
+        fc.oneof(hostileText, fc.string({ maxLength: 20 })),
+      )
+      .map((one) => (call: Call) => ({ ...call, query: [...call.query, one] })),
+    fc
+      .constantFrom('/', '/x', '//', '%', '%zz', '%00', ';a=b', '?%', '?=&&', '?limit=1&limit=2', '#x')
+      .map((tail) => (call: Call) => ({ ...call, tail })),
+  ];
+  if (hasPath)
+    ofAll.push(
+      fc.tuple(fc.nat(5), fc.oneof(hostileText, fc.string({ maxLength: 40 }))).map(([index, text]) => (call: Call) => {
+        const names = Object.keys(call.params);
+        return { ...call, params: { ...call.params, [names[index % names.length]!]: text } };
+      }),
+    );
+  if (!body) {
+    ofAll.push(
+      fc
+        .tuple(fc.constantFrom('application/json', 'text/plain', ''), fc.constantFrom('{}', '[]', '{', ''))
+        .map(([contentType, text]) => (call: Call) => ({ ...call, contentType, body: { text } })),
+    );
+    return fc.oneof(...ofAll);
+  }
+  const ofBodies: Arbitrary<(call: Call) => Call>[] = [
+    hostileValue.map((value) => (call: Call) => ({ ...call, body: { value } })),
+    // One member less, one with another value, one more.
+    fc.tuple(fc.nat(30), fc.option(hostileValue, { nil: undefined })).map(([index, value]) => (call: Call) => {
+      const members = Object.entries((valueOf(call) ?? {}) as object);
+      if (members.length === 0) return { ...call, body: { value: { x: value ?? null } } };
+      const [name] = members[index % members.length]!;
+      const rest = Object.fromEntries(members.filter(([other]) => other !== name));
+      return { ...call, body: { value: value === undefined ? rest : { ...rest, [name]: value } } };
+    }),
+    fc
+      .tuple(fc.constantFrom('x', '__proto__', '$http', 'id', 'tenantId'), hostileValue)
+      .map(([name, value]) => (call: Call) => ({
+        ...call,
+        body: {
+          value: Object.fromEntries([...Object.entries((valueOf(call) ?? {}) as object), [name, value]]) as unknown,
+        },
+      })),
+    fc
+      .constantFrom(
+        '',
+        '{',
+        '{"a":1e999}',
+        '[1,',
+        '"\\ud800"',
+        '{"a":"\\udfff"}',
+        '\u0000',
+        '['.repeat(5000),
+        `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`,
+      )
+      .map((text) => (call: Call) => ({ ...call, body: { text } })),
+    fc
+      .constantFrom(
+        'text/plain',
+        'application/xml',
+        'application/json; charset=utf-16',
+        'application/x-www-form-urlencoded',
+        'x',
+        '',
+      )
+      .map((contentType) => (call: Call) => ({ ...call, contentType })),
+  ];
+  return fc.oneof(...ofAll, ...ofBodies, ...ofBodies);
+};

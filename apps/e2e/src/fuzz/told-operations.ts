@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonSchema, OpenApiDocument } from '@attestry/contracts';
+import { repository } from '@attestry/testing';
+
+export type ApiName = 'management' | 'tenant';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query';
+  required: boolean;
+  schema: JsonSchema;
+}
+
+interface Content {
+  [mediaType: string]: { schema: JsonSchema };
+}
+
+export interface Response {
+  $ref?: string;
+  headers: Record<string, unknown>;
+  content?: Content;
+}
+
+/** An operation as an interface definition tells it. */
+export interface ToldOperation {
+  api: ApiName;
+  /** `createDid` */
+  id: string;
+  method: string;
+  /** `/v1/dids/{id}` */
+  path: string;
+  /** JSON pointer to it. */
+  pointer: string;
+  security: readonly Record<string, unknown>[];
+  parameters: readonly Parameter[];
+  body?: Content;
+  responses: Record<string, Response>;
+}
+
+export const readDefinition = (api: ApiName): OpenApiDocument =>
+  JSON.parse(readFileSync(join(repository, `docs/reference/openapi-${api}.json`), 'utf8')) as OpenApiDocument;
+
+const escaped = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
+
+export const toldOperations = (api: ApiName, { paths }: OpenApiDocument): ToldOperation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, told]) => {
+      const { operationId, security, parameters, requestBody, responses } = told as unknown as {
+        operationId: string;
+        security: ToldOperation['security'];
+        parameters?: Parameter[];
+        requestBody?: { content: Content };
+        responses: ToldOperation['responses'];
+      };
+      return {
+        api,
+        id: operationId,
+        method: method.toUpperCase(),
+        path,
+        pointer: `/paths/${escaped(path)}/${method}`,
+        security,
+        parameters: parameters ?? [],
+        ...(requestBody && { body: requestBody.content }),
+        responses,
+      };
+    }),
+  );
+
+/** How a path looks that fits a template. */
+export const patternOf = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .split(/(\{\w+\})/)
+      .map((part) => {
+        // Only the prefix of a document's path may have slashes in it.
+        if (part === '{path}') return '.*';
+        return part.startsWith('{') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+      })
+      .join('')}$`,
+  );

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { INTERFACE_VERSION, OPERATIONS, type OpenApiDocument } from '@attestry/contracts';
+import {
+  ApiClient,
+  connectManagement,
+  createTenantUnderTest,
+  PLATFORM_START_MS,
+  repository,
+  startPlatform,
+  type RunningPlatform,
+} from '@attestry/testing';
+
+let platform: RunningPlatform;
+/** Base address of the host that serves each definition. */
+let hosts: Record<'management' | 'tenant', string>;
+beforeAll(async () => {
+  platform = await startPlatform();
+  const management = await connectManagement(platform);
+  const tenant = await createTenantUnderTest(platform, management, 'interface');
+  hosts = { management: platform.ready.management, tenant: tenant.url };
+}, PLATFORM_START_MS);
+afterAll(async () => platform?.stop());
+
+const both = [['management'], ['tenant']] as const;
+const kept = (name: string) => readFileSync(join(repository, `docs/reference/openapi-${name}.json`), 'utf8');
+
+describe.each(both)('the interface definition of the %s API', (name) => {
+  it('is served at its host as it is kept in the reference [T69]', async () => {
+    const answer = await new ApiClient(hosts[name]).request<OpenApiDocument>('GET', '/openapi.json');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(answer.body).toEqual(JSON.parse(kept(name)));
+    expect(answer.body.openapi).toMatch(/^3\.1\./);
+    expect(answer.body.info['version']).toMatch(/^v\d+\.\d+\.\d+$/);
+  });
+
+  it('answers HEAD, and 304 to who has it; nothing else', async () => {
+    const client = new ApiClient(hosts[name]);
+    const head = await client.request('HEAD', '/openapi.json');
+    expect([head.status, head.text]).toEqual([200, '']);
+    const headers = { 'if-none-match': head.headers.get('etag')! };
+    expect((await client.request('GET', '/openapi.json', { headers })).status).toBe(304);
+    const posted = await client.request('POST', '/openapi.json', { body: {} });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('is shown at /docs by a page that takes nothing from elsewhere and runs nothing inline', async () => {
+    const client = new ApiClient(hosts[name]);
+    const { status, text, headers } = await client.request('GET', '/docs');
+    expect(status).toBe(200);
+    expect(headers.get('content-security-policy')).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self';",
+    );
+    expect(text).not.toMatch(/<style|\son\w+=|style=|<script(?! src=)/);
+    const parts = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
+    expect(parts.length).toBeGreaterThan(3);
+    for (const path of parts) {
+      expect(path).toMatch(/^\/[^/]/);
+      const part = await client.request('GET', path);
+      expect([path, part.status, part.headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff']);
+    }
+    expect((await client.request('GET', '/docs/../../package.json')).status).toBe(404);
+    expect((await client.request('GET', '/docs/package.json')).status).toBe(404);
+  });
+});
+
+it('other hosts serve no definition', async () => {
+  for (const host of [platform.ready.auth, platform.tenantUrl('contexts'), platform.tenantUrl('nobody')])
+    for (const path of ['/openapi.json', '/docs'])
+      expect((await new ApiClient(host).request('GET', path)).status).toBe(404);
+});
+
+it('together they tell every operation over HTTP, once', () => {
+  const told = both.flatMap(([name]) =>
+    Object.entries((JSON.parse(kept(name)) as OpenApiDocument).paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    ),
+  );
+  const declared = OPERATIONS.flatMap(({ http }) =>
+    http
+      ? [http.path, ...(http.alsoAt ?? [])].map(
+          (path) => `${http.method.toLowerCase()} ${path.replace(/^\*/, '/{path}').replaceAll(/:(\w+)/g, '{$1}')}`,
+        )
+      : [],
+  );
+  expect(told.sort()).toEqual(declared.sort());
+});
+
+it('the changelog tells each version, the newest first [T71]', () => {
+  const changelog = readFileSync(join(repository, 'docs/reference/changelog.md'), 'utf8');
+  const [newest] = [...changelog.matchAll(/^## (v\S+)$/gm)].map(([, version]) => version);
+  expect(newest).toBe(INTERFACE_VERSION);
+});

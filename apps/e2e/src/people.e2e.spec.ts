@@ -1,0 +1,158 @@
+import {
+  ApiClient,
+  clientToken,
+  connectManagement,
+  expectStatus,
+  MailReceiver,
+  ManagementApi,
+  OpenIdProvider,
+  PLATFORM_START_MS,
+  startPlatform,
+  TenantApi,
+  waitUntil,
+  type RunningPlatform,
+} from '@attestry/testing';
+
+const AUDIENCE = 'https://management.example';
+
+let provider: OpenIdProvider;
+let mail: MailReceiver;
+let platform: RunningPlatform;
+
+beforeAll(async () => {
+  provider = await OpenIdProvider.start(AUDIENCE);
+  mail = await MailReceiver.start();
+  platform = await startPlatform({
+    startTimeoutMs: PLATFORM_START_MS,
+    env: {
+      MANAGEMENT_OIDC_ISSUER: provider.issuer,
+      MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
+      SMTP_URL: mail.url,
+      INVITATION_URL: 'https://portal.example/join',
+    },
+  });
+}, 2 * PLATFORM_START_MS);
+afterAll(async () => {
+  await platform?.stop();
+  await mail?.stop();
+  await provider?.stop();
+});
+
+const tokensOf = (sub: string, email = `${sub}@people.example`) =>
+  provider.signIn({ sub, email, email_verified: true, name: `${sub} of the provider` });
+const connect = async (sub: string, email?: string) =>
+  new ManagementApi(platform.ready.management, (await tokensOf(sub, email)).access_token);
+
+describe('a person who signs in at the OpenID provider', () => {
+  it('is a user, by the access token and by nothing else', async () => {
+    const { access_token, id_token } = await tokensOf('ada');
+    const ada = new ManagementApi(platform.ready.management, access_token);
+    expect(expectStatus(await ada.user.retrieve(), 200)).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      email: 'ada@people.example',
+      name: 'ada of the provider',
+      pricingPlan: { type: 'Standard' },
+      status: 'Active',
+    });
+    const [head, , signature] = access_token.split('.') as [string, string, string];
+    const forged = [head, id_token.split('.')[1], signature].join('.');
+    for (const token of [id_token, forged, await provider.machineToken(), `${access_token.slice(0, -2)}AA`]) {
+      const answer = await new ManagementApi(platform.ready.management, token).tenants.list();
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
+      expect(answer.body).toMatchObject({ code: 'Unauthorized', type: expect.any(String) });
+    }
+  });
+
+  it('is the same user after the next sign-in, under the name given here', async () => {
+    const grace = await connect('grace');
+    const { id } = expectStatus(await grace.user.update('Rear Admiral Hopper'), 200);
+    const again = await connect('grace');
+    expect(expectStatus(await again.user.retrieve(), 200)).toMatchObject({ id, name: 'Rear Admiral Hopper' });
+  });
+
+  it('has no user information as a machine client: 403', async () => {
+    const machine = await connectManagement(platform);
+    expect((await machine.user.retrieve()).status).toBe(403);
+    expect((await machine.user.update('x')).status).toBe(403);
+  });
+
+  it('reaches no tenant with that token', async () => {
+    const ada = await connect('ada');
+    const environmentId = expectStatus(await ada.environments.list(), 200).data[0]!.id;
+    const made = expectStatus(await ada.tenants.create({ subdomain: 'adas', environmentId }), 201);
+    const url = `${new URL(platform.ready.management).protocol}//${made.subdomain}`;
+    const answer = await new ApiClient(url, ada.client.token).request('GET', '/v1/dids');
+    expect(answer.status).toBe(401);
+    // The tenant's own client does.
+    const own = new TenantApi(url, await clientToken(platform, url, made.client));
+    expectStatus(await own.dids.list(), 200);
+    // And who acted stands in the tenant's trail.
+    const { id } = expectStatus(await ada.user.retrieve(), 200);
+    await waitUntil(
+      async () => {
+        const { data } = expectStatus(await own.analytics.list({ managementUserIds: [id] }), 200);
+        return data.some(({ type }) => type === 'TENANT_CREATE_SUCCESS');
+      },
+      { what: "the person's call in the tenant's trail" },
+    );
+  });
+});
+
+describe('an invitation', () => {
+  it('leads from the mailbox to a membership, and the membership to its end', async () => {
+    const owner = await connect('owner');
+    const environmentId = expectStatus(await owner.environments.list(), 200).data[0]!.id;
+    const { id: tenantId } = expectStatus(await owner.tenants.create({ subdomain: 'inviting', environmentId }), 201);
+    const email = 'guest@people.example';
+    const invited = expectStatus(await owner.members.invite(tenantId, { email, roles: ['admin'] }), 200);
+    expect(invited.status).toBe('Pending');
+
+    const link = await mail.linkTo(email);
+    expect(`${link.origin}${link.pathname}`).toBe('https://portal.example/join');
+    const token = link.searchParams.get('token')!;
+    const guest = await connect('guest');
+    expect((await guest.tenants.retrieve(tenantId)).status).toBe(404);
+    expect(expectStatus(await guest.members.accept(token), 200)).toEqual({
+      userId: invited.userId,
+      tenantId,
+      roles: ['admin'],
+    });
+    expect((await guest.members.accept(token)).status).toBe(400);
+    await waitUntil(async () => expectStatus(await guest.tenants.list(), 200).data.some(({ id }) => id === tenantId), {
+      what: 'the tenant in the list',
+    });
+    expectStatus(await guest.clients.create(tenantId, { name: 'by the guest', roles: ['issuer'] }), 201);
+    expect(expectStatus(await owner.members.retrieve(tenantId, invited.userId), 200)).toMatchObject({
+      email,
+      name: 'guest of the provider',
+      status: 'Active',
+      roles: ['admin'],
+    });
+
+    expect((await owner.members.delete(tenantId, invited.userId)).status).toBe(204);
+    // With the token that was good a moment ago.
+    expect((await guest.tenants.retrieve(tenantId)).status).toBe(404);
+    expect((await guest.clients.create(tenantId, { name: 'too late', roles: ['issuer'] })).status).toBe(404);
+    expect((await guest.user.retrieve()).status).toBe(200);
+  });
+
+  it('by the machine client that made the tenant adds a registered person at once', async () => {
+    const machine = await connectManagement(platform);
+    const environmentId = expectStatus(await machine.environments.list(), 200).data[0]!.id;
+    const { id: tenantId } = expectStatus(
+      await machine.tenants.create({ subdomain: 'made-by-ci', environmentId }),
+      201,
+    );
+    const lin = await connect('lin');
+    const { id: userId } = expectStatus(await lin.user.retrieve(), 200);
+    expect(
+      expectStatus(await machine.members.invite(tenantId, { email: 'LIN@people.example', roles: ['auditor'] }), 200),
+    ).toMatchObject({ userId, status: 'Active' });
+    expect(expectStatus(await lin.tenants.retrieve(tenantId), 200).membership).toEqual({ roles: ['auditor'] });
+    expect((await lin.clients.list(tenantId)).status).toBe(403);
+    expect(mail.to('lin@people.example')).toEqual([]);
+    const log = platform.log();
+    for (const text of ['lin@people.example', 'of the provider', 'guest@people.example'])
+      expect(log).not.toContain(text);
+  });
+});

@@ -1,0 +1,65 @@
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { Outbound } from '@attestry/service-kit';
+
+/** Keys of a provider. */
+export type KeySet = ReturnType<typeof createLocalJWKSet>;
+
+/** A provider's documents are small. */
+const MAX_BYTES = 256 * 1024;
+const TIMEOUT_MS = 5000;
+/** Keys that a provider withdraws are believed no longer than this, milliseconds. */
+const FRESH_MS = 10 * 60_000;
+/** Unknown key ids make the key set be fetched again, but not more often than this, milliseconds. */
+const REFETCH_MS = 5000;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The key set of an OpenID provider, found by discovery (OpenID Connect Discovery 1.0 §4) and kept for some minutes. */
+export class OidcIssuer {
+  private keys: KeySet | undefined;
+  private fetchedAt = -Infinity;
+  private fetching: Promise<KeySet> | undefined;
+
+  constructor(
+    readonly issuer: string,
+    private readonly outbound: Outbound,
+  ) {}
+
+  /**
+   * @param fresh fetched again unless it was just now: the key that is looked for is not in it
+   * @param now milliseconds since the epoch
+   * @throws Error when the provider cannot be reached or answers nonsense; keys known before are used on while they are fresh
+   */
+  async keySet(now: number, deadline: number, fresh = false): Promise<KeySet> {
+    const age = now - this.fetchedAt;
+    if (this.keys && age < (fresh ? REFETCH_MS : FRESH_MS)) return this.keys;
+    this.fetching ??= this.fetch(deadline)
+      .then((keys) => {
+        this.keys = keys;
+        this.fetchedAt = now;
+        return keys;
+      })
+      .finally(() => (this.fetching = undefined));
+    return this.fetching;
+  }
+
+  private async fetch(deadline: number): Promise<KeySet> {
+    const { issuer } = this;
+    const metadata = await this.json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, deadline);
+    // Discovery §4.3: it must be exactly the one that was asked.
+    if (metadata['issuer'] !== issuer) throw new Error(`discovery at ${issuer} names another issuer`);
+    const { jwks_uri: jwksUri } = metadata;
+    if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) throw new Error(`${issuer} has no jwks_uri`);
+    return createLocalJWKSet((await this.json(jwksUri, deadline)) as unknown as JSONWebKeySet);
+  }
+
+  private async json(url: string, deadline: number): Promise<Record<string, unknown>> {
+    const timeoutMs = Math.max(1, Math.min(TIMEOUT_MS, deadline - Date.now()));
+    const { status, body } = await this.outbound.send(url, { timeoutMs, maxBytes: MAX_BYTES });
+    if (status !== 200) throw new Error(`${url} answers ${status}`);
+    const value = JSON.parse(Buffer.from(body).toString('utf8')) as unknown;
+    if (!isRecord(value)) throw new Error(`${url} is no JSON object`);
+    return value;
+  }
+}

@@ -1,0 +1,174 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWK } from 'jose';
+import { createLogger, Outbound, type PlatformConfig } from '@attestry/service-kit';
+import { UserTokenVerifier } from './user-token-verifier.js';
+
+const AUDIENCE = 'http://management.one.example';
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const seconds = () => Math.floor(clock.time / 1000);
+const deadline = () => Date.now() + 20_000;
+
+interface Key {
+  kid: string;
+  privateKey: CryptoKey;
+  jwk: JWK;
+}
+const makeKey = async (kid: string, alg = 'ES256'): Promise<Key> => {
+  const { privateKey, publicKey } = await generateKeyPair(alg);
+  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+};
+
+/** The outside world: a provider's two documents. */
+let server: Server;
+let issuer: string;
+let keys: JWK[];
+let asked: string[];
+let discovery: () => { status: number; body: string };
+let key: Key;
+const outbound = new Outbound(true);
+let verifier: UserTokenVerifier;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request.url!);
+    const { status, body } = request.url === '/jwks' ? { status: 200, body: JSON.stringify({ keys }) } : discovery();
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await outbound.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+beforeEach(async () => {
+  key = await makeKey('one');
+  keys = [key.jwk];
+  asked = [];
+  discovery = () => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) });
+  const config = {
+    managementOidcIssuer: issuer,
+    publicScheme: 'http',
+    managementDomain: 'management.one.example',
+  } as unknown as PlatformConfig;
+  verifier = new UserTokenVerifier(config, outbound, clock, createLogger('silent', {}));
+});
+
+const claims = (over: Record<string, unknown> = {}) => ({
+  iss: issuer,
+  aud: AUDIENCE,
+  sub: 'ada',
+  client_id: 'portal',
+  iat: seconds(),
+  exp: seconds() + 300,
+  jti: 'j',
+  ...over,
+});
+const sign = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, by: Key = key) =>
+  new SignJWT(payload)
+    .setProtectedHeader({ alg: by.jwk.alg!, typ: 'at+jwt', kid: by.kid, ...header })
+    .sign(by.privateKey);
+
+describe('access tokens of the OpenID provider', () => {
+  it('are taken for the person they tell of', async () => {
+    const token = await sign(claims({ email: 'ada@x.example', email_verified: true, name: 'Ada', groups: ['x'] }));
+    expect(verifier.isOurs(token)).toBe(true);
+    const person = {
+      issuer,
+      subject: 'ada',
+      email: 'ada@x.example',
+      emailVerified: true,
+      name: 'Ada',
+    };
+    expect(await verifier.verify(token, deadline())).toEqual(person);
+    expect(await verifier.verify(token, deadline())).toEqual(person);
+    expect(asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
+    const several = await sign(claims({ aud: ['https://else.example', AUDIENCE], email_verified: 'true' }));
+    expect(await verifier.verify(several, deadline())).toEqual({ issuer, subject: 'ada', emailVerified: false });
+    const prefixed = await sign(claims(), { typ: 'application/at+jwt' });
+    expect(await verifier.verify(prefixed, deadline())).toMatchObject({ subject: 'ada' });
+  });
+
+  it('of other issuers are not looked at', async () => {
+    for (const token of [await sign(claims({ iss: 'https://else.example' })), 'nonsense', 'e30.e30.e30'])
+      expect(verifier.isOurs(token)).toBe(false);
+    expect(asked).toEqual([]);
+  });
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['an ID token', { aud: 'portal' }, { typ: 'JWT' }],
+    ['an ID token for this audience', {}, { typ: 'JWT' }],
+    ['no type', {}, { typ: undefined }],
+    ['a logout token', {}, { typ: 'logout+jwt' }],
+    ['another audience', { aud: 'https://else.example' }, {}],
+    ['no audience', { aud: undefined }, {}],
+    ['an expired one', { iat: 1, exp: 2 }, {}],
+    ['one that never expires', { exp: undefined }, {}],
+    ['one of later', { nbf: Math.floor(Date.parse('2026-03-02T10:00:00.000Z') / 1000) }, {}],
+    ['no subject', { sub: undefined }, {}],
+    ['an empty subject', { sub: '' }, {}],
+    ['a subject too long', { sub: 'x'.repeat(256) }, {}],
+    ['a machine', { sub: 'portal' }, {}],
+    ['no client', { client_id: undefined }, {}],
+  ])('are refused: %s', async (_what, over, header) => {
+    expect(await verifier.verify(await sign(claims(over), header), deadline())).toBeUndefined();
+  });
+
+  it('are refused with a signature that is not the provider’s', async () => {
+    const forger = await makeKey('one');
+    expect(await verifier.verify(await sign(claims(), {}, forger), deadline())).toBeUndefined();
+    const unsigned = new UnsecuredJWT(claims()).encode();
+    expect(await verifier.verify(unsigned, deadline())).toBeUndefined();
+    // The public key as a shared secret.
+    const secret = new TextEncoder().encode(JSON.stringify(key.jwk));
+    const confused = await new SignJWT(claims())
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key.kid })
+      .sign(secret);
+    expect(await verifier.verify(confused, deadline())).toBeUndefined();
+  });
+
+  it('end with their time, also when they were verified before', async () => {
+    const token = await sign(claims({ exp: seconds() + 30 }));
+    expect(await verifier.verify(token, deadline())).toBeDefined();
+    clock.time += 40_000;
+    expect(await verifier.verify(token, deadline())).toBeUndefined();
+  });
+
+  it('are verified by a key that is new, and no longer by one that was withdrawn', async () => {
+    const token = await sign(claims({ exp: seconds() + 86_400 }));
+    expect(await verifier.verify(token, deadline())).toBeDefined();
+    const next = await makeKey('two');
+    keys = [next.jwk];
+    clock.time += 6000;
+    expect(await verifier.verify(await sign(claims(), {}, next), deadline())).toBeDefined();
+    clock.time += 61_000;
+    expect(await verifier.verify(token, deadline())).toBeUndefined();
+  });
+
+  it('with unknown keys do not make the provider be asked again and again', async () => {
+    expect(await verifier.verify(await sign(claims()), deadline())).toBeDefined();
+    const stranger = await makeKey('stranger');
+    for (let n = 0; n < 5; n++)
+      expect(await verifier.verify(await sign(claims({ jti: `${n}` }), {}, stranger), deadline())).toBeUndefined();
+    expect(asked.length).toBeLessThanOrEqual(4);
+  });
+
+  it.each([
+    [
+      'another issuer',
+      () => ({ status: 200, body: JSON.stringify({ issuer: 'https://else.example', jwks_uri: 'x' }) }),
+    ],
+    ['no key set', () => ({ status: 200, body: JSON.stringify({ issuer }) })],
+    ['an error', () => ({ status: 500, body: '{}' })],
+    ['no JSON', () => ({ status: 200, body: '<html>' })],
+    ['more than anybody reads', () => ({ status: 200, body: JSON.stringify({ issuer, pad: 'x'.repeat(300_000) }) })],
+    ['a redirect', () => ({ status: 302, body: '' })],
+  ])('cannot be judged when discovery answers %s: 503, never let in', async (_what, answer) => {
+    discovery = answer;
+    await expect(verifier.verify(await sign(claims()), deadline())).rejects.toMatchObject({ kind: 'unavailable' });
+    // And are judged once it is mended.
+    discovery = () => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) });
+    expect(await verifier.verify(await sign(claims()), deadline())).toBeDefined();
+  });
+});

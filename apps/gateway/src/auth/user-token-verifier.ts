@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { unavailable } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { OidcIssuer, type KeySet } from './oidc-issuer.js';
+
+/** A person, as an access token of the operator's provider tells of them. */
+export interface UserToken {
+  issuer: string;
+  subject: string;
+  email?: string;
+  emailVerified: boolean;
+  name?: string;
+}
+
+/** Signatures that only the provider can make: never `none`, never a shared secret. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+/** A verified token is believed without another look at the keys for at most this long, milliseconds. */
+const REMEMBER_MS = 60_000;
+/** How far the provider's clock may be from ours, seconds. */
+const TOLERANCE_SECONDS = 5;
+
+/** OpenID Connect Core 1.0 §2. */
+const MAX_SUBJECT = 255;
+/** Longer ones are nobody's name or address. */
+const isClaim = (value: unknown): value is string => typeof value === 'string' && value.length <= 1000;
+
+/**
+ * Verifies access tokens of the operator's OpenID provider (RFC 9068 §4). Its type tells an access token from an ID token, whose
+ * audience is a client in any case; and `sub` equal to `client_id` is a machine (§2.2), which is no person.
+ */
+@Injectable()
+export class UserTokenVerifier {
+  private readonly verified = new LRUCache<string, { token: UserToken; until: number }>({ max: 20_000 });
+  private readonly provider: OidcIssuer | undefined;
+  private readonly audience: string;
+
+  constructor(
+    config: PlatformConfig,
+    outbound: Outbound,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const { managementOidcIssuer: issuer } = config;
+    this.provider = issuer === undefined ? undefined : new OidcIssuer(issuer, outbound);
+    this.audience = config.managementOidcAudience ?? `${config.publicScheme}://${config.managementDomain}`;
+  }
+
+  /** Whether the token says it is of the provider; nothing else is looked at. */
+  isOurs(token: string): boolean {
+    if (!this.provider) return false;
+    try {
+      return decodeJwt(token).iss === this.provider.issuer;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * `undefined` when it is not a valid access token of a person.
+   * @param deadline of the call that brought it, milliseconds since the epoch
+   * @throws AppError 503 when the provider's keys cannot be had
+   */
+  async verify(token: string, deadline: number): Promise<UserToken | undefined> {
+    const now = this.clock.now().getTime();
+    const key = createHash('sha256').update(token).digest('base64');
+    const known = this.verified.get(key);
+    if (known && known.until > now) return known.token;
+    const payload = await this.check(token, now, deadline);
+    if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
+    if (payload['client_id'] === payload.sub) return undefined;
+    const { email, name } = payload;
+    const user: UserToken = {
+      issuer: payload.iss!,
+      subject: payload.sub,
+      emailVerified: payload['email_verified'] === true,
+      ...(isClaim(email) && { email }),
+      ...(isClaim(name) && { name }),
+    };
+    this.verified.set(key, { token: user, until: Math.min(payload.exp * 1000, now + REMEMBER_MS) });
+    return user;
+  }
+
+  private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
+    for (const fresh of [false, true]) {
+      const keys = await this.keys(now, deadline, fresh);
+      try {
+        const { payload } = await jwtVerify(token, keys, {
+          algorithms: ALGORITHMS,
+          typ: 'at+jwt',
+          issuer: this.provider!.issuer,
+          audience: this.audience,
+          requiredClaims: ['sub', 'exp', 'iat', 'client_id'],
+          clockTolerance: TOLERANCE_SECONDS,
+          currentDate: new Date(now),
+        });
+        return payload;
+      } catch (error) {
+        if (error instanceof errors.JWKSNoMatchingKey) continue;
+        if (error instanceof errors.JOSEError) return undefined;
+        throw error;
+      }
+    }
+    return undefined;
+  }
+
+  private async keys(now: number, deadline: number, fresh: boolean): Promise<KeySet> {
+    try {
+      return await this.provider!.keySet(now, deadline, fresh);
+    } catch (error) {
+      this.logger.error({ error: String(error) }, 'keys of the OpenID provider cannot be had');
+      throw unavailable('Service temporarily unavailable', error);
+    }
+  }
+}

@@ -1,0 +1,342 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  AppError,
+  createDid,
+  createTenant,
+  HTTP_STATUS,
+  issueToken,
+  listDids,
+  listTenants,
+  lookUpManagementClient,
+  lookUpTenant,
+  retrieveTokenKeys,
+  type DirectoryTenant,
+  type ErrorKind,
+  type Operation,
+} from '@attestry/contracts';
+import type { Reply, Serving } from '@attestry/messaging';
+import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { SignJWT } from 'jose';
+import { gatewayParty } from '../gateway.module.js';
+import { Edge } from './edge.js';
+
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const LIMITED = '22222222-2222-4222-8222-222222222222';
+const HOSTS = {
+  tenant: 'acme.example.test',
+  limited: 'limited.example.test',
+  management: 'management.example.test',
+  auth: 'auth.example.test',
+};
+const ISSUER = `http://${HOSTS.auth}`;
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+let folder: string;
+let engines: Engines;
+let app: NestFastifyApplication;
+let server: FastifyInstance;
+const peers: Serving[] = [];
+/** What the service behind an operation answers; a test sets it. */
+let reply: () => Promise<Reply> = async () => ({ ok: true, data: { data: [] } });
+
+const serve = (operation: { subject: string }, answer: (data: { body: never }) => Promise<Reply>) =>
+  peers.push(engines.bus.serve(operation.subject, (data) => answer(data as never)));
+
+/** Ids of clients are nobody else's, in no tenant. */
+const tenants: Record<string, DirectoryTenant> = Object.fromEntries(
+  [
+    { host: HOSTS.tenant, tenantId: TENANT, prefix: '' },
+    { host: HOSTS.limited, tenantId: LIMITED, prefix: 'limited-' },
+  ].map(({ host, tenantId, prefix }) => [
+    host,
+    {
+      tenantId,
+      environmentId: TENANT,
+      host,
+      clients: [
+        { clientId: `${prefix}issuer`, roles: ['issuer'] },
+        { clientId: `${prefix}holder`, roles: ['holder'] },
+      ],
+    },
+  ]),
+);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'attestry-gateway-'));
+  const config = parseConfig({
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
+    BASE_DOMAIN: 'example.test',
+    OPERATION_TIMEOUT_MS: '1500',
+    RATE_LIMIT_CLIENT_TOKEN: '20',
+    RATE_LIMIT_TENANTS: JSON.stringify({ [LIMITED]: { api: 2 } }),
+  });
+  engines = await openEngines(config);
+  serve(lookUpTenant, async ({ body }) => {
+    const tenant = tenants[(body as { host: string }).host];
+    return { ok: true, data: tenant ? { tenant } : {} };
+  });
+  serve(lookUpManagementClient, async () => ({ ok: true, data: { exists: true } }));
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
+  serve(retrieveTokenKeys, async () => ({ ok: true, data: { keys: [jwk] } }));
+  for (const operation of [listDids, listTenants, issueToken]) serve(operation, () => reply());
+  app = await NestFactory.create<NestFastifyApplication>(rootModule([gatewayParty], engines), new FastifyAdapter(), {
+    bodyParser: false,
+    logger: createNestLogger(engines.logger),
+    abortOnError: false,
+  });
+  server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  app.get(Edge).mount(server);
+  await app.init();
+}, 60_000);
+afterAll(async () => {
+  await app?.close();
+  await Promise.all(peers.map((peer) => peer.close()));
+  await engines?.close();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  reply = async () => ({ ok: true, data: { data: [] } });
+});
+
+const token = (clientId: string, host: string) =>
+  new SignJWT({ client_id: clientId })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1' })
+    .setIssuer(ISSUER)
+    .setAudience(`http://${host}`)
+    .setExpirationTime('1h')
+    .sign(privateKey);
+
+interface Api {
+  errors: Operation['errors'];
+  host: string;
+  /** A call that the service answers as `reply` says. */
+  right: Pick<InjectOptions, 'method' | 'url' | 'payload'>;
+  /** Takes a JSON body. */
+  post: string;
+  client?: string;
+}
+const json = { 'content-type': 'application/json' };
+const TOKEN_CALL = {
+  client_id: 'x',
+  client_secret: 'y',
+  audience: `http://${HOSTS.tenant}`,
+  grant_type: 'client_credentials',
+};
+const APIS: [string, Api][] = [
+  [
+    'tenant',
+    {
+      errors: 'tenant',
+      host: HOSTS.tenant,
+      right: { method: 'GET', url: listDids.http!.path },
+      post: createDid.http!.path,
+      client: 'issuer',
+    },
+  ],
+  [
+    'management',
+    {
+      errors: 'management',
+      host: HOSTS.management,
+      right: { method: 'GET', url: listTenants.http!.path },
+      post: createTenant.http!.path,
+      client: 'm1',
+    },
+  ],
+  [
+    'OAuth',
+    {
+      errors: 'oauth',
+      host: HOSTS.auth,
+      right: { method: 'POST', url: issueToken.http!.path, payload: TOKEN_CALL },
+      post: issueToken.http!.path,
+    },
+  ],
+];
+
+const send = async (api: Api, options: InjectOptions, client: string | null | undefined = api.client) => {
+  const headers: Record<string, string> = { host: api.host, ...(options.headers as Record<string, string>) };
+  if (options.payload !== undefined && !headers['content-type']) headers['content-type'] = 'application/json';
+  if (client) headers['authorization'] = `Bearer ${await token(client, api.host)}`;
+  return server.inject({ ...options, headers });
+};
+type Answer = Awaited<ReturnType<typeof send>>;
+
+/** Decision 31, said once more and simply. */
+const expectBody = (errors: Operation['errors'], answer: Answer, code?: string) => {
+  const { statusCode, headers } = answer;
+  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
+    expect(String(headers[name])).toMatch(/^\d+$/);
+  expect(headers['x-request-id']).toMatch(/^[0-9A-Za-z]{22}$/);
+  expect(headers['cache-control']).toBe('no-store');
+  if (errors === 'tenant' && (statusCode === 401 || statusCode === 403)) {
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    expect(answer.body).toBe(statusCode === 401 ? 'Unauthorized' : 'Forbidden');
+    if (statusCode === 401) expect(headers['www-authenticate']).toMatch(/^Bearer/);
+    return;
+  }
+  expect(headers['content-type']).toMatch(/^application\/json/);
+  const body = answer.json<Record<string, unknown>>();
+  if (errors === 'oauth') {
+    expect(body).toMatchObject({ error: expect.stringMatching(/^[a-z_]+$/), error_description: expect.any(String) });
+    return;
+  }
+  expect(body['code']).toBe(code);
+  expect(body['message']).toEqual(expect.any(String));
+  if (errors === 'management')
+    expect(body).toEqual({
+      code,
+      type: expect.stringMatching(/Error$/),
+      message: body['message'],
+      details: expect.any(Array),
+    });
+  else expect(Object.keys(body).sort()).toEqual(['code', ...('details' in body ? ['details'] : []), 'message']);
+};
+
+const CODES: Partial<Record<ErrorKind, string>> = {
+  invalid: 'BadRequest',
+  unauthenticated: 'Unauthorized',
+  forbidden: 'Forbidden',
+  notFound: 'NotFound',
+  notAcceptable: 'NotAcceptable',
+  conflict: 'Conflict',
+  tooLarge: 'PayloadTooLarge',
+  unsupportedMediaType: 'UnsupportedMediaType',
+  internal: 'InternalError',
+  unavailable: 'ServiceUnavailable',
+};
+
+describe.each(APIS)('errors of the %s API', (_name, api) => {
+  it.each(Object.entries(CODES) as [ErrorKind, string][])('that a service tells: %s', async (kind, code) => {
+    const headers: Record<string, string> = kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {};
+    const error = new AppError(
+      kind,
+      kind === 'unauthenticated' ? 'Unauthorized' : kind === 'forbidden' ? 'Forbidden' : 'Told',
+      {
+        headers,
+        cause: new Error('canary of a cause'),
+      },
+    );
+    reply = async () => ({ ok: false, error: error.toWire() });
+    const answer = await send(api, api.right);
+    expect(answer.statusCode).toBe(HTTP_STATUS[kind]);
+    expectBody(api.errors, answer, code);
+    expect(answer.payload).not.toContain('canary');
+  });
+
+  it('500: a service breaks, and does not tell why', async () => {
+    reply = () => Promise.reject(new Error('canary of a service'));
+    const answer = await send(api, api.right);
+    expect(answer.statusCode).toBe(500);
+    expectBody(api.errors, answer, 'InternalError');
+    expect(answer.payload).not.toContain('canary');
+  });
+
+  it('400: a body that is no JSON', async () => {
+    const answer = await send(api, { method: 'POST', url: api.post, payload: '{', headers: json });
+    expect(answer.statusCode).toBe(400);
+    expectBody(api.errors, answer, 'BadRequest');
+  });
+
+  it('404: a path that is nobody’s', async () => {
+    const answer = await send(api, { method: 'GET', url: '/v9/nothing' });
+    expect(answer.statusCode).toBe(404);
+    // No operation says how its errors look, so the host does.
+    expectBody(api.errors === 'management' ? 'management' : 'tenant', answer, 'NotFound');
+  });
+
+  it('405: with the methods that are there', async () => {
+    const answer = await send(api, { method: 'PATCH', url: api.post });
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers['allow']).toContain('POST');
+    expectBody(api.errors === 'management' ? 'management' : 'tenant', answer, 'MethodNotAllowed');
+  });
+
+  it('413: over 1 MiB', async () => {
+    const payload = JSON.stringify({ text: 'x'.repeat(1_048_576) });
+    const answer = await send(api, { method: 'POST', url: api.post, payload, headers: json });
+    expect(answer.statusCode).toBe(413);
+    expectBody(api.errors, answer, 'PayloadTooLarge');
+  });
+
+  it('415: another media type', async () => {
+    const answer = await send(api, {
+      method: 'POST',
+      url: api.post,
+      payload: 'x',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(answer.statusCode).toBe(415);
+    expectBody(api.errors, answer, 'UnsupportedMediaType');
+  });
+});
+
+describe('errors of callers', () => {
+  const [[, tenant], [, management], [, oauth]] = APIS as [[string, Api], [string, Api], [string, Api]];
+
+  it.each([
+    ['tenant', tenant],
+    ['management', management],
+  ])('401 on the %s API: no token, a broken one, one for elsewhere', async (_name, api) => {
+    const other = { ...api, host: api === tenant ? HOSTS.management : HOSTS.tenant };
+    const elsewhere = `Bearer ${await token(api.client!, other.host)}`;
+    for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: elsewhere }]) {
+      const answer = await send(api, { ...api.right, headers }, null);
+      expect(answer.statusCode).toBe(401);
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+      expectBody(api.errors, answer, 'Unauthorized');
+    }
+  });
+
+  it('403 on the tenant API: a role without the permission', async () => {
+    const answer = await send(tenant, tenant.right, 'holder');
+    expect(answer.statusCode).toBe(403);
+    expectBody('tenant', answer);
+  });
+
+  it.each([
+    ['tenant', tenant, createDid],
+    ['management', management, createTenant],
+  ] as [string, Api, Operation][])('503 on the %s API: nobody serves the operation', async (_name, api) => {
+    const payload =
+      api === tenant ? { method: 'key', options: { keyType: 'Ed25519' } } : { subdomain: 'abc', environmentId: TENANT };
+    const answer = await send(api, { method: 'POST', url: api.post, payload });
+    expect(answer.statusCode).toBe(503);
+    expectBody(api.errors, answer, 'ServiceUnavailable');
+  });
+
+  it('429: the limit of the tenant alone, with the time to wait, and by all clients for themselves', async () => {
+    const limited: Api = { ...tenant, host: HOSTS.limited, client: 'limited-issuer' };
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) statuses.push((await send(limited, limited.right)).statusCode);
+    expect(statuses).toEqual([200, 200, 429]);
+    const refused = await send(limited, limited.right);
+    expectBody('tenant', refused, 'TooManyRequests');
+    expect(refused.headers['x-ratelimit-limit']).toBe('2');
+    expect(refused.headers['x-ratelimit-remaining']).toBe('0');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const waits = Number(refused.headers['x-ratelimit-reset']) - Date.now() / 1000;
+    expect(waits).toBeLessThanOrEqual(61);
+    expect(Math.abs(Number(refused.headers['retry-after']) - waits)).toBeLessThan(2);
+    // Its other client, and another tenant, have limits of their own.
+    expect((await send(limited, limited.right, 'limited-holder')).statusCode).toBe(403);
+    const free = await send(tenant, tenant.right, 'holder');
+    expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, '3000']);
+  });
+
+  it('429 on the OAuth API tells `message` too', async () => {
+    let answer = await send(oauth, oauth.right);
+    for (let n = 0; answer.statusCode !== 429 && n < 30; n++) answer = await send(oauth, oauth.right);
+    expect(answer.statusCode).toBe(429);
+    expectBody('oauth', answer);
+    expect(answer.json()).toMatchObject({ message: 'Too Many Requests' });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,22 @@
+const isReadable = (path: string): boolean => {
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * The target of a request with a path that can be decoded. The HTTP server answers one that cannot by itself, past the edge, without request
+ * id, rate limit and error shape. A percent sign that encodes nothing stands for itself (WHATWG URL, percent-decode); where
+ * octets are no UTF-8, all of them do, and no route is found.
+ */
+export const readableUrl = (url: string): string => {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  if (!path.includes('%') || isReadable(path)) return url;
+  const mended = path.replaceAll(/%(?![0-9A-Fa-f]{2})/g, '%25');
+  const readable = isReadable(mended) ? mended : path.replaceAll('%', '%25');
+  return mark < 0 ? readable : readable + url.slice(mark);
+};

@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import type { FastifyInstance } from 'fastify';
+import {
+  defineOperation,
+  listEnvironments,
+  managementAccess,
+  openApiDocument,
+  PageQuery,
+  publicAccess,
+  SHAPES,
+  type OpenApiDocument,
+  type Operation,
+} from '@attestry/contracts';
+import { openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { Edge, gatewayParty } from '../index.js';
+import { SERVED_OPERATIONS } from './served-operations.js';
+
+const deprecated = { since: '2026-01-01T00:00:00Z', sunset: '2026-07-01T00:00:00Z', link: '/docs' };
+const name = listEnvironments.name;
+/** Artificial: another way to the environments, which is going away. */
+const old = defineOperation({
+  name,
+  summary: 'Environments, as they once were',
+  http: { method: 'GET', path: '/v1/old-environments', success: 200, hosts: ['management'] },
+  access: publicAccess,
+  errors: 'management',
+  query: PageQuery,
+  deprecated,
+});
+const guarded = defineOperation({
+  name,
+  summary: 'Environments, as they once were, for clients',
+  http: { method: 'GET', path: '/v1/old-guarded-environments', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  errors: 'management',
+  deprecated: { since: deprecated.since, link: 'https://attestry.example/changes' },
+});
+const operations = [old, guarded, listEnvironments] as unknown as Operation[];
+
+let folder: string;
+let engines: Engines;
+let app: NestFastifyApplication;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'attestry-deprecated-'));
+  const settings = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: folder, BASE_DOMAIN: 'platform.test' };
+  engines = await openEngines(parseConfig({ ...settings, RATE_LIMIT_PUBLIC: '6' }));
+  const module = await Test.createTestingModule({ imports: [rootModule([gatewayParty], engines)] })
+    .overrideProvider(SERVED_OPERATIONS)
+    .useValue(operations)
+    .compile();
+  app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
+    bodyParser: false,
+    logger: false,
+  });
+  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  await app.init();
+});
+afterAll(async () => {
+  await app?.close();
+  await engines?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = async (url: string, address = '203.0.113.1') => {
+  const answer = await app.inject({ url, headers: { host: 'management.platform.test' }, remoteAddress: address });
+  const { deprecation, sunset, link } = answer.headers;
+  return { status: answer.statusCode, told: { deprecation, sunset, link }, body: answer.body };
+};
+
+const headers = {
+  // RFC 9745 §2.1: a date of RFC 9651, seconds since the epoch.
+  deprecation: '@1767225600',
+  // RFC 8594 §3: an HTTP date.
+  sunset: 'Wed, 01 Jul 2026 00:00:00 GMT',
+  link: '</docs>; rel="deprecation", </docs>; rel="sunset"',
+};
+const none = { deprecation: undefined, sunset: undefined, link: undefined };
+
+describe('a deprecated operation says so in every answer', () => {
+  it('in the good one', async () => {
+    const serving = engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
+    expect(await get('/v1/old-environments')).toEqual({ status: 200, told: headers, body: '{"data":[]}' });
+    await serving.close();
+  });
+
+  it('in a 400, a 503 and a 429', async () => {
+    expect(await get('/v1/old-environments?limit=0')).toMatchObject({ status: 400, told: headers });
+    expect(await get('/v1/old-environments')).toMatchObject({ status: 503, told: headers });
+    const address = '203.0.113.2';
+    for (let call = 0; call < 6; call++) await get('/v1/old-environments?limit=0', address);
+    expect(await get('/v1/old-environments', address)).toMatchObject({ status: 429, told: headers });
+  });
+
+  it('in a 401; without an end that is settled there is no Sunset', async () => {
+    const told = {
+      ...none,
+      deprecation: headers.deprecation,
+      link: '<https://attestry.example/changes>; rel="deprecation"',
+    };
+    expect(await get('/v1/old-guarded-environments')).toMatchObject({ status: 401, told });
+  });
+
+  it('and others do not', async () => {
+    expect(await get('/v1/environments')).toMatchObject({ status: 401, told: none });
+    expect(await get('/v1/nothing')).toMatchObject({ status: 404, told: none });
+  });
+
+  it('and so does the interface definition that is served with it', async () => {
+    const { body } = await get('/openapi.json', '203.0.113.3');
+    const document = JSON.parse(body) as OpenApiDocument;
+    expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument('management', operations, SHAPES))));
+    expect(document.paths['/v1/old-environments']!['get']).toMatchObject({
+      deprecated: true,
+      'x-sunset': deprecated.sunset,
+      responses: { 200: { headers: { deprecation: {}, sunset: {}, link: {} } } },
+    });
+    expect(document.paths['/v1/environments']!['get']).not.toHaveProperty('deprecated');
+  });
+});

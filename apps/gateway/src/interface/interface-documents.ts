@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Inject, Injectable } from '@nestjs/common';
+import { openApiDocument, SHAPES, type Api, type InterfaceName, type Operation } from '@attestry/contracts';
+import { SERVED_OPERATIONS } from './served-operations.js';
+
+/** Something the gateway itself answers a GET with. */
+export interface InterfaceDocument {
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+}
+
+/** Everything the viewer needs comes from this host; nothing in the page itself is run. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const page = (title: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="viewer"></div>
+<noscript>The interface definition is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** `validatorUrl: null`: the viewer would ask a validator on the internet. */
+const START = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#viewer',
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+});
+`;
+
+/** Files of the viewer's package, by name; the rest of it is for other uses. */
+const VIEWER_FILES: Record<string, string> = {
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+const INTERFACES: Partial<Record<Api, InterfaceName>> = { management: 'management', tenant: 'tenant' };
+
+/**
+ * What tells a host's interface: `/openapi.json`, made from the registry, and `/docs`, which shows it. No operations: they
+ * need no service, and are the same for everybody.
+ */
+@Injectable()
+export class InterfaceDocuments {
+  private readonly viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  /** Made when first asked for, then kept: a megabyte and a half that many processes never need. */
+  private readonly made = new Map<string, InterfaceDocument>();
+
+  constructor(@Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[]) {}
+
+  /** `undefined` when there is nothing of that kind at the path. */
+  find(api: Api, path: string): InterfaceDocument | undefined {
+    const name = INTERFACES[api];
+    if (!name || (path !== '/openapi.json' && path !== '/docs' && !path.startsWith('/docs/'))) return undefined;
+    const key = `${name} ${path}`;
+    const known = this.made.get(key);
+    if (known) return known;
+    const document = this.make(name, path);
+    if (document) this.made.set(key, document);
+    return document;
+  }
+
+  private make(name: InterfaceName, path: string): InterfaceDocument | undefined {
+    if (path === '/openapi.json') {
+      const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES));
+      // Tools that live in a browser read it from anywhere, as they may call the operations it names.
+      return documentOf(text, 'application/json; charset=utf-8', { 'access-control-allow-origin': '*' });
+    }
+    if (path === '/docs')
+      return documentOf(page(`Attestry ${name} API`), 'text/html; charset=utf-8', {
+        'content-security-policy': CONTENT_SECURITY_POLICY,
+      });
+    const file = path.slice('/docs/'.length);
+    if (file === 'start.js') return documentOf(START, 'text/javascript; charset=utf-8');
+    const type = Object.hasOwn(VIEWER_FILES, file) ? VIEWER_FILES[file]! : undefined;
+    return type === undefined ? undefined : documentOf(readFileSync(join(this.viewer, file)), type);
+  }
+}
+
+const documentOf = (
+  content: string | Buffer,
+  type: string,
+  headers: Record<string, string> = {},
+): InterfaceDocument => ({
+  body: Buffer.from(content),
+  headers: {
+    'content-type': type,
+    'cache-control': 'public, max-age=300',
+    etag: `"${createHash('sha256').update(content).digest('base64url')}"`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    ...headers,
+  },
+});

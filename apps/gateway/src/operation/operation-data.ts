@@ -1,0 +1,57 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  loggedAnswer,
+  loggedRequest,
+  sealData,
+  type LoggedData,
+  type Operation,
+  type OperationContext,
+  type OperationRequest,
+} from '@attestry/contracts';
+import { LOGGER, PlatformConfig, ServiceClient, type Logger } from '@attestry/service-kit';
+
+/**
+ * What a call asked and answered, as far as the tenant's logging level lets it be kept, sealed by analytics: the gateway has no
+ * keys. Nothing is asked for at level 1, and a call goes on without its data when they cannot be sealed.
+ */
+@Injectable()
+export class OperationData {
+  constructor(
+    private readonly services: ServiceClient,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  ofRequest(operation: Operation, context: OperationContext, request: OperationRequest): Promise<string | undefined> {
+    return this.sealed(context, (level) => loggedRequest(operation, level, request));
+  }
+
+  ofAnswer(
+    operation: Operation,
+    context: OperationContext,
+    request: OperationRequest,
+    answer: unknown,
+  ): Promise<string | undefined> {
+    return this.sealed(context, (level) => loggedAnswer(operation, level, request, answer));
+  }
+
+  private async sealed(
+    context: OperationContext,
+    pick: (level: 2 | 3) => LoggedData | undefined,
+  ): Promise<string | undefined> {
+    const tenantId = context.tenant?.id;
+    const level = tenantId === undefined ? 1 : (this.config.loggingLevels[tenantId] ?? 1);
+    if (tenantId === undefined || level === 1) return undefined;
+    try {
+      const data = pick(level);
+      if (!data) return undefined;
+      // The gateway asks for itself, not for who called it.
+      const own: OperationContext = { ...context, caller: { kind: 'service', service: 'gateway' } };
+      const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, own);
+      return text;
+    } catch (error) {
+      this.logger.warn({ requestId: context.requestId, error: String(error) }, 'data of an operation event not kept');
+      return undefined;
+    }
+  }
+}

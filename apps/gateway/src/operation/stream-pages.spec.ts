@@ -1,0 +1,57 @@
+import { forbidden, unavailable, type PageOf } from '@attestry/contracts';
+import { streamPages } from './stream-pages.js';
+
+const pages: Record<string, PageOf<unknown>> = {
+  first: { data: [{ n: 1 }, { n: 2 }], nextCursor: 'second' },
+  second: { data: [{ text: 'a\nb' }], nextCursor: 'third' },
+  third: { data: [] },
+};
+const asked: (string | undefined)[] = [];
+const ask = async (cursor: string | undefined) => {
+  asked.push(cursor);
+  return pages[cursor ?? 'first']!;
+};
+beforeEach(() => asked.splice(0));
+
+describe('a list as a stream', () => {
+  it('has a line for every entry', async () => {
+    const texts: string[] = [];
+    for await (const text of await streamPages(ask)) texts.push(text);
+    expect(texts.join('')).toBe('{"n":1}\n{"n":2}\n{"text":"a\\nb"}\n');
+  });
+
+  it('asks for a page only when the last was taken', async () => {
+    const stream = await streamPages(ask);
+    expect(asked).toEqual([undefined]);
+    await stream.next();
+    expect(asked).toEqual([undefined]);
+    await stream.next();
+    expect(asked).toEqual([undefined, 'second']);
+  });
+
+  it('is empty when there is nothing', async () => {
+    const texts: string[] = [];
+    for await (const text of await streamPages(async () => ({ data: [] }))) texts.push(text);
+    expect(texts).toEqual([]);
+  });
+
+  it('is refused before it begins when the first page is', async () => {
+    await expect(streamPages(() => Promise.reject(unavailable()))).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('goes on over a service that was away for a moment', async () => {
+    let away = 2;
+    const stream = await streamPages((cursor) =>
+      cursor === 'second' && away-- > 0 ? Promise.reject(unavailable()) : ask(cursor),
+    );
+    const texts: string[] = [];
+    for await (const text of stream) texts.push(text);
+    expect(texts).toHaveLength(2);
+  });
+
+  it('breaks off, and does not end, when a page is refused', async () => {
+    const stream = await streamPages((cursor) => (cursor ? Promise.reject(forbidden()) : ask(cursor)));
+    await stream.next();
+    await expect(stream.next()).rejects.toMatchObject({ kind: 'forbidden' });
+  });
+});

@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError, type PageOf } from '@attestry/contracts';
+
+/** How often a page that the service could not give is asked for again; a query may be (decision 12 is of commands). */
+const TRIES = 4;
+const FIRST_PAUSE_MS = 250;
+
+type AskPage = (cursor: string | undefined) => Promise<PageOf<unknown>>;
+
+const lines = (page: PageOf<unknown>): string => page.data.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+
+/**
+ * A list as lines of JSON, one page in memory at a time: the next is asked for when the caller has taken the last. What goes
+ * wrong on the first page is thrown before anything was sent; later it ends the connection without the end of the body,
+ * which no caller takes for a whole answer.
+ * @throws AppError as the first page threw it
+ */
+export const streamPages = async (ask: AskPage): Promise<AsyncGenerator<string>> => {
+  const first = await ask(undefined);
+  return (async function* () {
+    for (let page = first; ;) {
+      const text = lines(page);
+      if (text) yield text;
+      if (page.nextCursor === undefined) return;
+      page = await persistently(ask, page.nextCursor);
+    }
+  })();
+};
+
+const persistently = async (ask: AskPage, cursor: string): Promise<PageOf<unknown>> => {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await ask(cursor);
+    } catch (error) {
+      if (tried === TRIES || !(error instanceof AppError) || error.kind !== 'unavailable') throw error;
+      await pause(FIRST_PAUSE_MS * 2 ** (tried - 1));
+    }
+  }
+};

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OperationContext, PageQuery } from '@attestry/contracts';
+import { insertRows } from '@attestry/read-model';
+import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
+import { chosenEngines, plansOf } from '@attestry/testing';
+import { sql, type Kysely } from 'kysely';
+import { UserClaims } from '../user/user-claims.js';
+import { UsersReadModel, type UserTables } from '../user/users.read-model.js';
+import { ListUsers, ListUsersHandler } from './list-users.js';
+
+const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 1000 };
+const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 30_000 };
+
+let folder: string;
+let engines: Engines;
+let users: UsersReadModel;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'attestry-user-plans-'));
+  engines = await chosenEngines(await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' })));
+  users = new UsersReadModel(engines.readModels, engines.health);
+  await users.onModuleInit();
+  const { db } = users.running;
+  for (const { tenantId, size } of [FEW, MANY]) {
+    const rows = Array.from({ length: size }, (_, n): UserTables['issuance_users'] => ({
+      tenant_id: tenantId,
+      id: `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`,
+      sealed_claims: null,
+      created_at: new Date(1_767_225_600_000 + n * 1000).toISOString(),
+    }));
+    await db.transaction().execute((trx) => insertRows(trx, 'issuance_users', rows));
+  }
+  if (db.getExecutor().adapter.constructor.name.startsWith('Postgres'))
+    await sql`analyze ${sql.table('issuance_users')}`.execute(db);
+}, 120_000);
+afterAll(async () => {
+  await engines?.close();
+  await rm(folder, { recursive: true });
+});
+
+const list = (db: Kysely<UserTables>, id: string, query: PageQuery) => {
+  const { vault, logger } = engines;
+  const handler = new ListUsersHandler({ running: { db } } as UsersReadModel, new UserClaims(vault, logger), vault);
+  const tenant = { id, environmentId: id, host: 'h', baseUrl: 'http://h' };
+  return handler.execute(new ListUsers({ params: {}, body: {}, query }, { tenant } as OperationContext));
+};
+
+it('a page of users reads no more rows of many than of few, first and later', async () => {
+  const read: number[] = [];
+  for (const { tenantId } of [FEW, MANY]) {
+    const { nextCursor } = await list(users.running.db, tenantId, { limit: 100 });
+    const plans = await plansOf(users.running.db, async (db) => {
+      const first = await list(db, tenantId, { limit: 100 });
+      const second = await list(db, tenantId, { limit: 100, cursor: nextCursor! });
+      expect([first.data.length, second.data.length]).toEqual([100, 100]);
+    });
+    expect(plans).toHaveLength(2);
+    for (const { steps } of plans)
+      expect(steps.filter((step) => /^SCAN|^Seq Scan|TEMP B-TREE|^Sort/.test(step))).toEqual([]);
+    read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
+  }
+  expect(read[1]).toBe(read[0]);
+});

@@ -1,0 +1,56 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  invalidBody,
+  type acceptInvitation as operation,
+  type MembershipUpdate,
+  type OperationContext,
+} from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { parseInvitationToken } from '../invite-member/invitation-token.js';
+import { callingUser } from '../management-caller.js';
+import { People } from '../people/people.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { acceptInvitation } from '../tenant/membership.decisions.js';
+import { rolesOf } from '../tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+
+export class AcceptInvitation {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Single use is the tenant stream's expected revision. */
+@CommandHandler(AcceptInvitation)
+export class AcceptInvitationHandler implements ICommandHandler<AcceptInvitation> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly people: People,
+    private readonly lists: TenantListsReadModel,
+  ) {}
+
+  async execute({ request, context }: AcceptInvitation): Promise<MembershipUpdate> {
+    const acceptedBy = callingUser(context);
+    const token = parseInvitationToken(request.body.token);
+    if (!token) throw invalidBody('token', 'is not, or no longer, a valid invitation');
+    const { tenantId, userId, invitationId, secret } = token;
+    const facts = {
+      isGenuine: (mac: Parameters<KeyVault['verifyMac']>[1]) => this.vault.verifyMac(secret, mac, invitationId),
+      registered: (await this.people.user(userId)).status === 'registered',
+      now: this.people.now(),
+    };
+    const { state, position } = await this.streams.runDecision(
+      tenant,
+      tenantStream(tenantId),
+      (current) => acceptInvitation(current, { userId, invitationId, acceptedBy }, facts),
+      eventContext(context, tenantId),
+    );
+    await this.lists.settled(position);
+    const roles = state.status === 'active' ? rolesOf(state, { kind: 'user', userId: acceptedBy }) : undefined;
+    return { userId: acceptedBy, tenantId, roles: roles ?? [] };
+  }
+}

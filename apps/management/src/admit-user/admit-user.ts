@@ -1,0 +1,152 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { isEmail } from 'class-validator';
+import { AppError, type AdmittedUser, type admitUser as operation, type OperationContext } from '@attestry/contracts';
+import { Streams, type EventContext, type Ids } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { IDS, type RequestOf } from '@attestry/service-kit';
+import { registerUser, takeEmail } from '../management-user/management-user.decisions.js';
+import { managementUser, managementUserStream, type RegisteredUser } from '../management-user/management-user.state.js';
+import { People } from '../people/people.js';
+import { releaseEmail } from '../user-email/user-email.decisions.js';
+import { userEmail } from '../user-email/user-email.state.js';
+import { claimIdentity, reassignIdentity } from '../user-identity/user-identity.decisions.js';
+import { userIdentity, userIdentityStream } from '../user-identity/user-identity.state.js';
+
+export class AdmitUser {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+const MAX_EMAIL = 254;
+const MAX_NAME = 255;
+
+/**
+ * A person is who issuer and subject say (OpenID Connect Core 1.0 §5.7: nothing else is stable). At the first sight they are
+ * registered: as the user who was invited by an e-mail the provider has verified, or as a new one. An address that another
+ * registered user has is never taken over: two providers may think of two people.
+ */
+@CommandHandler(AdmitUser)
+export class AdmitUserHandler implements ICommandHandler<AdmitUser> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly people: People,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: AdmitUser): Promise<AdmittedUser> {
+    const { issuer, subject, emailVerified } = request.body;
+    const email = emailVerified === true ? plainEmail(request.body.email) : undefined;
+    const name = plainName(request.body.name);
+    const identity = this.vault.mac(JSON.stringify([issuer, subject]), 'user-identity').mac;
+    const events = this.people.events(context);
+    const { state } = await this.streams.load(userIdentity, userIdentityStream(identity));
+    if (state.status === 'claimed') {
+      const user = await this.people.user(state.owner);
+      if (user.status === 'registered' && user.identity === identity) {
+        if (email !== undefined) await this.takeOver(user, email, events);
+        return { userId: user.id };
+      }
+    }
+    return { userId: await this.register(identity, email, name, events) };
+  }
+
+  private async register(identity: string, email: string | undefined, name: string | undefined, events: EventContext) {
+    const stream = userIdentityStream(identity);
+    const wanted = email === undefined ? this.ids.uuid() : await this.userOf(email, events);
+    const { state } = await this.streams.runDecision(
+      userIdentity,
+      stream,
+      (current) => claimIdentity(current, { owner: wanted, now: this.people.now() }),
+      events,
+    );
+    const userId = state.status === 'claimed' ? state.owner : wanted;
+    try {
+      await this.write(userId, identity, userId === wanted ? email : undefined, name, events);
+      return userId;
+    } catch (error) {
+      if (!(error instanceof AppError && error.kind === 'conflict')) throw error;
+    }
+    // The invited user was registered by another identity in the same moment: this one is somebody else.
+    const other = await this.streams.runDecision(
+      userIdentity,
+      stream,
+      (current) => reassignIdentity(current, { from: userId, owner: this.ids.uuid(), now: this.people.now() }),
+      events,
+    );
+    if (other.state.status !== 'claimed') throw new Error('a claim that was made is there');
+    await this.write(other.state.owner, identity, undefined, name, events);
+    return other.state.owner;
+  }
+
+  /** The user whom a verified address makes somebody who is not registered yet. */
+  private async userOf(email: string, events: EventContext): Promise<string> {
+    const owner = await this.people.claimEmail(email, this.ids.uuid(), events);
+    return (await this.people.user(owner)).status === 'registered' ? this.ids.uuid() : owner;
+  }
+
+  private async write(
+    userId: string,
+    identity: string,
+    email: string | undefined,
+    name: string | undefined,
+    events: EventContext,
+  ): Promise<void> {
+    // Only who holds the claim has the address.
+    const owns = email !== undefined && (await this.people.claimEmail(email, userId, events)) === userId;
+    const sealedEmail = owns ? await this.people.seal(userId, email) : undefined;
+    const sealedName = name === undefined ? undefined : await this.people.seal(userId, name);
+    const command = {
+      userId,
+      identity,
+      ...(sealedEmail !== undefined && { sealedEmail }),
+      ...(sealedName !== undefined && { sealedName }),
+    };
+    await this.streams.runDecision(
+      managementUser,
+      managementUserStream(userId),
+      (current) => registerUser(current, command, { now: this.people.now() }),
+      events,
+    );
+  }
+
+  /** The new address is claimed before the old one is free, so that neither is ever somebody else's in between. */
+  private async takeOver(user: RegisteredUser, email: string, events: EventContext): Promise<void> {
+    const { email: known } = await this.people.open({ sealedEmail: user.sealedEmail ?? null });
+    if (known === email || (await this.people.claimEmail(email, user.id, events)) !== user.id) return;
+    const sealedEmail = await this.people.seal(user.id, email);
+    await this.streams.runDecision(
+      managementUser,
+      managementUserStream(user.id),
+      (current) => takeEmail(current, { sealedEmail }),
+      events,
+    );
+    if (known === '') return;
+    await this.streams.runDecision(
+      userEmail,
+      this.people.emailStream(known),
+      (current) => releaseEmail(current, { owner: user.id }),
+      events,
+    );
+  }
+}
+
+/** A provider's claims are not trusted to be in form: what is not, is not taken over. */
+const plainEmail = (email: string | undefined): string | undefined => {
+  const text = email?.trim().toLowerCase();
+  return text !== undefined && text.length <= MAX_EMAIL && isEmail(text) ? text : undefined;
+};
+
+const plainName = (name: string | undefined): string | undefined => {
+  const text = name?.trim();
+  return text !== undefined &&
+    text.length >= 1 &&
+    text.length <= MAX_NAME &&
+    !/\p{Cc}/u.test(text) &&
+    text.isWellFormed()
+    ? text
+    : undefined;
+};

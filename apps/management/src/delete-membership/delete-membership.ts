@@ -1,0 +1,36 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { deleteMembership as operation, OperationContext } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { managementCaller } from '../management-caller.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { removeMember } from '../tenant/membership.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+
+export class DeleteMembership {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Roles are read from the tenant's stream at every call, so that the removal counts from the next one on. */
+@CommandHandler(DeleteMembership)
+export class DeleteMembershipHandler implements ICommandHandler<DeleteMembership> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly lists: TenantListsReadModel,
+  ) {}
+
+  async execute({ request, context }: DeleteMembership): Promise<void> {
+    const { tenantId, userId } = request.params;
+    const caller = managementCaller(context);
+    const { position } = await this.streams.runDecision(
+      tenant,
+      tenantStream(tenantId),
+      (state) => removeMember(state, { caller, userId }),
+      eventContext(context, tenantId),
+    );
+    await this.lists.settled(position);
+  }
+}

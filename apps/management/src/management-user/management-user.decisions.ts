@@ -1,0 +1,44 @@
+import { conflict, forbidden } from '@attestry/contracts';
+import type { ManagementUserEvent } from './management-user.events.js';
+import type { ManagementUserState, RegisteredUser } from './management-user.state.js';
+
+/** Nothing for somebody known already, invited or registered. */
+export const inviteUser = (
+  state: ManagementUserState,
+  command: { userId: string; sealedEmail: string },
+  { now }: { now: string },
+): ManagementUserEvent[] =>
+  state.status === 'absent' ? [{ type: 'ManagementUserInvited', data: { ...command, invitedAt: now } }] : [];
+
+export interface RegisterCommand {
+  userId: string;
+  identity: string;
+  sealedEmail?: string;
+  sealedName?: string;
+}
+
+/** Once; repeating it changes nothing. @throws conflict for a user who is another identity's */
+export const registerUser = (
+  state: ManagementUserState,
+  command: RegisterCommand,
+  { now }: { now: string },
+): ManagementUserEvent[] => {
+  if (state.status !== 'registered')
+    return [{ type: 'ManagementUserRegistered', data: { ...command, registeredAt: now } }];
+  if (state.identity !== command.identity) throw conflict('The user has another identity');
+  return [];
+};
+
+/** The gateway admits registered users alone; were that to change, this would be a 403. */
+export const registered = (state: ManagementUserState): RegisteredUser => {
+  if (state.status !== 'registered') throw forbidden();
+  return state;
+};
+
+export const takeEmail = (state: ManagementUserState, command: { sealedEmail: string }): ManagementUserEvent[] => [
+  { type: 'ManagementUserEmailTaken', data: { userId: registered(state).id, ...command } },
+];
+
+export const nameUser = (state: ManagementUserState, command: { sealedName: string }): ManagementUserEvent[] => [
+  { type: 'ManagementUserNamed', data: { userId: registered(state).id, ...command } },
+];

@@ -1,0 +1,15 @@
+/**
+ * People of the management API. E-mail and name are sealed under the person's own data key (owner `platform`, purpose
+ * `user`, key id = user id; decisions 10 and 27).
+ */
+export type ManagementUserEvent =
+  /** Known by e-mail alone: somebody invited them. */
+  | { type: 'ManagementUserInvited'; data: { userId: string; sealedEmail: string; invitedAt: string } }
+  /** `identity`: MAC of issuer and subject, see user-identity. */
+  | {
+      type: 'ManagementUserRegistered';
+      data: { userId: string; identity: string; sealedEmail?: string; sealedName?: string; registeredAt: string };
+    }
+  /** A provider vouches for another e-mail. */
+  | { type: 'ManagementUserEmailTaken'; data: { userId: string; sealedEmail: string } }
+  | { type: 'ManagementUserNamed'; data: { userId: string; sealedName: string } };

@@ -1,0 +1,524 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PostalMime from 'postal-mime';
+import {
+  acceptInvitation,
+  admitUser,
+  AppError,
+  createClient,
+  createTenant,
+  deleteMembership,
+  deleteTenant,
+  inviteMember,
+  listClients,
+  listMembers,
+  listTenants,
+  retrieveMember,
+  retrieveTenant,
+  retrieveUserInformation,
+  updateMembership,
+  updateUserInformation,
+  type Caller,
+  type CreatedTenant,
+  type Member,
+  type OperationContext,
+  type PageOf,
+  type Role,
+  type Tenant,
+  type WireAppError,
+} from '@attestry/contracts';
+import type { RecordedEvent } from '@attestry/event-store';
+import { PLATFORM } from '@attestry/keys';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines } from '@attestry/testing';
+import { managementService } from './index.js';
+import { tenant, tenantStream } from './tenant/tenant.state.js';
+
+const DAY_MS = 24 * 3_600_000;
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let environmentId: string;
+/** What no event may tell in clear. */
+const personal = new Set<string>();
+const secrets = new Set<string>();
+let counter = 0;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'people-'));
+  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
+  environmentId = config.environments[0]!.id;
+  engines = await chosenEngines(await openEngines(config, { clock }));
+  services = await startServices([managementService], engines);
+  client = new ServiceClient(engines.bus, 'gateway');
+}, 120_000);
+afterAll(async () => {
+  await services.close();
+  await engines.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const context = (caller: Caller): OperationContext => ({
+  caller,
+  requestId: 'request',
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: 'http://management.one.example',
+});
+const user = (userId: string) => context({ kind: 'user', userId });
+const machine = (clientId: string) => context({ kind: 'management', clientId });
+const gateway = () => context({ kind: 'service', service: 'gateway' });
+
+interface Claims {
+  issuer?: string;
+  email?: string;
+  emailVerified?: boolean;
+  name?: string;
+}
+const admit = async (subject: string, claims: Claims = {}): Promise<string> => {
+  for (const value of [claims.email, claims.name]) if (value) personal.add(value);
+  const body = { issuer: 'https://login.example', subject, ...claims };
+  return (await client.call(admitUser, { body }, gateway())).userId;
+};
+const unique = (stem: string) => `${stem}${(++counter).toString(36)}`;
+const freshEmail = () => {
+  const email = `${unique('someone-')}@people.example`;
+  personal.add(email);
+  return email;
+};
+const newPerson = async (name?: string) => {
+  const email = freshEmail();
+  const userId = await admit(unique('sub-'), { email, emailVerified: true, ...(name && { name }) });
+  return { userId, email };
+};
+const create = (by: OperationContext): Promise<CreatedTenant> =>
+  client.call(createTenant, { body: { subdomain: unique('tenant-'), environmentId } }, by);
+const invite = (tenantId: string, email: string, roles: Role[], by: OperationContext) =>
+  client.call(inviteMember, { params: { tenantId }, body: { email, roles } }, by);
+const members = (tenantId: string, by: OperationContext, query: { limit?: number; cursor?: string } = {}) =>
+  client.call(listMembers, { params: { tenantId }, query }, by) as unknown as Promise<PageOf<Member>>;
+const member = (tenantId: string, userId: string, by: OperationContext) =>
+  client.call(retrieveMember, { params: { tenantId, userId } }, by);
+const tenantsOf = async (by: OperationContext) =>
+  ((await client.call(listTenants, {}, by)) as unknown as PageOf<Tenant>).data;
+const accept = (token: string, by: OperationContext) => client.call(acceptInvitation, { body: { token } }, by);
+const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof AppError) return error.toWire();
+    throw error;
+  }
+  throw new Error('was not refused');
+};
+const badToken = { kind: 'invalid', code: 'BadRequest', details: [{ param: 'token', location: 'body' }] };
+const eventsOf = async (): Promise<RecordedEvent[]> => {
+  const events: RecordedEvent[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await engines.events.readAll({ limit: 500, ...(after !== undefined && { after }) });
+    events.push(...page.events);
+    if (page.atEnd) return events;
+    after = page.next;
+  }
+};
+/** What lists show may take a moment (decision 29); most 10 s on a busy machine. */
+const eventually = async (check: () => Promise<void>): Promise<void> => {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+};
+/** The token in the link of the newest invitation, from the e-mail as it was written to the data folder. */
+const linkOf = async (tenantId: string, userId: string): Promise<string> => {
+  const { state } = await engines.streams.load(tenant, tenantStream(tenantId));
+  const member = state.status === 'active' ? state.members.get(userId) : undefined;
+  if (member?.status !== 'invited') throw new Error('is not invited');
+  let token: string | null | undefined;
+  await eventually(async () => {
+    const mail = await PostalMime.parse(await readFile(join(dataDir, 'mail', `${member.invitationId}.eml`)));
+    token = new URL(/^http\S+$/m.exec(mail.text ?? '')![0]).searchParams.get('token');
+  });
+  secrets.add(token!.split('.').at(-1)!);
+  return token!;
+};
+
+describe('a person', () => {
+  it('is one user by issuer and subject, whatever the rest says', async () => {
+    const first = await admit('ada', { email: 'Ada@People.example', emailVerified: true, name: 'Ada Lovelace' });
+    expect(await admit('ada', { email: 'ada@people.example', emailVerified: true })).toBe(first);
+    expect(await admit('ada')).toBe(first);
+    expect(await admit('ada', { issuer: 'https://other.example' })).not.toBe(first);
+    expect(await client.call(retrieveUserInformation, {}, user(first))).toEqual({
+      id: first,
+      email: 'ada@people.example',
+      name: 'Ada Lovelace',
+      pricingPlan: { type: 'Standard' },
+      status: 'Active',
+    });
+  });
+
+  it('is one user also when first seen ten times at once', async () => {
+    const claims = { email: freshEmail(), emailVerified: true };
+    const seen = await Promise.all(Array.from({ length: 10 }, () => admit('many', claims)));
+    expect(new Set(seen).size).toBe(1);
+    expect((await client.call(retrieveUserInformation, {}, user(seen[0]!))).email).toBe(claims.email);
+  });
+
+  it('has an e-mail only when it is verified, in form, and nobody else has it', async () => {
+    const { email } = await newPerson();
+    for (const claims of [
+      { email: freshEmail() },
+      { email: freshEmail(), emailVerified: false },
+      { email: 'no address', emailVerified: true },
+      { email, emailVerified: true },
+    ]) {
+      const userId = await admit(unique('sub-'), claims);
+      expect(await client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '' });
+    }
+  });
+
+  it('takes over another verified e-mail, and frees the old one', async () => {
+    const before = freshEmail();
+    const after = freshEmail();
+    const userId = await admit('mover', { email: before, emailVerified: true });
+    await admit('mover', { email: after, emailVerified: false });
+    expect((await client.call(retrieveUserInformation, {}, user(userId))).email).toBe(before);
+    await admit('mover', { email: after, emailVerified: true });
+    expect((await client.call(retrieveUserInformation, {}, user(userId))).email).toBe(after);
+    const heir = await admit('heir', { email: before, emailVerified: true });
+    expect(heir).not.toBe(userId);
+    expect((await client.call(retrieveUserInformation, {}, user(heir))).email).toBe(before);
+  });
+
+  it('changes the name, and nothing else', async () => {
+    const { userId, email } = await newPerson('Grace');
+    personal.add('Rear Admiral Hopper');
+    const updated = await client.call(updateUserInformation, { body: { name: ' Rear Admiral Hopper ' } }, user(userId));
+    expect(updated).toEqual({
+      id: userId,
+      email,
+      name: 'Rear Admiral Hopper',
+      pricingPlan: { type: 'Standard' },
+      status: 'Active',
+    });
+    expect(await client.call(retrieveUserInformation, {}, user(userId))).toEqual(updated);
+    for (const name of ['', '  ', 7, 'a\u0000b', undefined])
+      expect(
+        await refusal(client.call(updateUserInformation, { body: { name } as never }, user(userId))),
+      ).toMatchObject({ kind: 'invalid', details: [{ param: 'name', location: 'body' }] });
+  });
+
+  it('has information, a machine has none: 403', async () => {
+    expect(await refusal(client.call(retrieveUserInformation, {}, machine('boss')))).toMatchObject({
+      kind: 'forbidden',
+    });
+    expect(await refusal(client.call(updateUserInformation, { body: { name: 'x' } }, machine('boss')))).toMatchObject({
+      kind: 'forbidden',
+    });
+    const nobody = user('77777777-7777-4777-8777-777777777777');
+    expect(await refusal(client.call(retrieveUserInformation, {}, nobody))).toMatchObject({ kind: 'forbidden' });
+  });
+
+  it('who creates a tenant is its admin and a member', async () => {
+    const { userId, email } = await newPerson('Maker');
+    const made = await create(user(userId));
+    expect(made.membership).toEqual({ roles: ['admin'] });
+    await eventually(async () => {
+      expect((await tenantsOf(user(userId))).map(({ id }) => id)).toEqual([made.id]);
+    });
+    expect(await client.call(retrieveTenant, { params: { tenantId: made.id } }, user(userId))).toMatchObject({
+      membership: { roles: ['admin'] },
+    });
+    await eventually(async () => {
+      expect(await members(made.id, user(userId))).toEqual({
+        data: [{ id: userId, email, name: 'Maker', status: 'Active', roles: ['admin'] }],
+      });
+    });
+    // A machine with the same id is somebody else.
+    expect(
+      await refusal(client.call(retrieveTenant, { params: { tenantId: made.id } }, machine(userId))),
+    ).toMatchObject({ kind: 'notFound' });
+  });
+});
+
+describe('members of a tenant', () => {
+  it('are added at once when they are registered', async () => {
+    const owner = user((await newPerson()).userId);
+    const guest = await newPerson('Guest');
+    const { id: tenantId } = await create(owner);
+    const inviteExpiresAt = new Date(clock.time + 5 * DAY_MS).toISOString();
+    expect(await invite(tenantId, guest.email.toUpperCase(), ['issuer'], owner)).toEqual({
+      userId: guest.userId,
+      status: 'Active',
+      inviteExpiresAt,
+    });
+    const shown = {
+      id: guest.userId,
+      email: guest.email,
+      name: 'Guest',
+      status: 'Active',
+      roles: ['issuer'],
+      inviteExpiresAt,
+    };
+    expect(await member(tenantId, guest.userId, owner)).toEqual(shown);
+    await eventually(async () => {
+      expect((await members(tenantId, owner)).data).toContainEqual(shown);
+    });
+    await eventually(async () => {
+      expect((await tenantsOf(user(guest.userId))).map(({ id, membership }) => [id, membership.roles])).toEqual([
+        [tenantId, ['issuer']],
+      ]);
+    });
+    expect(await refusal(invite(tenantId, guest.email, ['admin'], owner))).toMatchObject({
+      kind: 'invalid',
+      message: 'Validation Error',
+      details: [{ param: 'email', location: 'body', msg: 'is already a member' }],
+    });
+  });
+
+  it('are pending when unknown, expired after five days, pending again when invited again', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const email = freshEmail();
+    const first = await invite(tenantId, email, ['issuer'], owner);
+    expect(first).toEqual({
+      userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: 'Pending',
+      inviteExpiresAt: new Date(clock.time + 5 * DAY_MS).toISOString(),
+    });
+    const { userId } = first;
+    const dead = await linkOf(tenantId, userId);
+    expect(await member(tenantId, userId, owner)).toMatchObject({ email, name: email, status: 'Pending' });
+    clock.time += 5 * DAY_MS;
+    expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Expired' });
+    await eventually(async () => {
+      expect((await members(tenantId, owner)).data).toContainEqual(
+        expect.objectContaining({ id: userId, status: 'Expired' }),
+      );
+    });
+    const person = user(await admit(unique('sub-')));
+    expect(await refusal(accept(dead, person))).toMatchObject(badToken);
+    const second = await invite(tenantId, email, ['auditor'], owner);
+    expect(second).toEqual({
+      userId,
+      status: 'Pending',
+      inviteExpiresAt: new Date(clock.time + 5 * DAY_MS).toISOString(),
+    });
+    expect(await refusal(accept(dead, person))).toMatchObject(badToken);
+    expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Pending', roles: ['auditor'] });
+  });
+
+  it('become active by the link, once, as the user whom the verified e-mail makes them', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const email = freshEmail();
+    const { userId } = await invite(tenantId, email, ['issuer'], owner);
+    const token = await linkOf(tenantId, userId);
+    expect(await admit(unique('sub-'), { email, emailVerified: true })).toBe(userId);
+    // Registered, but not yet a member: that takes the link, or another invitation.
+    await eventually(async () => {
+      expect(await tenantsOf(user(userId))).toEqual([]);
+    });
+    expect(await refusal(client.call(retrieveTenant, { params: { tenantId } }, user(userId)))).toMatchObject({
+      kind: 'notFound',
+    });
+    const stranger = user((await newPerson()).userId);
+    for (const [wrong, by] of [
+      [`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`, user(userId)],
+      ['nonsense', user(userId)],
+      [token, stranger],
+    ] as const)
+      expect(await refusal(accept(wrong, by))).toMatchObject(badToken);
+    expect(await refusal(accept(token, machine('boss')))).toMatchObject({ kind: 'forbidden' });
+    const race = await Promise.allSettled([accept(token, user(userId)), accept(token, user(userId))]);
+    expect(race.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(race.find(({ status }) => status === 'fulfilled')).toMatchObject({
+      value: { userId, tenantId, roles: ['issuer'] },
+    });
+    expect(await refusal(accept(token, user(userId)))).toMatchObject(badToken);
+    await eventually(async () => {
+      expect((await tenantsOf(user(userId))).map(({ id }) => id)).toEqual([tenantId]);
+    });
+    expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Active', roles: ['issuer'] });
+  });
+
+  it('may accept as the user they are, when nobody ever registered with the address', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const { userId: invited } = await invite(tenantId, freshEmail(), ['issuer'], owner);
+    const { userId } = await newPerson('Other Address');
+    await accept(await linkOf(tenantId, invited), user(userId));
+    await eventually(async () => {
+      expect((await members(tenantId, owner)).data.map(({ id, status }) => [id, status])).toEqual([
+        [expect.any(String), 'Active'],
+        [userId, 'Active'],
+      ]);
+    });
+    expect(await refusal(member(tenantId, invited, owner))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it('are invited by the machine that made the tenant, which is no member of the list', async () => {
+    const boss = machine('boss');
+    const { id: tenantId } = await create(boss);
+    const { userId, email } = await newPerson();
+    await invite(tenantId, email, ['admin'], boss);
+    await eventually(async () => {
+      expect((await members(tenantId, boss)).data.map(({ id }) => id)).toEqual([userId]);
+    });
+    expect((await client.call(retrieveTenant, { params: { tenantId } }, boss)).membership).toEqual({
+      roles: ['admin'],
+    });
+  });
+
+  it('are listed oldest first in pages', async () => {
+    const owner = await newPerson();
+    const { id: tenantId } = await create(user(owner.userId));
+    const ids = [owner.userId];
+    for (let n = 0; n < 4; n++) {
+      clock.time += 1000;
+      ids.push((await invite(tenantId, freshEmail(), ['issuer'], user(owner.userId))).userId);
+    }
+    await eventually(async () => {
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await members(tenantId, user(owner.userId), { limit: 2, ...(cursor !== undefined && { cursor }) });
+        seen.push(...page.data.map(({ id }) => id));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(seen).toEqual(ids);
+    });
+    expect(await refusal(members(tenantId, user(owner.userId), { cursor: 'bm9uc2Vuc2U' }))).toMatchObject({
+      kind: 'invalid',
+      details: [{ param: 'cursor', location: 'query' }],
+    });
+  });
+
+  it('change roles, and lose everything the moment they are removed', async () => {
+    const owner = user((await newPerson()).userId);
+    const guest = await newPerson();
+    const by = user(guest.userId);
+    const { id: tenantId } = await create(owner);
+    const params = { tenantId, userId: guest.userId };
+    await invite(tenantId, guest.email, ['issuer'], owner);
+    expect(await refusal(client.call(listClients, { params: { tenantId } }, by))).toMatchObject({ kind: 'forbidden' });
+    expect(await client.call(updateMembership, { params, body: { roles: ['admin', 'issuer'] } }, owner)).toEqual({
+      userId: guest.userId,
+      tenantId,
+      roles: ['admin', 'issuer'],
+    });
+    expect(await client.call(listClients, { params: { tenantId } }, by)).toMatchObject({ data: [expect.anything()] });
+    await client.call(deleteMembership, { params }, owner);
+    for (const call of [
+      client.call(retrieveTenant, { params: { tenantId } }, by),
+      client.call(listClients, { params: { tenantId } }, by),
+      members(tenantId, by),
+      member(tenantId, guest.userId, owner),
+      client.call(deleteMembership, { params }, owner),
+      client.call(updateMembership, { params, body: { roles: ['issuer'] } }, owner),
+    ])
+      expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
+    await eventually(async () => {
+      expect(await tenantsOf(by)).toEqual([]);
+    });
+    await eventually(async () => {
+      expect((await members(tenantId, owner)).data.map(({ id }) => id)).not.toContain(guest.userId);
+    });
+  });
+
+  it('of which the last admin stays: two who go at once leave one', async () => {
+    const one = await newPerson();
+    const two = await newPerson();
+    const { id: tenantId } = await create(user(one.userId));
+    const params = (userId: string) => ({ tenantId, userId });
+    const lonely = { kind: 'invalid', code: 'BadRequest' };
+    expect(
+      await refusal(client.call(deleteMembership, { params: params(one.userId) }, user(one.userId))),
+    ).toMatchObject({ ...lonely, details: [{ param: 'userId', location: 'params' }] });
+    expect(
+      await refusal(
+        client.call(updateMembership, { params: params(one.userId), body: { roles: ['issuer'] } }, user(one.userId)),
+      ),
+    ).toMatchObject({ ...lonely, details: [{ param: 'roles', location: 'body' }] });
+    await invite(tenantId, two.email, ['admin'], user(one.userId));
+    const gone = await Promise.allSettled(
+      [one, two].map(({ userId }) => client.call(deleteMembership, { params: params(userId) }, user(userId))),
+    );
+    expect(gone.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(gone.find(({ status }) => status === 'rejected')).toMatchObject({ reason: lonely });
+  });
+
+  it('are for members: strangers get a 404, members without admin a 403', async () => {
+    const owner = user((await newPerson()).userId);
+    const guest = await newPerson();
+    const { id: tenantId } = await create(owner);
+    await invite(tenantId, guest.email, ['issuer'], owner);
+    const { userId: pending } = await invite(tenantId, freshEmail(), ['admin'], owner);
+    const params = { tenantId, userId: guest.userId };
+    const calls = (by: OperationContext) => [
+      members(tenantId, by),
+      invite(tenantId, 'victim@people.example', ['admin'], by),
+      client.call(updateMembership, { params, body: { roles: ['admin'] } }, by),
+      client.call(createClient, { params: { tenantId }, body: { name: 'n', roles: ['issuer'] } }, by),
+      client.call(deleteTenant, { params: { tenantId } }, by),
+      member(tenantId, pending, by),
+      client.call(deleteMembership, { params: { tenantId, userId: pending } }, by),
+    ];
+    for (const call of calls(user(guest.userId))) expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
+    for (const by of [user((await newPerson()).userId), user(pending), machine('boss'), machine(guest.userId)])
+      for (const call of calls(by)) expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
+    expect(await member(tenantId, guest.userId, user(guest.userId))).toMatchObject({ id: guest.userId });
+    await client.call(deleteMembership, { params }, user(guest.userId));
+    // A stranger's attempt made nobody known.
+    const { userId, status } = await invite(tenantId, 'victim@people.example', ['issuer'], owner);
+    expect(status).toBe('Pending');
+    const known = (await eventsOf()).find(({ stream }) => stream === `managementUser-${userId}`);
+    expect(known?.metadata.actor).toMatch(/^user:/);
+    personal.add('victim@people.example');
+  });
+
+  it.each([
+    ['email', { roles: ['issuer'] }],
+    ['email', { email: 'no address', roles: ['issuer'] }],
+    ['email', { email: `${'a'.repeat(250)}@x.example`, roles: ['issuer'] }],
+    ['email', { email: 'a@x.example\r\nBcc: b@y.example', roles: ['issuer'] }],
+    ['roles', { email: 'a@people.example', roles: [] }],
+    ['roles', { email: 'a@people.example', roles: ['root'] }],
+    ['roles', { email: 'a@people.example' }],
+  ])('are not invited with a bad %s: %j', async (param, body) => {
+    const { id: tenantId } = await create(machine('boss'));
+    const before = (await eventsOf()).length;
+    const call = client.call(inviteMember, { params: { tenantId }, body: body as never }, machine('boss'));
+    expect(await refusal(call)).toMatchObject({ kind: 'invalid', details: [{ param, location: 'body' }] });
+    expect(await eventsOf()).toHaveLength(before);
+  });
+});
+
+describe('what is kept of people', () => {
+  it('tells neither addresses nor names nor the secrets of links, and goes with their key', async () => {
+    const { userId } = await newPerson('Ephemeral Emma');
+    const text = JSON.stringify(await eventsOf());
+    expect(personal.size).toBeGreaterThan(20);
+    for (const value of personal) expect(text.toLowerCase()).not.toContain(value.toLowerCase());
+    expect(secrets.size).toBeGreaterThan(2);
+    for (const secret of secrets) expect(text).not.toContain(secret);
+    await engines.vault.destroy(PLATFORM, [userId]);
+    expect(await client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '', name: '' });
+  });
+});

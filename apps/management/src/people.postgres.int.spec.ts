@@ -1,0 +1,3 @@
+import { onPostgres } from '@attestry/testing';
+
+await onPostgres('people', () => import('./people.int.spec.js'));

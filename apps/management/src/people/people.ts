@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { actorOf, type OperationContext } from '@attestry/contracts';
+import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
+import { isErased, KeyNotFound, KeyVault, PLATFORM, type Sealed } from '@attestry/keys';
+import { CLOCK, IDS, LOGGER, type Logger } from '@attestry/service-kit';
+import { inviteUser } from '../management-user/management-user.decisions.js';
+import {
+  managementUser,
+  managementUserStream,
+  type ManagementUserState,
+} from '../management-user/management-user.state.js';
+import { claimEmail } from '../user-email/user-email.decisions.js';
+import { userEmail, userEmailStream } from '../user-email/user-email.state.js';
+
+/** What is personal about a user, in clear. */
+export interface Person {
+  /** Empty while none is known. */
+  email: string;
+  name: string;
+}
+
+/**
+ * People across the streams that know of them: the user, who has which e-mail address. E-mail addresses are looked up by
+ * their MAC, so that neither names of streams nor events tell one (decision 10).
+ */
+@Injectable()
+export class People {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  now(): string {
+    return this.clock.now().toISOString();
+  }
+
+  /**
+   * Metadata of events about a person, which are the platform's. They are no part of what the request commits: an invited person
+   * is known before the tenant's stream says so (decision 12).
+   */
+  events(context: Pick<OperationContext, 'caller' | 'requestId' | 'operation' | 'traceparent'>): EventContext {
+    return {
+      tenantId: PLATFORM,
+      requestId: this.ids.uuid(),
+      actor: actorOf(context.caller),
+      operation: context.operation,
+      correlationId: context.requestId,
+      causationId: context.requestId,
+      ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
+    };
+  }
+
+  async user(userId: string): Promise<ManagementUserState> {
+    return (await this.streams.load(managementUser, managementUserStream(userId))).state;
+  }
+
+  /** Seals a value under the person's own key, which is made when there is none yet. */
+  async seal(userId: string, text: string): Promise<Sealed> {
+    await this.vault.createDataKey(PLATFORM, 'user', userId);
+    return this.vault.seal(PLATFORM, 'user', userId, text);
+  }
+
+  emailStream(email: string): string {
+    return userEmailStream(this.vault.mac(email.toLowerCase(), 'user-email').mac);
+  }
+
+  /** Who has the address; `userId` when it was free. */
+  async claimEmail(email: string, userId: string, events: EventContext): Promise<string> {
+    const command = { owner: userId, now: this.now() };
+    const { state } = await this.streams.runDecision(
+      userEmail,
+      this.emailStream(email),
+      (current) => claimEmail(current, command),
+      events,
+    );
+    if (state.status !== 'claimed') throw new Error('a claim that was made is there');
+    return state.owner;
+  }
+
+  /** The user with this address, who is made known by it where there is none. */
+  async byEmail(email: string, events: EventContext): Promise<{ userId: string; registered: boolean }> {
+    const userId = await this.claimEmail(email, this.ids.uuid(), events);
+    const known = await this.user(userId);
+    if (known.status !== 'absent') return { userId, registered: known.status === 'registered' };
+    const sealedEmail = await this.seal(userId, email);
+    const { state } = await this.streams.runDecision(
+      managementUser,
+      managementUserStream(userId),
+      (current) => inviteUser(current, { userId, sealedEmail }, { now: this.now() }),
+      events,
+    );
+    return { userId, registered: state.status === 'registered' };
+  }
+
+  /** A person without a name goes by the address. Values whose key is gone are empty. */
+  async open(sealed: { sealedEmail?: string | null; sealedName?: string | null }): Promise<Person> {
+    const [email, name] = await Promise.all([this.opened(sealed.sealedEmail), this.opened(sealed.sealedName)]);
+    return { email, name: name || email };
+  }
+
+  private async opened(sealed: string | null | undefined): Promise<string> {
+    if (sealed === null || sealed === undefined) return '';
+    try {
+      const text = await this.vault.open(PLATFORM, 'user', sealed);
+      return isErased(text) ? '' : text;
+    } catch (error) {
+      if (!(error instanceof KeyNotFound)) throw error;
+      // No list may break over one person.
+      this.logger.warn({ keyId: error.keyId }, 'personal values without a key');
+      return '';
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdir, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { createTransport } from 'nodemailer';
+import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import type { InvitationMail } from './invitation-mail.js';
+
+/** A server that does not answer must not hold everybody's e-mail, milliseconds. */
+const TIMEOUT_MS = 20_000;
+
+/** Commands whose refusal is about this e-mail. A refused sign-in or sender is about the configuration, and is mended there. */
+const OF_THE_MAIL: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
+
+/** The server refuses this e-mail for good (RFC 5321 §4.2.1: 5yz); another try would be refused too. */
+export class MailRefused extends Error {
+  override readonly name = 'MailRefused';
+}
+
+/** Hands e-mail to the server of `SMTP_URL`; without one, writes it into the data folder and logs where. */
+@Injectable()
+export class Mailer implements OnApplicationShutdown {
+  private readonly transport;
+
+  constructor(
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    const { smtpUrl } = config;
+    // Nothing of an e-mail is ever read from a file or an address.
+    const closed = { disableFileAccess: true, disableUrlAccess: true };
+    this.transport =
+      smtpUrl === undefined
+        ? createTransport({ streamTransport: true, buffer: true, newline: 'windows', ...closed })
+        : createTransport({
+            url: smtpUrl,
+            connectionTimeout: TIMEOUT_MS,
+            greetingTimeout: TIMEOUT_MS,
+            socketTimeout: TIMEOUT_MS,
+            ...closed,
+          });
+  }
+
+  /**
+   * @param id of the message, the same whenever it is sent again, so that a mailbox can tell
+   * @throws MailRefused; Error when it may go out later
+   */
+  async send(id: string, mail: InvitationMail): Promise<void> {
+    const { smtpUrl, dataDir } = this.config;
+    const messageId = `<${id}@${this.host}>`;
+    try {
+      const sent = await this.transport.sendMail({ ...mail, from: this.from, messageId });
+      if (smtpUrl === undefined)
+        await this.keep(join(dataDir, 'mail'), `${id}.eml`, (sent as { message: Buffer }).message);
+    } catch (error) {
+      // What the server says may name the recipient, so only its code is told.
+      const { responseCode, code, command = '' } = error as { responseCode?: number; code?: string; command?: string };
+      const told = `the mail server answers ${responseCode ?? code ?? 'nothing'}`;
+      const isRefused = responseCode !== undefined && responseCode >= 500 && OF_THE_MAIL.has(command);
+      // Refused before it was sent: an address that no server takes.
+      if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(told);
+      throw new Error(told, { cause: error });
+    }
+  }
+
+  onApplicationShutdown(): void {
+    this.transport.close();
+  }
+
+  private get host(): string {
+    return this.config.managementDomain.replace(/:\d+$/, '');
+  }
+
+  private get from(): string {
+    return this.config.mailFrom ?? `attestry@${this.host}`;
+  }
+
+  /** For the owner of the folder alone: it holds a link. */
+  private async keep(folder: string, name: string, message: Buffer): Promise<void> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, name);
+    const file = await open(`${path}.tmp`, 'w', 0o600);
+    try {
+      await file.writeFile(message);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.tmp`, path);
+    this.logger.info({ path }, 'no SMTP_URL: an e-mail was written to a file');
+  }
+}

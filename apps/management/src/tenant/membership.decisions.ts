@@ -1,0 +1,130 @@
+import { forbidden, invalid, invalidBody, notFound, type Role } from '@attestry/contracts';
+import type { SecretMac } from '@attestry/keys';
+import { rolesOf, seenByAdmin, seenByMember, type Principal } from './tenant.decisions.js';
+import type { TenantEvent } from './tenant.events.js';
+import type { ActiveTenant, Membership, TenantState } from './tenant.state.js';
+
+export const MAX_MEMBERS_PER_TENANT = 1000;
+/** Life of an invitation (facts 1). */
+export const INVITATION_MS = 5 * 24 * 3_600_000;
+
+/** `Expired` is derived, so that no job is needed (facts 1). */
+export const memberStatus = (member: Membership, now: string): 'Active' | 'Pending' | 'Expired' => {
+  if (member.status === 'active') return 'Active';
+  return Date.parse(now) < Date.parse(member.inviteExpiresAt) ? 'Pending' : 'Expired';
+};
+
+export interface InvitationFacts {
+  /** Whether the invited user has registered: then the membership is active at once. */
+  registered: boolean;
+  invitationId: string;
+  secretMac: SecretMac;
+  sealedSecret: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+}
+
+/**
+ * A registered user is added, an unknown one invited; invited again there is a new link and the old one is dead.
+ * @throws 404 for strangers, 403 for members who are not `admin`, 400 for who is a member already
+ */
+export const inviteMember = (
+  state: TenantState,
+  command: { caller: Principal; userId: string; roles: Role[] },
+  { registered, invitationId, secretMac, sealedSecret, now }: InvitationFacts,
+): TenantEvent[] => {
+  const { id: tenantId, members } = seenByAdmin(state, command.caller);
+  const { userId, roles } = command;
+  const known = members.get(userId);
+  if (known?.status === 'active') throw invalidBody('email', 'is already a member');
+  if (!known && members.size >= MAX_MEMBERS_PER_TENANT)
+    throw invalid({
+      msg: `a tenant has at most ${MAX_MEMBERS_PER_TENANT} members`,
+      param: 'tenantId',
+      location: 'params',
+    });
+  const expiresAt = new Date(Date.parse(now) + INVITATION_MS).toISOString();
+  if (registered)
+    return [{ type: 'MemberAdded', data: { tenantId, userId, roles, addedAt: now, inviteExpiresAt: expiresAt } }];
+  const invited = { tenantId, userId, roles, invitationId, invitedAt: now, expiresAt, secretMac, sealedSecret };
+  return [{ type: 'MemberInvited', data: invited }];
+};
+
+const deadLink = () => invalidBody('token', 'is not, or no longer, a valid invitation');
+
+export interface AcceptanceFacts {
+  /** Whether the secret presented is the invitation's, by its MAC. */
+  isGenuine: (secretMac: SecretMac) => boolean;
+  /** Whether the invited user has registered. */
+  registered: boolean;
+  now: string;
+}
+
+/**
+ * Who holds the link reads the invited mailbox. An invitation to somebody who has registered is theirs alone; any other may be
+ * accepted by whoever holds the link, as the user they are.
+ * @throws 400 on `token`; of an invitation that was accepted, replaced or withdrawn nothing is told
+ */
+export const acceptInvitation = (
+  state: TenantState,
+  command: { userId: string; invitationId: string; acceptedBy: string },
+  { isGenuine, registered, now }: AcceptanceFacts,
+): TenantEvent[] => {
+  const { userId, invitationId, acceptedBy } = command;
+  const member = state.status === 'active' ? state.members.get(userId) : undefined;
+  if (state.status !== 'active' || member?.status !== 'invited') throw deadLink();
+  if (member.invitationId !== invitationId || !isGenuine(member.secretMac)) throw deadLink();
+  if (memberStatus(member, now) === 'Expired') throw invalidBody('token', 'has expired: ask for another invitation');
+  if (acceptedBy !== userId) {
+    if (registered) throw invalidBody('token', 'is for somebody else');
+    if (state.members.get(acceptedBy)?.status === 'active')
+      throw invalidBody('token', 'is for one who is no member yet');
+  }
+  return [
+    { type: 'InvitationAccepted', data: { tenantId: state.id, userId, invitationId, acceptedBy, acceptedAt: now } },
+  ];
+};
+
+/** A member as an admin, or the member in person, sees it. */
+export const seenMember = (state: TenantState, caller: Principal, userId: string): Membership => {
+  const { tenant, roles } = seenByMember(state, caller);
+  if (!roles.includes('admin') && !isSelf(caller, userId)) throw forbidden();
+  const member = tenant.members.get(userId);
+  if (!member) throw notFound();
+  return member;
+};
+
+const isSelf = (caller: Principal, userId: string): boolean => caller.kind === 'user' && caller.userId === userId;
+
+/** Whether somebody could still administer the tenant without this member: another person, or a machine (facts 1). */
+const hasOtherAdmin = ({ members, machineMembers }: ActiveTenant, userId: string): boolean =>
+  [...machineMembers.values()].some((roles) => roles.includes('admin')) ||
+  [...members].some(([id, it]) => id !== userId && it.status === 'active' && it.roles.includes('admin'));
+
+const isLastAdmin = (tenant: ActiveTenant, userId: string): boolean =>
+  (rolesOf(tenant, { kind: 'user', userId })?.includes('admin') ?? false) && !hasOtherAdmin(tenant, userId);
+
+/** @throws 400 for the last admin, who would leave nobody */
+export const updateMembership = (
+  state: TenantState,
+  command: { caller: Principal; userId: string; roles: Role[] },
+): TenantEvent[] => {
+  const tenant = seenByAdmin(state, command.caller);
+  const { userId, roles } = command;
+  const member = tenant.members.get(userId);
+  if (!member) throw notFound();
+  if (!roles.includes('admin') && isLastAdmin(tenant, userId))
+    throw invalidBody('roles', 'must keep admin: there is no other admin');
+  const isSame = roles.length === member.roles.length && roles.every((role) => member.roles.includes(role));
+  return isSame ? [] : [{ type: 'MemberRolesChanged', data: { tenantId: tenant.id, userId, roles } }];
+};
+
+/** Members may remove themselves (facts 1). @throws 400 for the last admin */
+export const removeMember = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
+  const { caller, userId } = command;
+  seenMember(state, caller, userId);
+  const { tenant } = seenByMember(state, caller);
+  if (isLastAdmin(tenant, userId))
+    throw invalid({ msg: 'is the last admin', param: 'userId', location: 'params', value: userId });
+  return [{ type: 'MemberRemoved', data: { tenantId: tenant.id, userId } }];
+};

@@ -1,0 +1,350 @@
+import type { Role } from '@attestry/contracts';
+import { given } from '@attestry/event-store';
+import {
+  acceptInvitation,
+  INVITATION_MS,
+  inviteMember,
+  MAX_MEMBERS_PER_TENANT,
+  memberStatus,
+  removeMember,
+  seenMember,
+  updateMembership,
+} from './membership.decisions.js';
+import { createTenant, seenByAdmin, seenByMember, type Principal } from './tenant.decisions.js';
+import type { TenantEvent } from './tenant.events.js';
+import { tenant, type TenantState } from './tenant.state.js';
+
+const now = '2026-03-01T10:00:00.000Z';
+const later = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
+const expiresAt = '2026-03-06T10:00:00.000Z';
+const secretMac = { pepper: 'p1', mac: 'm' };
+const tenantId = '11111111-1111-4111-8111-111111111111';
+const place = { environmentId: 'env', subdomain: 'acme', host: 'acme.example' };
+const user = (userId: string): Principal => ({ kind: 'user', userId });
+const machine = (clientId: string): Principal => ({ kind: 'client', clientId });
+
+const created: TenantEvent = { type: 'TenantCreated', data: { tenantId, name: 'Acme', ...place, createdAt: now } };
+const machineMember = (managementClientId: string, roles: Role[]): TenantEvent => ({
+  type: 'MachineMembershipGranted',
+  data: { tenantId, managementClientId, roles },
+});
+const added = (userId: string, roles: Role[] = ['admin']): TenantEvent => ({
+  type: 'MemberAdded',
+  data: { tenantId, userId, roles, addedAt: now },
+});
+const invited = (userId: string, invitationId = 'i1', roles: Role[] = ['issuer']): TenantEvent => ({
+  type: 'MemberInvited',
+  data: { tenantId, userId, roles, invitationId, invitedAt: now, expiresAt, secretMac, sealedSecret: 'sealed' },
+});
+const accepted = (userId: string, acceptedBy = userId, invitationId = 'i1'): TenantEvent => ({
+  type: 'InvitationAccepted',
+  data: { tenantId, userId, invitationId, acceptedBy, acceptedAt: now },
+});
+const removed = (userId: string): TenantEvent => ({ type: 'MemberRemoved', data: { tenantId, userId } });
+const deleted: TenantEvent = { type: 'TenantDeleted', data: { tenantId, ...place } };
+const living = [created, added('ann')];
+
+describe('a tenant that a person creates', () => {
+  it('has that person as admin, and no machine', () => {
+    const create = (state: TenantState) =>
+      createTenant(
+        state,
+        { tenantId, name: 'Acme', ...place, creator: user('ann') },
+        { clientId: 'c', secretMac, now },
+      );
+    const client: TenantEvent = {
+      type: 'TenantClientCreated',
+      data: { tenantId, clientId: 'c', name: 'Default client', roles: ['admin'], secretMac, createdAt: now },
+    };
+    given(tenant, [])
+      .when(create)
+      .then([created, added('ann'), client]);
+  });
+
+  it('knows people and machines apart', () => {
+    const seen = (caller: Principal) => (state: TenantState) => (seenByMember(state, caller), []);
+    given(tenant, living)
+      .when(seen(user('ann')))
+      .then([]);
+    given(tenant, living)
+      .when(seen(machine('ann')))
+      .thenThrows('NotFound');
+    const byMachine = [created, machineMember('boss', ['admin'])];
+    given(tenant, byMachine)
+      .when(seen(machine('boss')))
+      .then([]);
+    given(tenant, byMachine)
+      .when(seen(user('boss')))
+      .thenThrows('NotFound');
+  });
+
+  it('is not seen by who was invited and has not accepted, nor by who was removed', () => {
+    const seen = (caller: Principal) => (state: TenantState) => (seenByMember(state, caller), []);
+    const admin = (caller: Principal) => (state: TenantState) => (seenByAdmin(state, caller), []);
+    given(tenant, [...living, invited('bob')])
+      .when(seen(user('bob')))
+      .thenThrows('NotFound');
+    given(tenant, [...living, invited('bob'), accepted('bob')])
+      .when(seen(user('bob')))
+      .then([]);
+    given(tenant, [...living, invited('bob'), accepted('bob')])
+      .when(admin(user('bob')))
+      .thenThrows('Forbidden');
+    given(tenant, [...living, added('bob'), removed('bob')])
+      .when(seen(user('bob')))
+      .thenThrows('NotFound');
+  });
+});
+
+describe('an invitation', () => {
+  const invite =
+    (over: { caller?: Principal; userId?: string; registered?: boolean; at?: string; invitationId?: string } = {}) =>
+    (state: TenantState) => {
+      const { caller = user('ann'), userId = 'bob', registered = false, at = now, invitationId = 'i1' } = over;
+      const facts = { registered, invitationId, secretMac, sealedSecret: 'sealed', now: at };
+      return inviteMember(state, { caller, userId, roles: ['issuer'] }, facts);
+    };
+
+  it('makes somebody unknown pending for five days', () => {
+    given(tenant, living)
+      .when(invite())
+      .then([invited('bob')]);
+    expect(Date.parse(expiresAt) - Date.parse(now)).toBe(INVITATION_MS);
+    const member = { status: 'invited', roles: ['issuer'] as Role[], inviteExpiresAt: expiresAt } as const;
+    const pending = { ...member, invitationId: 'i1', secretMac };
+    expect(memberStatus(pending, now)).toBe('Pending');
+    expect(memberStatus(pending, later(INVITATION_MS - 1))).toBe('Pending');
+    expect(memberStatus(pending, later(INVITATION_MS))).toBe('Expired');
+    expect(memberStatus({ status: 'active', roles: [] }, later(10 * INVITATION_MS))).toBe('Active');
+  });
+
+  it('adds a registered user at once, also one whose invitation is pending', () => {
+    const withExpiry: TenantEvent = {
+      type: 'MemberAdded',
+      data: { tenantId, userId: 'bob', roles: ['issuer'], addedAt: now, inviteExpiresAt: expiresAt },
+    };
+    given(tenant, living)
+      .when(invite({ registered: true }))
+      .then([withExpiry]);
+    given(tenant, [...living, invited('bob')])
+      .when(invite({ registered: true }))
+      .then([withExpiry]);
+  });
+
+  it('is for admins: people and the machine that made the tenant alike', () => {
+    given(tenant, [...living, added('eve', ['issuer'])])
+      .when(invite({ caller: user('eve') }))
+      .thenThrows('Forbidden');
+    given(tenant, living)
+      .when(invite({ caller: user('stranger') }))
+      .thenThrows('NotFound');
+    given(tenant, [...living, invited('eve', 'i0', ['admin'])])
+      .when(invite({ caller: user('eve') }))
+      .thenThrows('NotFound');
+    given(tenant, [created, machineMember('boss', ['admin'])])
+      .when(invite({ caller: machine('boss') }))
+      .then([invited('bob')]);
+    given(tenant, [...living, machineMember('eye', ['auditor'])])
+      .when(invite({ caller: machine('eye') }))
+      .thenThrows('Forbidden');
+    given(tenant, [...living, deleted])
+      .when(invite())
+      .thenThrows('NotFound');
+  });
+
+  it('is refused for who is a member already', () => {
+    given(tenant, living)
+      .when(invite({ userId: 'ann' }))
+      .thenThrows('BadRequest');
+    given(tenant, [...living, invited('bob'), accepted('bob')])
+      .when(invite())
+      .thenThrows('BadRequest');
+  });
+
+  it(`is refused beyond ${MAX_MEMBERS_PER_TENANT} members, but may be repeated`, () => {
+    const others = Array.from({ length: MAX_MEMBERS_PER_TENANT - 2 }, (_, n) => added(`m${n}`, ['issuer']));
+    given(tenant, [...living, ...others])
+      .when(invite())
+      .then([invited('bob')]);
+    given(tenant, [...living, ...others, invited('bob', 'i0')])
+      .when(invite())
+      .then([invited('bob')]);
+    given(tenant, [...living, ...others, added('zoe')])
+      .when(invite())
+      .thenThrows('BadRequest');
+  });
+
+  const accept =
+    (over: { acceptedBy?: string; invitationId?: string; genuine?: boolean; registered?: boolean; at?: string } = {}) =>
+    (state: TenantState) => {
+      const { acceptedBy = 'bob', invitationId = 'i1', genuine = true, registered = false, at = now } = over;
+      const facts = { isGenuine: () => genuine, registered, now: at };
+      return acceptInvitation(state, { userId: 'bob', invitationId, acceptedBy }, facts);
+    };
+  const open = [...living, invited('bob')];
+
+  it('is accepted once, in time, with its own secret', () => {
+    given(tenant, open)
+      .when(accept())
+      .then([accepted('bob')]);
+    given(tenant, [...open, accepted('bob')])
+      .when(accept())
+      .thenThrows('BadRequest');
+    given(tenant, open)
+      .when(accept({ genuine: false }))
+      .thenThrows('BadRequest');
+    given(tenant, open)
+      .when(accept({ at: later(INVITATION_MS) }))
+      .thenThrows('BadRequest');
+    given(tenant, open)
+      .when(accept({ at: later(INVITATION_MS - 1) }))
+      .then([
+        {
+          type: 'InvitationAccepted',
+          data: {
+            tenantId,
+            userId: 'bob',
+            invitationId: 'i1',
+            acceptedBy: 'bob',
+            acceptedAt: later(INVITATION_MS - 1),
+          },
+        },
+      ]);
+    for (const ended of [removed('bob'), deleted])
+      given(tenant, [...open, ended])
+        .when(accept())
+        .thenThrows('BadRequest');
+    given(tenant, []).when(accept()).thenThrows('BadRequest');
+  });
+
+  it('is dead when a new one is sent', () => {
+    const again = [...open, invited('bob', 'i2')];
+    given(tenant, again).when(accept()).thenThrows('BadRequest');
+    given(tenant, again)
+      .when(accept({ invitationId: 'i2' }))
+      .then([accepted('bob', 'bob', 'i2')]);
+  });
+
+  it('may be accepted as another user only while the invited one has never registered', () => {
+    given(tenant, open)
+      .when(accept({ acceptedBy: 'bobby' }))
+      .then([accepted('bob', 'bobby')]);
+    given(tenant, open)
+      .when(accept({ acceptedBy: 'bobby', registered: true }))
+      .thenThrows('BadRequest');
+    given(tenant, open)
+      .when(accept({ registered: true }))
+      .then([accepted('bob')]);
+    given(tenant, open)
+      .when(accept({ acceptedBy: 'ann' }))
+      .thenThrows('BadRequest');
+    const seen = (id: string) => (state: TenantState) => (seenByMember(state, user(id)), []);
+    given(tenant, [...open, accepted('bob', 'bobby')])
+      .when(seen('bobby'))
+      .then([]);
+    given(tenant, [...open, accepted('bob', 'bobby')])
+      .when(seen('bob'))
+      .thenThrows('NotFound');
+  });
+});
+
+describe('a membership', () => {
+  const update =
+    (userId: string, roles: Role[], caller: Principal = user('ann')) =>
+    (state: TenantState) =>
+      updateMembership(state, { caller, userId, roles });
+  const remove =
+    (userId: string, caller: Principal = user('ann')) =>
+    (state: TenantState) =>
+      removeMember(state, { caller, userId });
+  const changed = (userId: string, roles: Role[]): TenantEvent => ({
+    type: 'MemberRolesChanged',
+    data: { tenantId, userId, roles },
+  });
+  const two = [...living, added('bob', ['issuer'])];
+
+  it('is shown to admins and to the member in person', () => {
+    const seen = (caller: Principal, userId: string) => (state: TenantState) => (seenMember(state, caller, userId), []);
+    given(tenant, two)
+      .when(seen(user('ann'), 'bob'))
+      .then([]);
+    given(tenant, two)
+      .when(seen(user('bob'), 'bob'))
+      .then([]);
+    given(tenant, two)
+      .when(seen(user('bob'), 'ann'))
+      .thenThrows('Forbidden');
+    given(tenant, two)
+      .when(seen(user('bob'), 'nobody'))
+      .thenThrows('Forbidden');
+    given(tenant, two)
+      .when(seen(user('ann'), 'nobody'))
+      .thenThrows('NotFound');
+    given(tenant, two)
+      .when(seen(user('eve'), 'bob'))
+      .thenThrows('NotFound');
+  });
+
+  it('gets other roles from an admin', () => {
+    given(tenant, two)
+      .when(update('bob', ['auditor']))
+      .then([changed('bob', ['auditor'])]);
+    given(tenant, two)
+      .when(update('bob', ['issuer']))
+      .then([]);
+    given(tenant, two)
+      .when(update('bob', ['admin'], user('bob')))
+      .thenThrows('Forbidden');
+    given(tenant, two)
+      .when(update('bob', ['admin'], user('eve')))
+      .thenThrows('NotFound');
+    given(tenant, two)
+      .when(update('nobody', ['admin']))
+      .thenThrows('NotFound');
+    given(tenant, [...living, invited('bob')])
+      .when(update('bob', ['admin']))
+      .then([changed('bob', ['admin'])]);
+  });
+
+  it('ends by an admin or by the member in person, once', () => {
+    given(tenant, two)
+      .when(remove('bob'))
+      .then([removed('bob')]);
+    given(tenant, two)
+      .when(remove('bob', user('bob')))
+      .then([removed('bob')]);
+    given(tenant, two)
+      .when(remove('ann', user('bob')))
+      .thenThrows('Forbidden');
+    given(tenant, [...two, removed('bob')])
+      .when(remove('bob'))
+      .thenThrows('NotFound');
+    given(tenant, [...living, invited('bob')])
+      .when(remove('bob'))
+      .then([removed('bob')]);
+  });
+
+  it('of the last admin neither ends nor loses that role, unless a machine is admin too', () => {
+    for (const history of [
+      two,
+      [...two, machineMember('eye', ['auditor'])],
+      [...living, invited('bob', 'i', ['admin'])],
+    ]) {
+      given(tenant, history).when(remove('ann')).thenThrows('BadRequest');
+      given(tenant, history)
+        .when(update('ann', ['issuer']))
+        .thenThrows('BadRequest');
+      given(tenant, history)
+        .when(update('ann', ['issuer', 'admin']))
+        .then([changed('ann', ['issuer', 'admin'])]);
+    }
+    for (const other of [machineMember('boss', ['admin']), added('zoe')]) {
+      given(tenant, [...two, other])
+        .when(remove('ann'))
+        .then([removed('ann')]);
+      given(tenant, [...two, other])
+        .when(update('ann', ['issuer']))
+        .then([changed('ann', ['issuer'])]);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  invalid,
+  notFound,
+  type OperationContext,
+  type redeliverWebhookAttempt as operation,
+  type WebhookDelivery,
+} from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
+import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { AttemptsReadModel } from '../attempts.read-model.js';
+import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
+import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
+import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
+import { enabled } from '../webhook/webhook.decisions.js';
+import { webhook, webhookStream } from '../webhook/webhook.state.js';
+
+export class RedeliverAttempt {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(RedeliverAttempt)
+export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly attempts: AttemptsReadModel,
+    private readonly sender: SendDeliveries,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context }: RedeliverAttempt): Promise<WebhookDelivery> {
+    const tenantId = tenantOf(context).id;
+    const { webhookId, deliveryId } = request.params;
+    enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    const deliveryKey = await this.attempts.deliveryKeyOf(tenantId, webhookId, deliveryId);
+    if (deliveryKey === undefined) throw notFound();
+    const now = this.clock.now().toISOString();
+    let delivery: ScheduledDelivery | undefined;
+    const { position } = await this.streams.runDecision(
+      webhookDelivery,
+      webhookDeliveryStream(tenantId, deliveryKey),
+      async (state) => {
+        const requeued = requeueDelivery(state, { now });
+        if ('delivery' in state) ({ delivery } = state);
+        if (delivery?.sealedCredential && !(await this.isKept(tenantId, delivery.sealedCredential.sealed)))
+          // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
+          throw invalid({
+            value: deliveryId,
+            msg: 'the credential of this event is no longer kept; it cannot be delivered again',
+            param: 'deliveryId',
+            location: 'params',
+          });
+        return requeued;
+      },
+      eventContext(context),
+    );
+    if (position !== undefined) this.sender.wake(position);
+    return { webhookId, event: delivery!.event };
+  }
+
+  /** Decision 27: the key goes with the last delivery that needs it. */
+  private async isKept(tenantId: string, sealed: string): Promise<boolean> {
+    try {
+      return !isErased(await this.vault.open(tenantId, 'delivery', sealed));
+    } catch (error) {
+      if (error instanceof KeyNotFound || error instanceof SealBroken) return false;
+      throw error;
+    }
+  }
+}

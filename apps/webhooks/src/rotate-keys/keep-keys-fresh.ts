@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Leases, type Clock, type EventContext } from '@attestry/event-store';
+import { KeyNotFound } from '@attestry/keys';
+import { ReadModels, type RunningProjection } from '@attestry/read-model';
+import { CLOCK, Health, LOGGER, PlatformConfig, startProjection, type Logger } from '@attestry/service-kit';
+import { keysProjection, type KeyTables } from '../keys.projection.js';
+import { WebhookKeys } from '../webhook-keys.js';
+
+const NAME = 'webhooks.key-rotation';
+/** Longer than a look takes; whoever dies with it delays the next by as much. */
+const LEASE_MS = 60_000;
+const LONGEST_PAUSE_MS = 60_000;
+const SHORTEST_PAUSE_MS = 250;
+const DAY_MS = 86_400_000;
+/** Tenants of one look; the others come with the next. */
+const MOST = 100;
+
+/** Replaces keys that are older than the operator wants them, and retires those whose overlap is over. */
+@Injectable()
+export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly holder = randomUUID();
+  private readonly stopping = new AbortController();
+  private projected!: RunningProjection<KeyTables>;
+  private error: string | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly leases: Leases,
+    private readonly keys: WebhookKeys,
+    private readonly config: PlatformConfig,
+    private readonly health: Health,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.projected = await startProjection(this.readModels, this.health, keysProjection);
+  }
+
+  onApplicationBootstrap(): void {
+    this.health.register(NAME, () => [
+      { name: NAME, healthy: this.error === undefined, ...(this.error !== undefined && { error: this.error }) },
+    ]);
+    this.running = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    // Ten looks in the shortest time that matters.
+    const { webhookKeyLeadSeconds, webhookKeyOverlapSeconds } = this.config;
+    const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth));
+    while (!signal.aborted) {
+      try {
+        const lease = await this.leases.acquire(NAME, this.holder, LEASE_MS);
+        if (lease)
+          try {
+            await this.look();
+          } finally {
+            await this.leases.release(lease);
+          }
+        this.error = undefined;
+      } catch (error) {
+        this.error = error instanceof Error ? error.message : String(error);
+        this.logger.error({ error: this.error }, 'keeping webhook keys fresh failed');
+      }
+      await pause(pauseMs, undefined, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
+  }
+
+  private async look(): Promise<void> {
+    const now = this.clock.now().toISOString();
+    const over = await this.tenants((query) => query.where('published_until', '<=', now));
+    for (const tenantId of over) await this.keys.retire(tenantId, this.context(tenantId));
+    const { webhookKeyDays } = this.config;
+    if (!webhookKeyDays) return;
+    const old = new Date(Date.parse(now) - webhookKeyDays * DAY_MS).toISOString();
+    const stale = await this.tenants((query) =>
+      query.where('published_until', 'is', null).where('signs_from', '<=', old),
+    );
+    for (const tenantId of stale) await this.replace(tenantId);
+  }
+
+  private async replace(tenantId: string): Promise<void> {
+    try {
+      const { kid, signsFrom } = await this.keys.rotate(tenantId, this.context(tenantId));
+      this.logger.info({ tenantId, kid, signsFrom }, 'webhook key rotated by schedule');
+    } catch (error) {
+      // A tenant that is gone since the rows were read.
+      if (error instanceof KeyNotFound) return;
+      throw error;
+    }
+  }
+
+  private async tenants(
+    where: (query: ReturnType<typeof this.rows>) => ReturnType<typeof this.rows>,
+  ): Promise<string[]> {
+    const rows = await where(this.rows()).execute();
+    return [...new Set(rows.map(({ tenant_id: tenantId }) => tenantId))];
+  }
+
+  private rows() {
+    return this.projected.db.selectFrom('webhook_key').select('tenant_id').limit(MOST);
+  }
+
+  private context(tenantId: string): EventContext {
+    const requestId = randomUUID();
+    return {
+      tenantId,
+      requestId,
+      actor: 'service:webhooks',
+      operation: NAME,
+      correlationId: requestId,
+      causationId: requestId,
+      partitionKey: tenantId,
+    };
+  }
+}

@@ -1,0 +1,24 @@
+import { Allowances } from './allowances.js';
+
+const after = (...quick: boolean[]) => {
+  const allowances = new Allowances({ least: 4, most: 8 });
+  for (const it of quick) allowances.note('a', it);
+  return allowances;
+};
+
+describe('allowances', () => {
+  it('begin low and grow with each quick success up to the most', () => {
+    expect(after().of('a')).toBe(4);
+    expect(after(true).of('a')).toBe(5);
+    expect(after(...Array<boolean>(99).fill(true)).of('a')).toBe(8);
+  });
+
+  it('are halved by anything else, down to the least', () => {
+    const full = Array<boolean>(4).fill(true);
+    expect(after(...full, false).of('a')).toBe(4);
+    expect(after(...full, false, true).of('a')).toBe(5);
+    expect(after(false, false).of('a')).toBe(4);
+  });
+
+  it('are those of one name', () => expect(after(true, true).of('b')).toBe(4));
+});

@@ -1,0 +1,51 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  TEST_EVENT,
+  type OperationContext,
+  type testWebhook as operation,
+  type WebhookDelivery,
+} from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { deliveryKeyOf } from '../delivery-key.js';
+import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
+import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
+import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
+import { enabled } from '../webhook/webhook.decisions.js';
+import { webhook, webhookStream } from '../webhook/webhook.state.js';
+
+export class TestWebhook {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** An event like any other from here on: signed, retried, listed. */
+@CommandHandler(TestWebhook)
+export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly sender: SendDeliveries,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: TestWebhook): Promise<WebhookDelivery> {
+    const tenantId = tenantOf(context).id;
+    const { webhookId } = request.params;
+    enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    const now = this.clock.now().toISOString();
+    const event = { id: this.ids.uuid(), type: TEST_EVENT, timestamp: now } as const;
+    const deliveryKey = deliveryKeyOf(event.id, webhookId, event.type);
+    const { position } = await this.streams.runDecision(
+      webhookDelivery,
+      webhookDeliveryStream(tenantId, deliveryKey),
+      (state) => scheduleDelivery(state, { deliveryKey, webhookId, event, payload: {}, attemptAt: now }),
+      eventContext(context),
+    );
+    if (position !== undefined) this.sender.wake(position);
+    return { webhookId, event };
+  }
+}

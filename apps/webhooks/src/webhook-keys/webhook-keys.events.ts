@@ -1,0 +1,13 @@
+/** Which keys sign a tenant's webhooks, and until when they are published. The keys themselves are in the vault. */
+export type WebhookKeysEvent =
+  /** The first one; it signs at once, for nobody can hold an older key set. */
+  | { type: 'WebhookKeyChosen'; data: { keyId: string; chosenAt: string } }
+  | {
+      /** Published from now on and signing from `signsFrom`; the key before it stays published until `overlapEndsAt`. */
+      type: 'WebhookKeyRotated';
+      data: { keyId: string; previousKeyId: string; rotatedAt: string; signsFrom: string; overlapEndsAt: string };
+    }
+  /** Its overlap is over: no longer published, and destroyed. */
+  | { type: 'WebhookKeyRetired'; data: { keyId: string } }
+  /** The tenant was deleted. */
+  | { type: 'WebhookKeysEnded'; data: object };

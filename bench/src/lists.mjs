@@ -1,0 +1,113 @@
+// `npm run bench -- --lists [--json] [--quick]`: a page of 100 from 1,000 rows and from 1,000,000, embedded. The median of the
+// larger list must be at most 1.5 times that of the smaller; the program ends with 1 when one is not.
+import 'reflect-metadata';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { analyticsService } from '@attestry/analytics';
+import { listDids, listEvents, listUsers } from '@attestry/contracts';
+import { didsService } from '@attestry/dids';
+import { issuanceService } from '@attestry/issuance';
+import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
+
+const args = process.argv.slice(2);
+const json = args.includes('--json');
+const quick = args.includes('--quick');
+const SAMPLES = quick ? 100 : 1000;
+const WARM = quick ? 20 : 200;
+const MOST = 1.5;
+const TENANTS = [
+  { id: '11111111-1111-4111-8111-111111111111', size: 1000 },
+  { id: '22222222-2222-4222-8222-222222222222', size: quick ? 50_000 : 1_000_000 },
+];
+
+const uuid = `printf('%08x-0000-4000-8000-000000000000', i)`;
+const time = `strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i * 0.01, 'unixepoch')`;
+/** One statement a table: the rows of one tenant, `:tenant` and `:size`. */
+const TABLES = {
+  analytics_events: `(tenant_id, time, sort_key, id, type, category, request_id, actor, metadata, data)
+    select :tenant, ${time}, printf('%010d', i), ${uuid},
+      case i % 3 when 0 then 'DID_CREATE_START' when 1 then 'USER_CREATE_SUCCESS' else 'WEBHOOK_CREATE_FAIL' end,
+      case i % 3 when 0 then 'did' when 1 then 'user' else 'webhook' end, 'r' || i / 2, 'cclient' || i % 5, '{}', null from n`,
+  did: `(tenant_id, did, id, created_at, registered, keys, document, signs_p256, signs_ed25519)
+    select :tenant, 'did:web:example.com:' || i, ${uuid}, ${time}, 1767225600000 + i * 10, '[]', '{}', 0, 1 from n`,
+  issuance_users: `(tenant_id, id, sealed_claims, created_at) select :tenant, ${uuid}, null, ${time} from n`,
+};
+
+const CALLS = [
+  ['events', listEvents, {}],
+  ['events by type', listEvents, { types: ['DID_CREATE_START'] }],
+  ['events by category', listEvents, { categories: ['did'] }],
+  ['events by client', listEvents, { clientIds: ['client1'] }],
+  ['events of any client', listEvents, { clientIds: ['*'] }],
+  ['DIDs', listDids, {}],
+  ['users', listUsers, {}],
+];
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** The table of the projection that is read, in whichever file it is. */
+const seed = (folder) => {
+  for (const [table, insert] of Object.entries(TABLES)) {
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.db'))) {
+      const db = new DatabaseSync(join(folder, file), { timeout: 10_000 });
+      const found = db
+        .prepare(`select name from sqlite_master where type = 'table' and name glob ?`)
+        .all(`${table}_v[0-9]*`);
+      for (const { name } of found)
+        for (const { id, size } of TENANTS)
+          db.prepare(
+            `with recursive n(i) as (select 0 union all select i + 1 from n where i < :size - 1) insert into ${name} ${insert}`,
+          ).run({ tenant: id, size });
+      db.close();
+    }
+  }
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'attestry-lists-'));
+const engines = await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));
+const services = await startServices([analyticsService, didsService, issuanceService], engines);
+const client = new ServiceClient(engines.bus, 'gateway');
+let failed = false;
+try {
+  seed(folder);
+  const results = [];
+  for (const [name, operation, filters] of CALLS) {
+    const ask = async (id, cursor) => {
+      const context = {
+        tenant: { id, environmentId: id, host: 'h', baseUrl: 'http://h' },
+        ...{ caller: { kind: 'client', clientId: 'c', roles: ['admin'] }, requestId: 'r', operation: operation.name },
+        ...{ deadline: Date.now() + 60_000, publicUrl: 'http://h' },
+      };
+      const query = { limit: 100, ...filters, ...(cursor && { cursor }) };
+      const page = await client.call(operation, { query }, context);
+      if (page.data.length !== 100) throw new Error(`${name}: ${page.data.length} rows`);
+      return page;
+    };
+    const times = TENANTS.map(() => []);
+    const cursors = [];
+    for (const { id } of TENANTS) cursors.push((await ask(id)).nextCursor);
+    // Both lists in turn, so that what else the machine does meets both; first and second pages.
+    for (let n = -WARM; n < SAMPLES; n++)
+      for (const [which, { id }] of TENANTS.entries()) {
+        const begun = performance.now();
+        await ask(id, n % 2 ? cursors[which] : undefined);
+        if (n >= 0) times[which].push(performance.now() - begun);
+      }
+    const [few, many] = times.map(median);
+    const ratio = many / few;
+    failed ||= ratio > MOST;
+    results.push({ list: name, fewMs: few, manyMs: many, ratio });
+    if (!json)
+      console.log(
+        `${name.padEnd(22)} ${few.toFixed(3)} ms of ${TENANTS[0].size}, ${many.toFixed(3)} ms of ${TENANTS[1].size}: ${ratio.toFixed(2)} times`,
+      );
+  }
+  if (json) console.log(JSON.stringify({ samples: SAMPLES, sizes: TENANTS.map(({ size }) => size), results }));
+} finally {
+  await services.close();
+  await engines.close();
+  rmSync(folder, { recursive: true });
+}
+process.exit(failed ? 1 : 0);

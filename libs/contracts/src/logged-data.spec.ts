@@ -1,0 +1,152 @@
+import { createPreAuthorizedOffer, createUser, deleteUser, listDids, listUsers } from './index.js';
+import { HIDDEN, loggedAnswer, loggedRequest, type LoggingLevel } from './logged-data.js';
+import type { Operation, OperationRequest } from './operation.js';
+
+const ADA = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
+const BOB = '9b6f5f0c-6a27-4e80-b2a0-3f0f2c590d11';
+const request = (parts: Partial<OperationRequest>): OperationRequest => ({ params: {}, query: {}, body: {}, ...parts });
+const asked = (operation: unknown, level: LoggingLevel, parts: Partial<OperationRequest>) =>
+  loggedRequest(operation as Operation, level as 2 | 3, request(parts));
+const answered = (operation: unknown, level: LoggingLevel, parts: Partial<OperationRequest>, answer: unknown) =>
+  loggedAnswer(operation as Operation, level as 2 | 3, request(parts), answer);
+
+describe('at level 2', () => {
+  it('harmless members are shown, and no others', () => {
+    const body = {
+      method: 'key',
+      options: { keyType: 'Ed25519', somethingNew: 'x', nested: { type: 'hidden with what it is in' } },
+      url: 'https://example.com/private',
+      name: 'Ada',
+    };
+    expect(asked(listDids, 2, { query: { limit: 5 }, body })).toEqual({
+      general: {
+        query: { limit: 5 },
+        body: {
+          method: 'key',
+          options: { keyType: 'Ed25519', somethingNew: HIDDEN, nested: HIDDEN },
+          url: HIDDEN,
+          name: HIDDEN,
+        },
+      },
+    });
+  });
+
+  it('a text is shown when it looks like an id or a time', () => {
+    const body = {
+      type: 'Ada Lovelace',
+      id: 'ada@example.com',
+      status: 'Active',
+      createdAt: '2026-01-01T00:00:00.000Z',
+    };
+    expect(asked(listDids, 2, { body })).toEqual({ general: { body: { ...body, type: HIDDEN, id: HIDDEN } } });
+  });
+
+  it.each([null, 'text', 7, [1]])('a body that is %j breaks nothing', (body) => {
+    expect(asked(listDids, 2, { body, params: { id: 'x' } }).general).toMatchObject({ params: { id: 'x' } });
+  });
+
+  it('claims are not, whoever they are of', () => {
+    const made = answered(createUser, 2, { body: { claims: { given_name: 'Ada' } } }, { id: ADA, claims: { a: 1 } });
+    expect(made).toEqual({ general: { body: { id: ADA, claims: HIDDEN } } });
+  });
+});
+
+describe('at level 3', () => {
+  it('everything is shown but secrets', () => {
+    const body = {
+      name: 'hook',
+      url: 'https://example.com/a',
+      list: [{ deep: 'value' }],
+      many: 3,
+      off: false,
+      no: null,
+    };
+    expect(asked(listDids, 3, { body })).toEqual({ general: { body } });
+  });
+
+  it.each([
+    'clientSecret',
+    'client_secret',
+    'access_token',
+    'refreshToken',
+    'password',
+    'passphrase',
+    'code',
+    'tx_code',
+    'transactionCode',
+    'pre-authorized_code',
+    'code_verifier',
+    'uri',
+    'uriByReference',
+    'proof',
+    'proofs',
+    'c_nonce',
+    'client_assertion',
+    'authorization',
+    'privateKey',
+    'apiKey',
+    'api-key',
+    'd',
+    'k',
+    'jwt',
+    'credential',
+    'signature',
+    'verificationToken',
+  ])('%s is never shown', (name) => {
+    const data = answered(listDids, 3, {}, { deep: [{ [name]: { any: 'canary-value' }, id: 'shown' }] });
+    expect(JSON.stringify(data)).not.toContain('canary-value');
+    expect(JSON.stringify(data)).toContain('shown');
+  });
+
+  it('values that are secret are not shown whatever they are called', () => {
+    const values = [
+      'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln',
+      'openid-credential-offer://?credential_offer=x',
+      'x pre-authorized_code y',
+      '-----BEGIN PRIVATE KEY-----',
+      'Bearer abc',
+    ];
+    expect(asked(createUser, 3, { body: { values, userId: ADA, claims: { values } } })).toMatchObject({
+      general: { body: { values: values.map(() => HIDDEN) } },
+      personal: { body: { claims: { values: values.map(() => HIDDEN) } } },
+    });
+  });
+
+  it('members an operation calls secret are not shown', () => {
+    const secretive = { ...listDids, secrets: ['motto'] } as unknown;
+    expect(asked(secretive, 3, { body: { motto: 'canary' } })).toEqual({ general: { body: { motto: HIDDEN } } });
+  });
+
+  it('claims are shown only to what ends with the person', () => {
+    const claims = { given_name: 'Ada', secret: 'her own word' };
+    const body = { claims, credentials: ['a'] };
+    // Whose they are is not known yet.
+    expect(asked(createUser, 3, { body: { claims } })).toEqual({ general: { body: { claims: HIDDEN } } });
+    expect(answered(createUser, 3, { body: { claims } }, { id: ADA, claims })).toEqual({
+      general: { body: { id: ADA, claims: HIDDEN } },
+      personId: ADA,
+      personal: { body: { id: ADA, claims } },
+    });
+    expect(asked(createPreAuthorizedOffer, 3, { body: { ...body, userId: ADA } })).toMatchObject({
+      general: { body: { claims: HIDDEN } },
+      personId: ADA,
+      personal: { body: { claims } },
+    });
+    const two = { data: [ADA, BOB].map((id) => ({ id, claims })) };
+    expect(answered(listUsers, 3, {}, two)).toEqual({
+      general: { body: { data: [ADA, BOB].map((id) => ({ id, claims: HIDDEN })) } },
+    });
+  });
+
+  it('what is too long is left out, and long texts are cut', () => {
+    const cut = asked(listDids, 3, { body: { text: 'x'.repeat(1001) } });
+    expect(cut).toEqual({ general: { body: { text: `${'x'.repeat(1000)}…` } } });
+    const long = { list: Array.from({ length: 100 }, () => 'y'.repeat(900)) };
+    expect(asked(listDids, 3, { body: long })).toEqual({ general: { tooLong: true } });
+  });
+});
+
+it('an empty answer leaves nothing', () => {
+  expect(answered(deleteUser, 3, { params: { id: ADA } }, undefined)).toBeUndefined();
+  expect(asked(deleteUser, 3, { params: { id: ADA } })).toEqual({ general: { params: { id: ADA } } });
+});

@@ -1,0 +1,143 @@
+import { isUuid } from './identifiers.js';
+import type { Operation, OperationRequest } from './operation.js';
+
+/**
+ * What analytics keeps of a call beside its metadata: nothing at level 1, what is known to be harmless at level 2, everything
+ * but secrets at level 3 (facts 9.1). Sealed before it is stored anywhere, whatever the level.
+ */
+export type LoggingLevel = 1 | 2 | 3;
+export const LOGGING_LEVELS: readonly LoggingLevel[] = [1, 2, 3];
+
+/** Stands for a value that is not kept. */
+export const HIDDEN = '***';
+
+/**
+ * Level 2: members by these names are shown, in whatever they are nested. A member that is not named is hidden with all
+ * below it, so that a new one is hidden until somebody looked at it.
+ */
+const HARMLESS = new Set(
+  `algorithm algorithms body categories clientId clientIds clientName createdAt credentialConfigurationId credentials data dateFrom
+  dateTo did disabled entries environmentId events expiresAt expiresIn expiryTime format id ids inputMode issuedDate keyId keys keyType
+  kmsKeyId limit localMetadata managementUserIds method minutes months days hours years nextCursor offerId options params permissions
+  persist profile query registered registrationStatus requestIds revocable roles seconds sessionId status subdomain tenantId
+  transactionCodeConfiguration type types updatedAt userId validFrom validUntil verifiedAt isVerified webhookId`.split(
+    /\s+/,
+  ),
+);
+
+/** Never shown, at no level: secrets, tokens and what leads to one. Offers carry their code in their addresses. */
+const SECRET =
+  /secret|token|passw|passphrase|code$|^code|^uri|proof|nonce|assertion|authorization$|signature|credential$|jwt|jwe|jws|private|^(?:d|p|q|dp|dq|qi|k)$|api-?key/i;
+const HARMLESS_DESPITE = new Set(['transactionCodeConfiguration', 'tokenEndpointAuthMethod']);
+
+/** Values that are secret whatever they are called: JWTs and JWEs, offers, PEM keys, bearer values. */
+const SECRET_VALUE = /eyJ[A-Za-z0-9_-]{8,}\.|openid-credential-offer:|pre-authorized_code|-----BEGIN|^Bearer /;
+
+/** What tells about a person. Shown only to a record that ends with that person, see {@link LoggedData}. */
+const PERSONAL = new Set(['claims', 'claimSets', 'email', 'subjectId', 'authenticationProvider']);
+
+/** Longest JSON text that is kept. */
+export const MAX_LOGGED_BYTES = 16_384;
+const MAX_TEXT = 1000;
+
+export interface LoggedData {
+  /** Without anything personal. */
+  general: unknown;
+  /** The person it tells about, when there is exactly one and something personal to tell. */
+  personId?: string;
+  /** With it; may be kept only under that person's key. */
+  personal?: unknown;
+}
+
+/** At level 2 a text is an id, a name of the platform's, a time: a sentence under a harmless name is none of these. */
+const PLAIN_TEXT = /^[\w.:%/+-]{1,200}$/;
+
+const shownText = (text: string): string =>
+  SECRET_VALUE.test(text) ? HIDDEN : text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+
+const isSecret = (name: string, secrets: readonly string[]): boolean =>
+  !HARMLESS_DESPITE.has(name) && (SECRET.test(name) || secrets.includes(name));
+
+interface Rules {
+  level: 2 | 3;
+  secrets: readonly string[];
+  personal: boolean;
+}
+
+const shown = (value: unknown, rules: Rules): unknown => {
+  if (typeof value === 'string') return rules.level === 2 && !PLAIN_TEXT.test(value) ? HIDDEN : shownText(value);
+  if (Array.isArray(value)) return value.map((item) => shown(item, rules));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      member === undefined ? undefined : memberOf(name, member, rules),
+    ]),
+  );
+};
+
+const memberOf = (name: string, value: unknown, rules: Rules): unknown => {
+  if (PERSONAL.has(name)) return rules.personal ? withoutSecretValues(value) : HIDDEN;
+  if (isSecret(name, rules.secrets)) return HIDDEN;
+  if (rules.level === 2 && !HARMLESS.has(name)) return HIDDEN;
+  return shown(value, rules);
+};
+
+/** Claims are a tenant's own words: nothing is hidden for its name, a token for what it is. */
+const withoutSecretValues = (value: unknown): unknown => {
+  if (typeof value === 'string') return shownText(value);
+  if (Array.isArray(value)) return value.map(withoutSecretValues);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutSecretValues(member)]));
+};
+
+const hasPersonal = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(hasPersonal)
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value).some(([name, member]) => PERSONAL.has(name) || hasPersonal(member))
+      : false;
+
+const kept = (value: unknown): unknown =>
+  Buffer.byteLength(JSON.stringify(value) ?? '') <= MAX_LOGGED_BYTES ? value : { tooLong: true };
+
+/** The one user a call is about, if there is one: by name, or as the object of an operation on users. */
+const personOf = (
+  { analytics }: Operation,
+  { params, body }: OperationRequest,
+  answer: unknown,
+): string | undefined => {
+  const named = (value: unknown, name: string): unknown =>
+    (value as Record<string, unknown> | null | undefined)?.[name];
+  const ids = [named(params, 'userId'), named(body, 'userId'), named(answer, 'userId')];
+  if (analytics?.category === 'user') ids.push(named(params, 'id'), named(answer, 'id'));
+  const found = ids.find(isUuid);
+  return found?.toLowerCase();
+};
+
+const dataOf = (operation: Operation, level: 2 | 3, value: object, personId: string | undefined): LoggedData => {
+  // Claims stand among what faults must not echo; here the person's key guards them.
+  const secrets = (operation.secrets ?? []).filter((name) => !PERSONAL.has(name));
+  const general = kept(shown(value, { level, secrets, personal: false }));
+  if (level === 2 || personId === undefined || !hasPersonal(value)) return { general };
+  return { general, personId, personal: kept(shown(value, { level, secrets, personal: true })) };
+};
+
+/** `data` of a START. */
+export const loggedRequest = (operation: Operation, level: 2 | 3, request: OperationRequest): LoggedData => {
+  const { params, query, body } = request;
+  // Before validation: a body may be any JSON.
+  const parts = Object.entries({ params, query, body }).filter(([, part]) => Object.keys(part ?? {}).length > 0);
+  return dataOf(operation, level, Object.fromEntries(parts), personOf(operation, request, undefined));
+};
+
+/** `data` of a SUCCESS; nothing when there was no answer to show. */
+export const loggedAnswer = (
+  operation: Operation,
+  level: 2 | 3,
+  request: OperationRequest,
+  answer: unknown,
+): LoggedData | undefined =>
+  typeof answer !== 'object' || answer === null
+    ? undefined
+    : dataOf(operation, level, { body: answer }, personOf(operation, request, answer));

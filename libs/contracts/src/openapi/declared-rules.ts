@@ -1,0 +1,110 @@
+import { getMetadataStorage } from 'class-validator';
+import { UUID_PATTERN } from '../identifiers.js';
+import type { DtoClass } from '../operation.js';
+import type { JsonSchema } from './json-schema.js';
+
+/** One decorator of class-validator on one member. */
+interface DeclaredRule {
+  propertyName: string;
+  type: string;
+  name?: string;
+  constraints?: unknown[];
+  each?: boolean;
+  message?: unknown;
+  constraintCls: new () => unknown;
+}
+
+/** DTO classes with rules, by name; nested ones too, which no operation names. */
+export const classesWithRules = (): Map<string, DtoClass> => {
+  const { validationMetadatas } = getMetadataStorage() as unknown as { validationMetadatas: Map<DtoClass, unknown> };
+  return new Map([...validationMetadatas.keys()].map((dto) => [dto.name, dto]));
+};
+
+/**
+ * A shape as TypeScript tells it, with what the decorators of its class add. A rule without a keyword is told in the
+ * member's description.
+ */
+export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false) as unknown as DeclaredRule[];
+  const properties = Object.fromEntries(
+    Object.entries(shape.properties ?? {}).map(([name, member]) => [
+      name,
+      rules.filter(({ propertyName }) => propertyName === name).reduce(withRule, member),
+    ]),
+  );
+  const optional = new Set(
+    rules.filter(({ type }) => type === 'conditionalValidation').map(({ propertyName }) => propertyName),
+  );
+  const { required: declared, ...rest } = shape;
+  const required = declared?.filter((name) => !optional.has(name));
+  return { ...rest, ...(shape.properties && { properties }), ...(required?.length && { required }) };
+};
+
+const withRule = (member: JsonSchema, rule: DeclaredRule): JsonSchema => {
+  if (rule.type !== 'customValidation') return member;
+  const keywords = keywordsOf(rule);
+  if (keywords === undefined) return { ...member, description: sentence(member.description, messageOf(rule)) };
+  // A reference says all there is to say of the type.
+  if (!rule.each) return member.$ref ? member : { ...member, ...keywords };
+  return member.items && !member.items.$ref ? { ...member, items: { ...member.items, ...keywords } } : member;
+};
+
+/** Keywords of a rule, `undefined` when there is none for it. */
+const keywordsOf = ({ name, constraints = [] }: DeclaredRule): JsonSchema | undefined => {
+  const [first, second] = constraints as [never, never];
+  switch (name) {
+    // The type says it.
+    case 'isString':
+    case 'isBoolean':
+    case 'isArray':
+    case 'isRecord':
+    case 'roles':
+      return {};
+    case 'isInt':
+      return { type: 'integer' };
+    case 'isIn':
+      return { enum: [...(first as unknown[])] };
+    case 'min':
+      return { minimum: first };
+    case 'max':
+      return { maximum: first };
+    case 'maxLength':
+      return { maxLength: first };
+    case 'minLength':
+      return { minLength: first };
+    case 'isLength':
+      return { minLength: first, ...(second !== undefined && { maxLength: second }) };
+    case 'arrayMaxSize':
+      return { maxItems: first };
+    case 'arrayMinSize':
+      return { minItems: first };
+    case 'arrayNotEmpty':
+      return { minItems: 1 };
+    case 'arrayUnique':
+      return { uniqueItems: true };
+    case 'isIso8601':
+      return { format: 'date-time' };
+    case 'matches': {
+      const pattern = first as RegExp;
+      if (pattern.source === UUID_PATTERN.source) return { format: 'uuid' };
+      return pattern.flags ? undefined : { pattern: pattern.source };
+    }
+    default:
+      return undefined;
+  }
+};
+
+const messageOf = ({ message, constraintCls }: DeclaredRule): string => {
+  if (typeof message === 'string') return message;
+  const [custom] = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
+  const told = custom?.instance.defaultMessage?.({ value: undefined, object: {} } as never);
+  return typeof told === 'string' ? told : '';
+};
+
+/** `Text.` and `must be so` make `Text. Must be so.` */
+const sentence = (text: string | undefined, message: string): string | undefined => {
+  if (!message) return text;
+  const told = `${message[0]!.toUpperCase()}${message.slice(1)}.`;
+  if (text?.includes(told)) return text;
+  return text ? `${text.replace(/[^.]$/, '$&.')} ${told}` : told;
+};

@@ -1,0 +1,151 @@
+import { IsOptional, Max, MaxLength, Min } from 'class-validator';
+import { defineOperation, managementAccess, publicAccess, requires, type Operation } from '../operation.js';
+import { PageQuery } from '../pagination.js';
+import { OPERATIONS } from '../registry.js';
+import { Uuid } from '../validators.js';
+import { operationIdOf, openApiDocument, statusesOf } from './openapi-document.js';
+import { SHAPES } from './shapes.generated.js';
+
+class Thing {
+  id: string;
+}
+class ThingRequest {
+  @MaxLength(10) name: string;
+  @IsOptional() @Min(1) @Max(9) size?: number;
+}
+class ThingParams {
+  @Uuid() id: string;
+}
+const text = { type: 'string' };
+const shapes = {
+  Thing: { type: 'object', properties: { id: text }, required: ['id'] },
+  ThingRequest: {
+    type: 'object',
+    properties: { name: text, size: { type: 'number' } },
+    required: ['name', 'size'],
+  },
+  ThingParams: { type: 'object', properties: { id: text }, required: ['id'] },
+  PageQuery: SHAPES['PageQuery'] ?? {
+    type: 'object',
+    properties: { limit: { type: 'number' }, cursor: text },
+  },
+  ErrorDetail: { type: 'object' },
+};
+const update = defineOperation({
+  name: 'dids.update-thing.old',
+  summary: 'Update a thing',
+  http: { method: 'PUT', path: '/v1/things/:id', success: 200 },
+  access: requires('dids:create'),
+  analytics: { prefix: 'THING_UPDATE', category: 'thing' },
+  errors: 'tenant',
+  params: ThingParams,
+  body: ThingRequest,
+  response: Thing,
+  errorStatuses: [400, 401, 403, 404],
+});
+const list = defineOperation({
+  name: 'dids.list-things',
+  summary: 'Things',
+  http: { method: 'GET', path: '/v1/things', success: 200 },
+  access: publicAccess,
+  errors: 'tenant',
+  query: PageQuery,
+  response: [Thing],
+});
+const documentOf = (...operations: Operation[]) => openApiDocument('tenant', operations, shapes);
+
+describe('an operation in the interface definition', () => {
+  const { paths, components } = documentOf(update as Operation, list as Operation);
+  const put = paths['/v1/things/{id}']!['put']!;
+
+  it('has its name, its roles and the scheme that proves them', () => {
+    expect(put).toMatchObject({
+      operationId: 'updateThingOld',
+      security: [{ bearerAuth: [] }],
+      'x-roles': ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'],
+      'x-event-prefix': 'THING_UPDATE',
+    });
+    expect(paths['/v1/things']!['get']).toMatchObject({ security: [] });
+  });
+
+  it('has the types of its classes and the rules of their decorators', () => {
+    expect(put['parameters']).toEqual([
+      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+    ]);
+    expect(components.schemas['ThingRequest']).toEqual({
+      type: 'object',
+      properties: { name: { type: 'string', maxLength: 10 }, size: { type: 'number', minimum: 1, maximum: 9 } },
+      required: ['name'],
+    });
+    expect(paths['/v1/things']!['get']!['parameters']).toContainEqual({
+      name: 'limit',
+      in: 'query',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 1000 },
+    });
+  });
+
+  it('answers with its class, a list with a page of it, refusals in its error shape (decision 31)', () => {
+    expect(put['responses']).toMatchObject({
+      200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
+      404: { $ref: '#/components/responses/TenantNotFound' },
+    });
+    expect(paths['/v1/things']!['get']!['responses']).toMatchObject({
+      200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PageOfThing' } } } },
+    });
+    expect(components.schemas['PageOfThing']).toMatchObject({ required: ['data'] });
+    expect(components.responses['TenantForbidden']).toMatchObject({
+      content: { 'text/plain': { schema: { const: 'Forbidden' } } },
+    });
+    expect(components.responses['TenantTooManyRequests']!['headers']).toMatchObject({
+      'retry-after': {},
+      'x-ratelimit-reset': {},
+    });
+  });
+
+  it('can answer with what befalls any call, and what befalls its body', () => {
+    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 500, 503]);
+    expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 500, 503]);
+  });
+
+  it('is nowhere when no host of the API serves it', () => {
+    const elsewhere = defineOperation({
+      name: 'management.list-things',
+      summary: 'Things',
+      http: { method: 'GET', path: '/v1/things', success: 200, hosts: ['management'] },
+      access: managementAccess,
+      errors: 'management',
+    });
+    expect(documentOf(elsewhere as Operation).paths).toEqual({});
+    expect(Object.keys(openApiDocument('management', [elsewhere as Operation], shapes).paths)).toEqual(['/v1/things']);
+  });
+
+  it('whose class has no shape is refused', () => {
+    expect(() => openApiDocument('tenant', [update as Operation], {})).toThrow('has no shape');
+  });
+});
+
+describe('a deprecated operation', () => {
+  const deprecated = { since: '2026-01-01T00:00:00Z', sunset: '2026-07-01T00:00:00Z', link: '/docs' };
+  const { paths } = documentOf({ ...update, deprecated } as Operation);
+  const put = paths['/v1/things/{id}']!['put']! as { responses: Record<string, { headers: object }> };
+
+  it('says so, with its end', () => {
+    expect(put).toMatchObject({ deprecated: true, 'x-sunset': deprecated.sunset });
+  });
+
+  it('tells the headers of every answer (RFC 9745, RFC 8594)', () => {
+    const headers = {
+      deprecation: { schema: { const: '@1767225600' } },
+      sunset: { schema: { const: 'Wed, 01 Jul 2026 00:00:00 GMT' } },
+      link: { schema: { const: '</docs>; rel="deprecation", </docs>; rel="sunset"' } },
+    };
+    for (const response of Object.values(put.responses)) expect(response.headers).toMatchObject(headers);
+  });
+});
+
+it('every operation over HTTP has an id of its own', () => {
+  const ids = OPERATIONS.filter(({ http }) => http).map(operationIdOf);
+  expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
+  for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
+});

@@ -1,0 +1,484 @@
+import type { ErrorKind } from '../app-error.js';
+import { HTTP_STATUS } from '../app-error.js';
+import {
+  deprecationHeaders,
+  type Api,
+  type DtoClass,
+  type HttpBinding,
+  type Operation,
+  type ServiceName,
+} from '../operation.js';
+import { classesWithRules, withRules } from './declared-rules.js';
+import type { JsonSchema } from './json-schema.js';
+
+/** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
+export const INTERFACE_VERSION = 'v1.0.0';
+
+export type InterfaceName = 'management' | 'tenant';
+
+/** Hosts whose operations an interface definition tells; the first one serves it. */
+const HOSTS: Record<InterfaceName, readonly Api[]> = {
+  management: ['management', 'auth'],
+  tenant: ['tenant', 'contexts'],
+};
+
+/** Where operations answer that the host of the document does not serve. */
+const OTHER_SERVERS: Partial<Record<Api, Json>> = {
+  auth: {
+    url: 'https://{authorizationServerDomain}',
+    description: 'The authorization host of the environment.',
+    variables: { authorizationServerDomain: { default: 'auth.attestry.invalid' } },
+  },
+  contexts: {
+    url: 'https://{contextDomain}',
+    description: 'The host of the platform’s own JSON-LD context.',
+    variables: { contextDomain: { default: 'contexts.attestry.invalid' } },
+  },
+};
+
+const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
+  management: {
+    title: 'Attestry management API',
+    description:
+      'Environments, tenants and their clients. `POST /oauth/token` gives the access tokens of this API, and at the authorization host those of the tenant API.',
+  },
+  tenant: {
+    title: 'Attestry tenant API',
+    description:
+      'One tenant, at its own host: identifiers, credential configurations, offers, users, webhooks, events, and the endpoints wallets talk to (OpenID for Verifiable Credential Issuance 1.0). Access tokens come from `POST /oauth/token` of the authorization host, with the address of the tenant as `audience`.',
+  },
+};
+
+const TAGS: Partial<Record<ServiceName, string>> = {
+  management: 'Environments, tenants, clients and access tokens',
+  dids: 'Decentralized identifiers and their documents',
+  issuance: 'Credential configurations, offers, users, and what wallets call',
+  webhooks: 'Subscriptions and the keys that verify deliveries',
+  analytics: 'What was done on the tenant',
+};
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: JsonObject;
+  servers: JsonObject[];
+  tags: JsonObject[];
+  /** Path, then lower-case method. */
+  paths: Record<string, Record<string, JsonObject>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, JsonObject>;
+    headers: Record<string, JsonObject>;
+    securitySchemes: Record<string, JsonObject>;
+  };
+}
+
+/**
+ * The OpenAPI 3.1 document of one API, from the declarations of its operations.
+ * @param shapes JSON Schema of every class the operations name and of what those name: what TypeScript alone knows
+ * @throws Error when an operation names a class that has no shape
+ */
+export const openApiDocument = (
+  name: InterfaceName,
+  operations: readonly Operation[],
+  shapes: Readonly<Record<string, JsonSchema>>,
+): OpenApiDocument => {
+  const own = operations.filter((operation) => serversOf(name, operation).length > 0);
+  const schemas = new Schemas(shapes);
+  const paths: OpenApiDocument['paths'] = {};
+  for (const operation of own)
+    for (const [index, path] of [operation.http!.path, ...(operation.http!.alsoAt ?? [])].entries())
+      (paths[templateOf(path)] ??= {})[operation.http!.method.toLowerCase()] = operationObject(
+        name,
+        operation,
+        path,
+        schemas,
+        index,
+      );
+  const shapesOfErrors = new Set(own.map(({ errors }) => errors));
+  const { title, description } = ABOUT[name];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      version: INTERFACE_VERSION,
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The host that serves this document.' }],
+    tags: [...new Set(own.map(({ service }) => service))].map((service) => ({
+      name: service,
+      description: TAGS[service] ?? service,
+    })),
+    paths,
+    components: {
+      schemas: { ...schemas.used(), ...errorSchemas(shapesOfErrors, schemas) },
+      responses: errorResponses(own),
+      headers: HEADERS,
+      securitySchemes: {
+        bearerAuth: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            name === 'management'
+              ? 'Access token of a management client, from `POST /oauth/token`.'
+              : 'Access token of a client of the tenant, from `POST /oauth/token` of the authorization host. Which roles an operation asks for is its `x-roles`.',
+        },
+        ...(own.some(asksForHolderToken) && {
+          holderToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'Access token of a wallet, from `POST /v1/oauth/token`.',
+          },
+        }),
+      },
+    },
+  };
+};
+
+const serversOf = (name: InterfaceName, { http }: Operation): readonly Api[] =>
+  http ? (http.hosts ?? ['tenant']).filter((host) => HOSTS[name].includes(host)) : [];
+
+/** `/v1/dids/:id` is `/v1/dids/{id}`; a leading `*` is one parameter. */
+export const templateOf = (path: string): string =>
+  path.replace(/^\*/, '/{path}').replace(/:([A-Za-z]+)/g, (_, name: string) => `{${name}}`);
+
+/** `dids.create-did` is `createDid`, `….create-x.jwt-vc` is `createXJwtVc`. */
+export const operationIdOf = ({ useCase, variant }: Operation): string =>
+  [useCase, variant]
+    .filter((part) => part !== undefined)
+    .join('-')
+    .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+const asksForHolderToken = ({ access, errorStatuses }: Operation): boolean =>
+  access.kind === 'holder' && (errorStatuses ?? []).includes(401);
+
+const operationObject = (
+  name: InterfaceName,
+  operation: Operation,
+  path: string,
+  schemas: Schemas,
+  index: number,
+): JsonObject => {
+  const { access, analytics, deprecated } = operation;
+  const body = requestBody(operation, schemas);
+  const parameters = parametersOf(operation, path, schemas);
+  const security =
+    access.kind === 'roles' || access.kind === 'management'
+      ? [{ bearerAuth: [] }]
+      : asksForHolderToken(operation)
+        ? [{ holderToken: [] }]
+        : [];
+  const hosts = serversOf(name, operation);
+  const elsewhere = hosts.includes(HOSTS[name][0]!) ? undefined : OTHER_SERVERS[hosts[0]!];
+  return {
+    operationId: `${operationIdOf(operation)}${index === 0 ? '' : 'ByPath'}`,
+    summary: operation.summary,
+    ...(deprecated && { description: deprecationText(operation), deprecated: true }),
+    tags: [operation.service],
+    ...(elsewhere !== undefined && { servers: [elsewhere] }),
+    security,
+    ...(access.kind === 'roles' && { 'x-roles': [...access.roles], 'x-permission': access.permission }),
+    ...(analytics && { 'x-event-prefix': analytics.prefix }),
+    'x-rate-class': operation.rate,
+    ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: responsesOf(operation, schemas),
+  };
+};
+
+const deprecationText = ({ deprecated }: Operation): string => {
+  const { since, sunset, link } = deprecated!;
+  const until = sunset === undefined ? '' : `, and may be gone from ${sunset} on`;
+  return `Deprecated since ${since}${until}. See <${link}>.`;
+};
+
+// ---- requests ---------------------------------------------------------------------------------------------------------
+
+const parametersOf = ({ params, query }: Operation, path: string, schemas: Schemas): Json[] => {
+  const parameters: Json[] = [];
+  if (path.startsWith('*'))
+    parameters.push({
+      name: 'path',
+      in: 'path',
+      required: true,
+      description: 'One segment or more, with the slashes between them.',
+      schema: { type: 'string' },
+    });
+  const members = params ? (schemas.of(params.name).properties ?? {}) : {};
+  for (const [, name] of path.matchAll(/:([A-Za-z]+)/g))
+    parameters.push(parameter(name!, 'path', true, members[name!] ?? { type: 'string' }));
+  if (query) {
+    const { properties = {}, required = [] } = schemas.of(query.name);
+    for (const [name, schema] of Object.entries(properties))
+      parameters.push(parameter(name, 'query', required.includes(name), schema));
+  }
+  return parameters;
+};
+
+const parameter = (name: string, place: 'path' | 'query', required: boolean, schema: JsonSchema): Json => {
+  const { description, ...rest } = schema;
+  // A list may be one parameter repeated or one with commas; this is the first.
+  const isList = schema.type === 'array';
+  return {
+    name,
+    in: place,
+    required,
+    ...(description !== undefined && { description }),
+    ...(isList && { style: 'form', explode: true }),
+    schema: rest as JsonObject,
+  };
+};
+
+/** How the gateway reads a body: apps/gateway/src/operation/parse-body.ts. */
+export const bodyKindOf = ({ method, body }: HttpBinding): NonNullable<HttpBinding['body']> =>
+  body ?? (method === 'POST' || method === 'PUT' ? 'json' : 'none');
+
+const requestBody = ({ http, body }: Operation, schemas: Schemas): Json | undefined => {
+  const kind = bodyKindOf(http!);
+  const types: [string, string][] =
+    kind === 'raw'
+      ? Object.entries(http!.accepts ?? {}).map(([type, dto]) => [type, dto.name])
+      : kind !== 'none' && body
+        ? [[kind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json', body.name]]
+        : [];
+  if (types.length === 0) return undefined;
+  return {
+    required: types.some(([, dto]) => (schemas.of(dto).required ?? []).length > 0),
+    content: Object.fromEntries(types.map(([type, dto]) => [type, { schema: schemas.reference(dto) as JsonObject }])),
+  };
+};
+
+// ---- answers ----------------------------------------------------------------------------------------------------------
+
+const header = (description: string, schema: JsonObject): JsonObject => ({ description, schema });
+const HEADERS: Record<string, JsonObject> = {
+  'x-request-id': header('Names the call, in the log and in events.', {
+    type: 'string',
+    pattern: '^[0-9A-Za-z]{22}$',
+  }),
+  'x-ratelimit-limit': header('Most calls in a window.', { type: 'integer', minimum: 0 }),
+  'x-ratelimit-remaining': header('Calls left in the window.', { type: 'integer', minimum: 0 }),
+  'x-ratelimit-reset': header('When the window ends: seconds since the epoch.', { type: 'integer', minimum: 0 }),
+  'retry-after': header('Seconds until the next call may be let in.', { type: 'integer', minimum: 1 }),
+  'www-authenticate': header('The challenge (RFC 6750).', { type: 'string' }),
+  'cache-control': header('How long the answer may be kept.', { type: 'string' }),
+};
+const EVERY_ANSWER = [
+  'x-request-id',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'cache-control',
+];
+const headersOf = (...names: string[]): JsonObject =>
+  Object.fromEntries([...EVERY_ANSWER, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/**
+ * Every status an operation can answer with: its own, those of bodies it reads, and what can befall any call. An unknown
+ * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
+ */
+export const statusesOf = (operation: Operation): number[] => {
+  const { http, errorStatuses = [], params, query, body } = operation;
+  // What is sent with GET is not read, whatever it is.
+  const reads = http!.method !== 'GET';
+  const checked = params !== undefined || query !== undefined || body !== undefined;
+  const errors = [...errorStatuses, ...(checked || reads ? [400] : []), ...(reads ? [413, 415] : []), 429, 500, 503];
+  return [http!.success, ...[...new Set(errors)].sort((a, b) => a - b)];
+};
+
+const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
+  const { http, errors, deprecated } = operation;
+  const [success, ...refusals] = statusesOf(operation);
+  const extra = deprecated ? deprecationHeaderObjects(operation) : {};
+  const content = success === 204 ? undefined : answerSchema(operation, schemas);
+  const good: JsonObject = {
+    description: SUCCESS[success!] ?? 'Done.',
+    headers: { ...headersOf(), ...extra },
+    ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
+  };
+  const refused = refusals.map((status): [string, Json] => {
+    const name = responseName(errors, status);
+    if (!deprecated) return [String(status), { $ref: `#/components/responses/${name}` }];
+    const { headers, ...response } = errorResponse(errors, status);
+    return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
+  });
+  return { [String(success)]: good, ...Object.fromEntries(refused) };
+};
+
+const deprecationHeaderObjects = ({ deprecated }: Operation): JsonObject =>
+  Object.fromEntries(
+    Object.entries(deprecationHeaders(deprecated!)).map(([name, value]) => [
+      name,
+      header(DEPRECATION_HEADERS[name]!, { type: 'string', const: value }),
+    ]),
+  );
+const DEPRECATION_HEADERS: Record<string, string> = {
+  deprecation: 'Since when the operation is deprecated (RFC 9745).',
+  sunset: 'When it may be gone (RFC 8594).',
+  link: 'What tells more.',
+};
+
+const SUCCESS: Record<number, string> = { 200: 'The answer.', 201: 'Created.', 204: 'Done; no content.' };
+
+const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
+  stream ? 'application/x-ndjson' : mediaType;
+
+const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
+  if (!response) return { type: 'object', additionalProperties: true };
+  // Each line is one entry; JSON Schema knows no lines.
+  if (http!.stream) return { type: 'string', description: `Lines of ${(response as readonly [DtoClass])[0].name}.` };
+  if (typeof response === 'function') return schemas.reference(response.name);
+  return schemas.page(response[0].name);
+};
+
+/** The page of a list. */
+const pageOf = (items: JsonSchema): JsonSchema => ({
+  type: 'object',
+  properties: {
+    data: { type: 'array', items },
+    nextCursor: { type: 'string', description: '`cursor` of the next page. Absent on the last page.' },
+  },
+  required: ['data'],
+});
+
+// ---- errors (decision 31) -----------------------------------------------------------------------------------------------
+
+type ErrorShape = Operation['errors'];
+const SHAPE_NAME: Record<ErrorShape, string> = { tenant: 'Tenant', management: 'Management', oauth: 'OAuth' };
+
+const STATUS_KIND = new Map(Object.entries(HTTP_STATUS).map(([kind, status]) => [status, kind as ErrorKind]));
+const MEANING: Record<ErrorKind, string> = {
+  invalid: 'The request is malformed or breaks a rule; `details` name each fault.',
+  unauthenticated: 'No credentials, or none that are good here.',
+  forbidden: 'The caller may not do this.',
+  notFound: 'There is no such resource.',
+  methodNotAllowed: 'The path has other methods.',
+  notAcceptable: 'No representation the caller accepts.',
+  conflict: 'The state of the resource does not allow it.',
+  tooLarge: 'The body is too large.',
+  unsupportedMediaType: 'The body has a media type that is not read here.',
+  tooManyRequests: 'The rate limit is met; wait until `x-ratelimit-reset`.',
+  internal: 'A fault of the platform.',
+  unavailable: 'Not available right now; try again.',
+};
+
+const kindOf = (status: number): ErrorKind => {
+  const kind = STATUS_KIND.get(status);
+  if (!kind) throw new Error(`no error has the status ${status}`);
+  return kind;
+};
+
+const responseName = (shape: ErrorShape, status: number): string => {
+  const kind = kindOf(status);
+  return `${SHAPE_NAME[shape]}${kind[0]!.toUpperCase()}${kind.slice(1)}`;
+};
+
+const errorResponse = (shape: ErrorShape, status: number): JsonObject => {
+  const kind = kindOf(status);
+  const isText = shape === 'tenant' && (status === 401 || status === 403);
+  const special: Partial<Record<ErrorKind, string>> = {
+    unauthenticated: 'www-authenticate',
+    tooManyRequests: 'retry-after',
+  };
+  return {
+    description: shape === 'oauth' ? MEANING[kind].replace('; `details` name each fault', '') : MEANING[kind],
+    headers: headersOf(...(special[kind] ? [special[kind]] : [])),
+    content: isText
+      ? { 'text/plain': { schema: { type: 'string', const: status === 401 ? 'Unauthorized' : 'Forbidden' } } }
+      : { 'application/json': { schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` } } },
+  };
+};
+
+const errorResponses = (operations: readonly Operation[]): Record<string, JsonObject> =>
+  Object.fromEntries(
+    operations
+      .filter(({ deprecated }) => !deprecated)
+      .flatMap((operation) => {
+        const [, ...refusals] = statusesOf(operation);
+        return refusals.map((status) => [
+          responseName(operation.errors, status),
+          errorResponse(operation.errors, status),
+        ]);
+      }),
+  );
+
+const errorSchemas = (shapes: ReadonlySet<ErrorShape>, schemas: Schemas): Record<string, JsonSchema> => {
+  const word = { type: 'string', pattern: '^[A-Z][A-Za-z]+$' };
+  const details = { type: 'array', items: { $ref: '#/components/schemas/ErrorDetail' } };
+  const all: Record<ErrorShape, JsonSchema> = {
+    tenant: {
+      type: 'object',
+      properties: { code: { ...word, description: 'For programs.' }, message: { type: 'string' }, details },
+      required: ['code', 'message'],
+    },
+    management: {
+      type: 'object',
+      properties: {
+        code: { ...word, description: 'For programs.' },
+        type: { ...word, description: 'The kind of fault.' },
+        message: { type: 'string' },
+        details,
+      },
+      required: ['code', 'type', 'message', 'details'],
+    },
+    oauth: {
+      type: 'object',
+      description: 'RFC 6749 section 5.2.',
+      properties: {
+        error: { type: 'string', pattern: '^[a-z_]+$' },
+        error_description: { type: 'string', pattern: '^[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*$' },
+        message: { type: 'string', description: 'With 429 only.' },
+      },
+      required: ['error', 'error_description'],
+    },
+  };
+  return {
+    ...([...shapes].some((shape) => shape !== 'oauth') && { ErrorDetail: schemas.of('ErrorDetail') }),
+    ...Object.fromEntries([...shapes].map((shape) => [`${SHAPE_NAME[shape]}Error`, all[shape]])),
+  };
+};
+
+// ---- schemas ----------------------------------------------------------------------------------------------------------
+
+/** The shapes of one document, with what their classes' decorators add; remembers which were used. */
+class Schemas {
+  private readonly classes = classesWithRules();
+  private readonly named = new Map<string, JsonSchema>();
+
+  constructor(private readonly shapes: Readonly<Record<string, JsonSchema>>) {}
+
+  /** The shape itself, with what it refers to among the used ones. */
+  of(name: string): JsonSchema {
+    const shape = this.shapes[name];
+    if (!shape) throw new Error(`${name} has no shape: npm run docs`);
+    const dto = this.classes.get(name);
+    const schema = dto ? withRules(shape, dto) : shape;
+    for (const other of referencesIn(schema)) this.reference(other);
+    return schema;
+  }
+
+  reference(name: string): JsonSchema {
+    if (!this.named.has(name)) {
+      this.named.set(name, {});
+      this.named.set(name, this.of(name));
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  page(name: string): JsonSchema {
+    this.named.set(`PageOf${name}`, pageOf(this.reference(name)));
+    return { $ref: `#/components/schemas/PageOf${name}` };
+  }
+
+  used(): Record<string, JsonSchema> {
+    return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+const referencesIn = (schema: JsonSchema): string[] =>
+  [...JSON.stringify(schema).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!);

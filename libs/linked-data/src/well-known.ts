@@ -1,0 +1,16 @@
+import { credentialsV1 } from './contexts/credentials-v1.js';
+import { credentialsV2 } from './contexts/credentials-v2.js';
+import { undefinedTermsV2 } from './contexts/credentials-undefined-terms-v2.js';
+import { didConfigurationV1 } from './contexts/did-configuration-v1.js';
+
+export const CREDENTIALS_V1 = 'https://www.w3.org/2018/credentials/v1';
+export const CREDENTIALS_V2 = 'https://www.w3.org/ns/credentials/v2';
+export const DID_CONFIGURATION_V1 = 'https://identity.foundation/.well-known/did-configuration/v1';
+
+/** Contexts that every verifier brings along; they are never fetched. */
+export const WELL_KNOWN_CONTEXTS: ReadonlyMap<string, object> = new Map<string, object>([
+  [CREDENTIALS_V2, credentialsV2],
+  [CREDENTIALS_V1, credentialsV1],
+  ['https://www.w3.org/ns/credentials/undefined-terms/v2', undefinedTermsV2],
+  [DID_CONFIGURATION_V1, didConfigurationV1],
+]);

@@ -1,0 +1,84 @@
+import { driver } from '@digitalbazaar/did-method-key';
+import { Ed25519Signature2018 } from '@digitalbazaar/ed25519-signature-2018';
+import { Ed25519VerificationKey2018 } from '@digitalbazaar/ed25519-verification-key-2018';
+import { defaultDocumentLoader, verifyCredential, type DocumentLoader } from '@digitalbazaar/vc';
+import { resolveDid, type DidDocument } from './did-resolution.js';
+
+const V1 = 'https://identity.foundation/.well-known/did-configuration/v1';
+const TERMS = 'https://identity.foundation/.well-known/resources/did-configuration/#';
+/** As the DIF publishes it; a verifier has its own copy. */
+const CONTEXT = {
+  '@context': [
+    {
+      '@version': 1.1,
+      '@protected': true,
+      ...Object.fromEntries(
+        ['LinkedDomains', 'DomainLinkageCredential', 'origin', 'linked_dids'].map((term) => [term, TERMS + term]),
+      ),
+    },
+  ],
+};
+
+const didKeys = driver();
+didKeys.use({
+  multibaseMultikeyHeader: 'z6Mk',
+  fromMultibase: async ({ publicKeyMultibase: fingerprint }) =>
+    Ed25519VerificationKey2018.fromFingerprint({ fingerprint }),
+});
+
+/** The document that the library of Digital Bazaar makes of an Ed25519 did:key. */
+export const didKey = async (did: string): Promise<DidDocument> => (await didKeys.get({ did })) as DidDocument;
+
+/** A did:key resolved by that library, any other as `others` says. */
+const documentOf = async (did: string, others: (did: string) => Promise<DidDocument>): Promise<DidDocument> =>
+  did.startsWith('did:key:') ? didKey(did) : others(did);
+
+export interface LinkageVerification {
+  /** Default: now. */
+  now?: Date;
+  /** Resolves DIDs other than did:key; default: over HTTP. */
+  resolve?: (did: string) => Promise<DidDocument>;
+}
+
+/** Verifies what Digital Bazaar's libraries verify of an Ed25519Signature2018 credential. @throws Error saying what they found */
+export const verifyEd25519Signature2018 = async (
+  credential: Record<string, unknown>,
+  { now = new Date(), resolve = resolveDid }: LinkageVerification = {},
+  contexts: DocumentLoader = defaultDocumentLoader,
+): Promise<void> => {
+  const documentLoader: DocumentLoader = async (url) => {
+    if (!url.startsWith('did:'))
+      return url === V1 ? { contextUrl: null, documentUrl: url, document: CONTEXT } : contexts(url);
+    const document = await documentOf(url.split('#', 1)[0]!, resolve);
+    const method = document.verificationMethod?.find(({ id }) => id === url);
+    if (!method) return { contextUrl: null, documentUrl: url, document };
+    const inItself = { '@context': Ed25519VerificationKey2018.SUITE_CONTEXT, ...method };
+    return { contextUrl: null, documentUrl: url, document: inItself };
+  };
+  const suite = new Ed25519Signature2018();
+  const { verified, error } = await verifyCredential({ credential, suite, documentLoader, now });
+  if (!verified) throw new Error(`does not verify: ${JSON.stringify(error)}`, { cause: error });
+};
+
+/**
+ * DIF Well Known DID Configuration, section DID Configuration Resource Verification, for one credential that was found at
+ * `origin`. @throws Error
+ */
+export const verifyDomainLinkage = async (
+  credential: Record<string, unknown>,
+  origin: string,
+  verification: LinkageVerification = {},
+): Promise<void> => {
+  const { id, issuer, type, credentialSubject, issuanceDate, expirationDate } = credential as Record<
+    string,
+    unknown
+  > & {
+    credentialSubject: { id: string; origin: string };
+  };
+  if (id !== undefined) throw new Error('must have no id');
+  if (!(type as string[]).includes('DomainLinkageCredential')) throw new Error('is no DomainLinkageCredential');
+  if (issuer !== credentialSubject.id) throw new Error('issuer and subject differ');
+  if (typeof issuanceDate !== 'string' || typeof expirationDate !== 'string') throw new Error('a date is missing');
+  if (credentialSubject.origin !== origin) throw new Error(`is for ${credentialSubject.origin}, not ${origin}`);
+  await verifyEd25519Signature2018(credential, verification);
+};
