@@ -70,7 +70,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
   },
   management: {},
   'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
-  dids: {},
+  dids: { consumes: [reading('dids.linked-domain', customDomainVerified, customDomainWithdrawn)] },
   issuance: {
     consumes: [
       reading('issuance.delivery-interest', webhookSaved, webhookDeleted),

@@ -165,6 +165,7 @@ export const retrieveDidConfiguration = defineOperation({
     path: '/.well-known/did-configuration',
     alsoAt: ['/.well-known/did-configuration.json'],
     success: 200,
+    hosts: ['tenant', 'custom-domain'],
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,

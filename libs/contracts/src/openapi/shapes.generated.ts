@@ -1220,7 +1220,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['access_token', 'expires_in', 'token_type'],
   },
-  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated'] },
+  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified'] },
   TransactionCodeConfiguration: {
     type: 'object',
     properties: {
