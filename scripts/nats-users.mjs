@@ -38,7 +38,7 @@ ${users.join('\n')}
 
 const user = (name, { publish, subscribe }) => `    {
       user: ${name}
-      password: $NATS_PASSWORD_${name.toUpperCase()}
+      password: $NATS_PASSWORD_${name.toUpperCase().replaceAll('-', '_')}
       permissions: {
         publish: { allow: [
 ${publish.map(quoted).join('\n')}

@@ -21,12 +21,13 @@ import { nodeCommand } from './node-command.js';
 const SERVICES: Record<string, string[]> = {
   gateway: ['REDIS_URL'],
   management: ['DATABASE_URL', 'EVENTSTORE_URL'],
+  'tenant-config': ['DATABASE_URL', 'EVENTSTORE_URL'],
   dids: ['DATABASE_URL', 'EVENTSTORE_URL'],
   issuance: ['DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL'],
   webhooks: ['DATABASE_URL', 'EVENTSTORE_URL'],
   analytics: ['DATABASE_URL', 'EVENTSTORE_URL'],
 };
-const OUTSIDE = ['dids', 'issuance', 'webhooks'];
+const OUTSIDE = ['tenant-config', 'dids', 'issuance', 'webhooks'];
 
 const VARIANTS: Record<string, string[]> = {
   minimal: values('minimal.yaml'),
@@ -302,6 +303,7 @@ else
         gateway: undefined,
         issuance: 9,
         management: 2,
+        'tenant-config': 2,
         webhooks: 2,
       });
     });
@@ -367,7 +369,9 @@ else
         const environment = environmentOf(variant('minimal'), one(variant('minimal'), 'Deployment', service));
         return [environment['NATS_USER'], environment['NATS_PASSWORD']];
       });
-      expect(users).toEqual(Object.keys(SERVICES).map((it) => [it, `dummy of NATS_PASSWORD_${it.toUpperCase()}`]));
+      expect(users).toEqual(
+        Object.keys(SERVICES).map((it) => [it, `dummy of NATS_PASSWORD_${it.toUpperCase().replaceAll('-', '_')}`]),
+      );
       const credentials = Object.keys(SERVICES).map(
         (service) =>
           podOf(one(variant('production'), 'Deployment', service)).volumes.find(

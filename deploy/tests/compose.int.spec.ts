@@ -9,9 +9,9 @@ import { parse } from 'yaml';
 import { repository } from './kube-tools.js';
 import { nodeCommand } from './node-command.js';
 
-const SERVICES = ['gateway', 'management', 'dids', 'issuance', 'webhooks', 'analytics'];
+const SERVICES = ['gateway', 'management', 'tenant-config', 'dids', 'issuance', 'webhooks', 'analytics'];
 const ENGINES = ['eventstore', 'nats', 'postgres', 'valkey'];
-const OUTSIDE = ['gateway', 'dids', 'issuance', 'webhooks'];
+const OUTSIDE = ['gateway', 'tenant-config', 'dids', 'issuance', 'webhooks'];
 
 interface Service {
   image?: string;
@@ -124,7 +124,7 @@ describe('docker-compose.yml', () => {
     expect(environment).toMatchObject({
       NATS_URL: 'nats://nats:4222',
       NATS_USER: service,
-      NATS_PASSWORD: values[`NATS_PASSWORD_${service.toUpperCase()}`],
+      NATS_PASSWORD: values[`NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`],
       DATABASE_URL: `postgres://attestry:${values['DATABASE_PASSWORD']}@postgres:5432/attestry`,
       EVENTSTORE_URL: 'esdb://eventstore:2113?tls=false',
       REDIS_URL: `redis://:${values['VALKEY_PASSWORD']}@valkey:6379`,

@@ -8,6 +8,8 @@ import {
   AppError,
   checkCredentialConfiguration,
   createDid,
+  customDomainVerified,
+  customDomainWithdrawn,
   deleteDid,
   listDids,
   releaseIssuerKey,
@@ -125,8 +127,8 @@ const document = (tenant: TenantContext, url: string) =>
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' } },
   ) as Promise<unknown>;
-const configuration = (tenant: TenantContext) =>
-  client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' } });
+const configuration = (tenant: TenantContext, publicUrl = tenant.baseUrl) =>
+  client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' }, publicUrl });
 const reserve = (
   tenant: TenantContext,
   configurationId: string,
@@ -609,6 +611,41 @@ describe('domain linkage', () => {
     expect((await configuration(other)).entries).toEqual([]);
     await remove(tenant, gone.did);
     expect((await configuration(tenant)).entries.map(({ issuer }) => issuer)).toEqual([kept.did]);
+  });
+
+  it('has a second credential with the origin of a verified custom domain, and only this one there', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    const { did } = await createKey(tenant);
+    await createKey(other);
+    const custom = 'http://brand.example';
+    const originsOf = async (one: TenantContext, publicUrl?: string) =>
+      (await configuration(one, publicUrl)).entries.map(({ credentialSubject }) => credentialSubject.origin);
+    const tell = (type: typeof customDomainVerified, revision: number) =>
+      engines.bus.publish([
+        {
+          id: `${tenant.id}-${revision}`,
+          subject: type.subject,
+          headers: { tenantId: tenant.id, requestId: 'request', occurredAt: new Date(clock.time).toISOString() },
+          data: { tenantId: tenant.id, domain: 'brand.example', revision },
+        },
+      ]);
+    expect(await originsOf(tenant)).toEqual([tenant.baseUrl]);
+    await tell(customDomainVerified, 1);
+    await waitUntil(async () => (await originsOf(tenant)).length === 2, { timeoutMs: 5000, what: 'the new origin' });
+    expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
+    expect(await originsOf(other)).toEqual([other.baseUrl]);
+    const { entries } = await configuration(tenant, custom);
+    expect(entries.map(({ issuer }) => issuer)).toEqual([did]);
+    await verifyDomainLinkage({ ...entries[0]! }, custom, verification(tenant));
+    await expect(verifyDomainLinkage({ ...entries[0]! }, tenant.baseUrl, verification(tenant))).rejects.toThrow();
+
+    // It is a fact of the store, not of this process.
+    await stop();
+    await start();
+    expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
+    await tell(customDomainWithdrawn, 2);
+    await waitUntil(async () => (await originsOf(tenant)).length === 1, { timeoutMs: 5000, what: 'its end' });
+    expect(await originsOf(tenant)).toEqual([tenant.baseUrl]);
   });
 });
 

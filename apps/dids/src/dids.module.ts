@@ -6,6 +6,7 @@ import { DidDeletion } from './delete-did/did-deletion.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { LinkageCredentials } from './domain-linkage/linkage-credentials.js';
 import { DidsReactions } from './dids.reactions.js';
+import { LinkedDomain } from './linked-domain/linked-domain.directory.js';
 import { ListDidsHandler } from './list-dids/list-dids.js';
 import { ReleaseIssuerKeyHandler } from './release-issuer-key/release-issuer-key.js';
 import { ReserveIssuerKeyHandler } from './reserve-issuer-key/reserve-issuer-key.js';
@@ -26,6 +27,7 @@ import { RetrieveDidDocumentHandler } from './retrieve-did-document/retrieve-did
     RetrieveDidDocumentHandler,
     RetrieveDidConfigurationHandler,
     LinkageCredentials,
+    LinkedDomain,
     PublishedDocuments,
     DidResolution,
     // what issuance asks

@@ -87,7 +87,9 @@ describe('an operation with several addresses', () => {
     expect(several.map(([name]) => name).sort()).toEqual([
       'dids.retrieve-did-configuration',
       'dids.retrieve-did-document',
+      'issuance.retrieve-issuer-metadata',
       'management.issue-token',
+      'tenant-config.retrieve-manifest',
     ]);
   });
 

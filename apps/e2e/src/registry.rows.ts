@@ -14,6 +14,7 @@ import {
   OpenIdProvider,
   registerManagementClient,
   startPlatform,
+  TestDnsServer,
   waitUntil,
   Wallet,
   type OperationParts,
@@ -25,6 +26,7 @@ import {
 /** What every row of the table can use: two tenants, a client for each role, and things that exist in both. */
 export interface World {
   platform: RunningPlatform;
+  dns: TestDnsServer;
   management: ManagementApi;
   /** A second management client, member of nothing. */
   stranger: ManagementApi;
@@ -51,6 +53,7 @@ interface Things {
   offer: string;
   user: string;
   webhook: string;
+  authenticationProvider: string;
   client: string;
   /** Id of somebody invited. */
   member: string;
@@ -124,6 +127,7 @@ const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider
 const AUDIENCE = 'https://management.example';
 
 export const openWorld = async (): Promise<World> => {
+  const dns = await TestDnsServer.start();
   const provider = await OpenIdProvider.start(AUDIENCE);
   const mail = await MailReceiver.start();
   const platform = await startPlatform({
@@ -131,6 +135,7 @@ export const openWorld = async (): Promise<World> => {
       MANAGEMENT_OIDC_ISSUER: provider.issuer,
       MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
       SMTP_URL: mail.url,
+      DNS_SERVERS: dns.address,
     },
   });
   try {
@@ -148,12 +153,13 @@ export const openWorld = async (): Promise<World> => {
       tokens.push([role, client.token!]);
     }
     const [own, foreign] = await Promise.all([
-      makeThings(management, tenant, tenant.api),
-      makeThings(management, other, other.api),
+      makeThings(management, tenant, tenant.api, provider),
+      makeThings(management, other, other.api, provider),
     ]);
     const tokenOf = Object.fromEntries(tokens) as Record<Role, string>;
     return {
       platform,
+      dns,
       management,
       stranger,
       provider,
@@ -167,7 +173,7 @@ export const openWorld = async (): Promise<World> => {
       foreign,
     };
   } catch (error) {
-    await closeWorld({ platform, provider, mail });
+    await closeWorld({ platform, provider, mail, dns });
     throw error;
   }
 };
@@ -176,13 +182,22 @@ export const closeWorld = async ({
   platform,
   provider,
   mail,
-}: Pick<World, 'platform' | 'provider' | 'mail'>): Promise<void> => {
+  dns,
+}: Pick<World, 'platform' | 'provider' | 'mail' | 'dns'>): Promise<void> => {
   await platform.stop();
   await provider.stop();
   await mail.stop();
+  await dns.stop();
 };
 
-const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, api: TenantApi): Promise<Things> => {
+const makeThings = async (
+  management: ManagementApi,
+  tenant: TenantUnderTest,
+  api: TenantApi,
+  { issuer }: OpenIdProvider,
+): Promise<Things> => {
+  const request = { url: issuer, clientId: 'portal' };
+  const { id: authenticationProvider } = expectStatus(await api.authenticationProviders.create(request), 201);
   const did = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
   const web = { method: 'web', options: { url: `localhost:1/${unique('u')}` } } as const;
   const unpublished = expectStatus(await api.dids.create(web), 201).did;
@@ -193,7 +208,10 @@ const makeThings = async (management: ManagementApi, tenant: TenantUnderTest, ap
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
-  return { did, unpublished, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member };
+  return {
+    ...{ did, unpublished, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member },
+    authenticationProvider,
+  };
 };
 
 const pageRow: Row = {
@@ -254,6 +272,32 @@ const freshOffer = async ({ tenant, own }: World) =>
 
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
 const wallet = new Wallet();
+
+const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
+/** The tenant has no custom domain. */
+const withoutDomain = async ({ tenant }: World) => {
+  await tenant.api.customDomain.delete();
+  return {};
+};
+/** The tenant has one that nobody else has; `verified` in DNS or not. */
+const freshDomain = async (world: World, inDns: boolean) => {
+  await withoutDomain(world);
+  const domain = `${unique('brand')}.example`;
+  const created = expectStatus(await world.tenant.api.customDomain.create({ ...brand, domain }), 201);
+  if (inDns) world.dns.set(domain, created.verificationToken);
+  return created;
+};
+
+const freshProvider = async ({ tenant, own, provider }: World) => {
+  const { api } = tenant;
+  for (const { id } of expectStatus(await api.authenticationProviders.list(), 200).data)
+    expectStatus(await api.authenticationProviders.delete(id), 204);
+  own.authenticationProvider = expectStatus(
+    await api.authenticationProviders.create({ url: provider.issuer, clientId: 'c' }),
+    201,
+  ).id;
+  return own.authenticationProvider;
+};
 
 const publicDocument: Row = {
   right: () => ({}),
@@ -384,6 +428,92 @@ export const ROWS: Record<string, Row> = {
     right: acceptance,
     wrong: () => ({ body: { token: 'nonsense' } }),
     refusal: { status: 400, param: 'token', location: 'body' },
+  },
+
+  'tenant-config.create-custom-domain': {
+    right: async (world) => {
+      await withoutDomain(world);
+      return { body: { ...brand, domain: `${unique('brand')}.example` } };
+    },
+    wrong: () => ({ body: { ...brand, domain: 'https://brand.example' } }),
+    refusal: { status: 400, param: 'domain', location: 'body' },
+  },
+  'tenant-config.retrieve-custom-domain': {
+    right: async (world) => {
+      await freshDomain(world, false);
+      return {};
+    },
+    wrong: withoutDomain,
+    refusal: { status: 404 },
+  },
+  'tenant-config.update-custom-domain': {
+    right: async (world) => ({ body: { ...brand, domain: (await freshDomain(world, false)).domain } }),
+    wrong: async (world) => ({ body: { ...brand, name: '', domain: (await freshDomain(world, false)).domain } }),
+    refusal: { status: 400, param: 'name', location: 'body' },
+  },
+  'tenant-config.delete-custom-domain': {
+    right: async (world) => {
+      await freshDomain(world, false);
+      return {};
+    },
+    wrong: withoutDomain,
+    refusal: { status: 404 },
+  },
+  'tenant-config.verify-custom-domain': {
+    right: async (world) => {
+      await freshDomain(world, true);
+      return {};
+    },
+    wrong: async (world) => {
+      await freshDomain(world, false);
+      return {};
+    },
+    refusal: { status: 400, param: 'domain', location: 'body' },
+  },
+  'tenant-config.retrieve-manifest': {
+    ...publicDocument,
+    right: async (world) => {
+      await freshDomain(world, true);
+      expectStatus(await world.tenant.api.customDomain.verify(), 204);
+      return {};
+    },
+  },
+
+  'tenant-config.create-authentication-provider': {
+    right: async (world) => {
+      expectStatus(await world.tenant.api.authenticationProviders.delete(await freshProvider(world)), 204);
+      return { body: { url: world.provider.issuer, clientId: 'c', clientSecret: 'a secret of the client' } };
+    },
+    wrong: ({ provider }) => ({ body: { url: provider.issuer, clientId: 'c', scope: ['email'] } }),
+    refusal: { status: 400, param: 'scope', location: 'body' },
+  },
+  'tenant-config.list-authentication-providers': pageRow,
+  'tenant-config.retrieve-authentication-provider': {
+    right: async (world) => ({ params: { id: await freshProvider(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
+  },
+  'tenant-config.update-authentication-provider': {
+    right: async (world) => ({
+      params: { id: await freshProvider(world) },
+      body: { url: world.provider.issuer, clientId: 'other' },
+    }),
+    wrong: async (world) => ({
+      params: { id: await freshProvider(world) },
+      body: { url: `${world.provider.issuer}/nowhere`, clientId: 'c' },
+    }),
+    refusal: { status: 400, param: 'url', location: 'body' },
+    foreign: ({ foreign, provider }) => ({
+      params: { id: foreign.authenticationProvider },
+      body: { url: provider.issuer, clientId: 'c' },
+    }),
+  },
+  'tenant-config.delete-authentication-provider': {
+    right: async (world) => ({ params: { id: await freshProvider(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
   },
 
   'dids.create-did': {
@@ -590,6 +720,7 @@ export const clientOf = ({ platform, tenant, management }: World, operation: Ope
     case 'contexts':
       return new ApiClient(platform.tenantUrl('contexts'), token);
     case 'tenant':
+    case 'custom-domain':
       return new ApiClient(tenant.url, token);
   }
 };

@@ -36,6 +36,7 @@ import { RetrieveIssuerMetadataHandler } from './retrieve-issuer-metadata/retrie
 import { RetrieveOauthKeysHandler } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContentHandler } from './retrieve-offer-content/retrieve-offer-content.js';
 import { SessionKeys } from './session-keys/session-keys.js';
+import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 
 @Module({
   imports: [CqrsModule],
@@ -79,6 +80,7 @@ import { SessionKeys } from './session-keys/session-keys.js';
     CurrentConfigurations,
     PublishedConfigurations,
     DeliveryInterest,
+    WithdrawnDomains,
     SessionKeys,
 
     IssuanceReactions,

@@ -21,11 +21,13 @@ import {
   type ProcessEngines,
   type ServiceDefinition,
 } from '@attestry/service-kit';
+import { tenantConfigService } from '@attestry/tenant-config';
 import { webhooksService } from '@attestry/webhooks';
 
 /** All services behind the gateway. */
 export const SERVICES: readonly ServiceDefinition[] = [
   managementService,
+  tenantConfigService,
   didsService,
   issuanceService,
   webhooksService,

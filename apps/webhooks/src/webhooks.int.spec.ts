@@ -9,6 +9,7 @@ import {
   clientCreated,
   createWebhook,
   credentialIssued,
+  customDomainVerified,
   deleteWebhook,
   didCreated,
   listWebhookAttempts,
@@ -456,7 +457,11 @@ describe('webhooks', () => {
   it('tells what else came about, and no more of it than is meant for receivers', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
-    const { id: webhookId } = await subscribe(tenantId, url, ['DidCreated', 'TenantClientCreated']);
+    const { id: webhookId } = await subscribe(tenantId, url, [
+      'DidCreated',
+      'TenantClientCreated',
+      'CustomDomainVerified',
+    ]);
     await subscribe(tenantId, `${url}/other`, [SUMMARY]);
     const [didId, clientId] = [randomUUID(), randomUUID()];
     const created = { tenantId, did: 'did:key:z6Mk', method: 'key' as const, internal: 'not told' };
@@ -464,9 +469,10 @@ describe('webhooks', () => {
     // Twice, as the feed may.
     await publish(didCreated, created, didId);
     await publish(clientCreated, { tenantId, clientId, roles: ['issuer'] });
+    await publish(customDomainVerified, { tenantId, domain: 'brand.example', revision: 3 });
     await publish(didCreated, { ...created, tenantId: randomUUID() });
     await issue(tenantId);
-    await until(() => received.length >= 3, 'three deliveries');
+    await until(() => received.length >= 4, 'four deliveries');
     const told = received.map((request) => [request.url, envelopeOf(request)] as const);
     const event = (type: string, payload: object, id: unknown = expect.any(String)) => [
       '/in',
@@ -476,11 +482,12 @@ describe('webhooks', () => {
       expect.arrayContaining([
         event('DidCreated', { did: 'did:key:z6Mk', method: 'key' }, didId),
         event('TenantClientCreated', { clientId, roles: ['issuer'] }),
+        event('CustomDomainVerified', { domain: 'brand.example' }),
         ['/in/other', expect.objectContaining({ event: expect.objectContaining({ type: SUMMARY }) as object })],
       ]),
     );
     await ended(tenantId, didId, webhookId, 'DidCreated');
-    expect(received).toHaveLength(3);
+    expect(received).toHaveLength(4);
   });
 
   describe('attempts', () => {

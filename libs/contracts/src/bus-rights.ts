@@ -11,6 +11,7 @@ import {
 } from './operation-event.js';
 import { SERVICE_NAMES, type BusParty, type Operation } from './operation.js';
 import { OPERATIONS } from './registry.js';
+import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
 import { TOLD_EVENTS } from './webhooks/told-events.js';
 import * as webhooksEvents from './webhooks/webhooks.events.js';
 
@@ -36,6 +37,7 @@ export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
 const { tenantCreated, tenantDeleted, clientCreated, clientDeleted } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
+const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
 const reading = (name: string, ...events: readonly { readonly subject: string }[]): BusReading => ({
   name,
@@ -54,11 +56,27 @@ interface Reads {
 
 const READS: Readonly<Record<BusParty, Reads>> = {
   gateway: {
-    listens: [reading('gateway.directory', tenantCreated, tenantDeleted, clientCreated, clientDeleted)],
+    listens: [
+      reading(
+        'gateway.directory',
+        tenantCreated,
+        tenantDeleted,
+        clientCreated,
+        clientDeleted,
+        customDomainVerified,
+        customDomainWithdrawn,
+      ),
+    ],
   },
   management: {},
-  dids: {},
-  issuance: { consumes: [reading('issuance.delivery-interest', webhookSaved, webhookDeleted)] },
+  'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
+  dids: { consumes: [reading('dids.linked-domain', customDomainVerified, customDomainWithdrawn)] },
+  issuance: {
+    consumes: [
+      reading('issuance.delivery-interest', webhookSaved, webhookDeleted),
+      reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
+    ],
+  },
   webhooks: {
     consumes: [
       reading(
@@ -78,6 +96,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
 /** Integration events by the service they are named after, which publishes them. */
 const EVENTS: readonly IntegrationEventType<unknown>[] = [
   managementEvents,
+  tenantConfigEvents,
   didsEvents,
   issuanceEvents,
   webhooksEvents,

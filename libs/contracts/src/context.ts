@@ -33,7 +33,7 @@ export interface OperationContext {
   /** Milliseconds since the epoch. */
   deadline: number;
   traceparent?: string;
-  /** Scheme and canonical host the request came to; on tenant hosts the same as `tenant.baseUrl`. */
+  /** Scheme and canonical host the request came to: `tenant.baseUrl` on tenant hosts, another on their custom domains. */
   publicUrl: string;
 }
 

@@ -2,10 +2,13 @@ import type { Role } from './roles.js';
 import type { Permission } from './roles.js';
 import { rolesWith } from './roles.js';
 
-/** Where an operation is served: the management host, an authorization host, a tenant's own host, or the host of `CONTEXT_URL`. */
-export type Api = 'management' | 'auth' | 'tenant' | 'contexts';
+/**
+ * Where an operation is served: the management host, an authorization host, a tenant's own host, the domain a tenant has
+ * verified, or the host of `CONTEXT_URL`.
+ */
+export type Api = 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts';
 
-export const SERVICE_NAMES = ['management', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
+export const SERVICE_NAMES = ['management', 'tenant-config', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Who speaks on the bus. */
 export type BusParty = 'gateway' | ServiceName;
@@ -47,8 +50,8 @@ export interface HttpBinding {
   success: number;
   /** Which hosts serve it; default `['tenant']`. */
   hosts?: readonly Api[];
-  /** `json` (default for POST and PUT), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
-  body?: 'json' | 'form' | 'raw' | 'none';
+  /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
+  body?: 'json' | 'json-or-xml' | 'form' | 'raw' | 'none';
   /** Set when the answer may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
   /** Media type of the answer; default `application/json`. */

@@ -11,6 +11,8 @@ import * as protocol from './issuance/protocol.js';
 import * as users from './issuance/users.js';
 import * as management from './management/management.operations.js';
 import type { Operation, ServiceName } from './operation.js';
+import * as authenticationProviders from './tenant-config/authentication-providers.js';
+import * as customDomains from './tenant-config/custom-domains.js';
 import * as webhooks from './webhooks/webhooks.operations.js';
 
 const isOperation = (value: unknown): value is Operation =>
@@ -19,6 +21,8 @@ const isOperation = (value: unknown): value is Operation =>
 /** Every operation of the platform, in the order of the reference page. */
 export const OPERATIONS: readonly Operation[] = [
   management,
+  customDomains,
+  authenticationProviders,
   dids,
   webSemanticConfigurations,
   jwtVcConfigurations,

@@ -7,6 +7,16 @@ const WRITING: Role[] = ['admin', 'issuer'];
 
 /** The specification's roles per operation group, operation by operation. Written out, so that no table proves itself. */
 const ROLES_OF_OPERATION: Record<string, Role[]> = {
+  'tenant-config.create-custom-domain': DIDS,
+  'tenant-config.retrieve-custom-domain': DIDS,
+  'tenant-config.update-custom-domain': DIDS,
+  'tenant-config.delete-custom-domain': DIDS,
+  'tenant-config.verify-custom-domain': DIDS,
+  'tenant-config.create-authentication-provider': ISSUING,
+  'tenant-config.list-authentication-providers': ISSUING,
+  'tenant-config.retrieve-authentication-provider': ISSUING,
+  'tenant-config.update-authentication-provider': ISSUING,
+  'tenant-config.delete-authentication-provider': ISSUING,
   'dids.create-did': DIDS,
   'dids.list-dids': DIDS,
   'dids.retrieve-did': DIDS,

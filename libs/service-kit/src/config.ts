@@ -185,6 +185,15 @@ const loggingLevels = perTenant('1, 2 or 3', (value): LoggingLevel =>
 
 const perMinute = integer(1, 1_000_000_000);
 
+/** As `dns.setServers` takes them: an address, with a port where it is not 53; IPv6 in brackets then. */
+const dnsServer = (s: string) => {
+  const [, v6, v6Port] = /^\[([0-9a-fA-F:.]+)\](?::(\d{1,5}))?$/.exec(s) ?? [];
+  const [, v4, v4Port] = /^([0-9.]+)(?::(\d{1,5}))?$/.exec(s) ?? [];
+  const port = Number(v6Port ?? v4Port ?? 53);
+  const isAddress = isIP(v6 ?? '') === 6 || isIP(v4 ?? '') === 4 || isIP(s) === 6;
+  return isAddress && port >= 1 && port <= 65535 ? s : fail(`${s} is not an address, or an address with a port`);
+};
+
 /** Every environment variable. */
 export const SETTINGS = {
   nodeEnv: setting(
@@ -424,6 +433,13 @@ export const SETTINGS = {
     'Lifts the https, IP-literal, TLD and private-range rules for every outbound target. Refused in production.',
     'false',
     flag,
+  ),
+  dnsServers: setting(
+    'DNS_SERVERS',
+    'Comma list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) that custom domains are verified with. Default: those of the system.',
+    '',
+    list(dnsServer),
+    optional,
   ),
   adminPort: setting(
     'ADMIN_PORT',

@@ -117,6 +117,32 @@ export class TenantApi {
     };
   }
 
+  get customDomain() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/config/domain';
+    return {
+      create: (body: Schemas['CustomDomainRequest']) => answerTo(client.POST(path, { body })),
+      retrieve: () => answerTo(client.GET(path)),
+      update: (body: Schemas['CustomDomainRequest']) => answerTo(client.PUT(path, { body })),
+      delete: () => answerTo(client.DELETE(path)),
+      verify: () => answerTo(client.POST('/v1/config/domain/verify')),
+    };
+  }
+
+  get authenticationProviders() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/users/authentication-providers';
+    const one = '/v1/users/authentication-providers/{id}';
+    return {
+      create: (body: Schemas['AuthenticationProviderRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['AuthenticationProviderRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
   metadata() {
     const { client, answerTo } = this.calls;
     return answerTo(client.GET('/.well-known/openid-credential-issuer'));

@@ -1,9 +1,11 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { DidConfiguration, OperationContext, retrieveDidConfiguration, TenantContext } from '@attestry/contracts';
+import type { DidConfiguration, OperationContext, retrieveDidConfiguration } from '@attestry/contracts';
 import { DID_CONFIGURATION_V1 } from '@attestry/linked-data';
 import { tenantOf, type RequestOf } from '@attestry/service-kit';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { LinkageCredentials } from '../domain-linkage/linkage-credentials.js';
+import { originsAt } from '../linked-domain/linked-domain.decisions.js';
+import { LinkedDomain } from '../linked-domain/linked-domain.directory.js';
 
 export class RetrieveDidConfiguration {
   constructor(
@@ -12,11 +14,8 @@ export class RetrieveDidConfiguration {
   ) {}
 }
 
-/** Most DIDs of one document, which has no pages: its 2 MB still fit into one message. */
-const MAX_DIDS = 1000;
-
-/** Origins that the tenant's DIDs vouch for. */
-const originsOf = (tenant: TenantContext): string[] => [new URL(tenant.baseUrl).origin];
+/** Most entries of one document, which has no pages: its 2 MB still fit into one message. */
+const MAX_ENTRIES = 1000;
 
 /** DIF Well Known DID Configuration, section DID Configuration Resource. */
 @QueryHandler(RetrieveDidConfiguration)
@@ -24,12 +23,15 @@ export class RetrieveDidConfigurationHandler implements IQueryHandler<RetrieveDi
   constructor(
     private readonly lists: DidListsReadModel,
     private readonly linkage: LinkageCredentials,
+    private readonly domain: LinkedDomain,
   ) {}
 
   async execute({ context }: RetrieveDidConfiguration): Promise<DidConfiguration> {
     const tenant = tenantOf(context);
-    const dids = await this.lists.linkedDids(tenant.id, MAX_DIDS);
-    const entries = await this.linkage.entries(tenant.id, dids, originsOf(tenant));
+    const { publicUrl } = context;
+    const origins = originsAt({ publicUrl, baseUrl: tenant.baseUrl }, await this.domain.of(tenant.id));
+    const dids = await this.lists.linkedDids(tenant.id, Math.floor(MAX_ENTRIES / origins.length));
+    const entries = await this.linkage.entries(tenant.id, dids, origins);
     return { '@context': DID_CONFIGURATION_V1, entries, linked_dids: entries };
   }
 }

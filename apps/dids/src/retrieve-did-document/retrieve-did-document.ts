@@ -13,14 +13,14 @@ export class RetrieveDidDocument {
   ) {}
 }
 
-/** did:web §3.2: host and path name the DID. Any living DID of this name is served, also one not yet seen published. */
+/** did:web §3.2: the host asked, the tenant's own or its custom domain, and the path name the DID. Any living DID of this name is served, also one not yet seen published. */
 @QueryHandler(RetrieveDidDocument)
 export class RetrieveDidDocumentHandler implements IQueryHandler<RetrieveDidDocument> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ request, context }: RetrieveDidDocument): Promise<Record<string, unknown>> {
     const tenant = tenantOf(context);
-    const name = didOfDocumentPath(tenant.host, request.raw?.url ?? '');
+    const name = didOfDocumentPath(new URL(context.publicUrl).host, request.raw?.url ?? '');
     if (name === undefined) throw notFound();
     return activeDid((await this.streams.load(did, didStream(tenant.id, name))).state).document;
   }

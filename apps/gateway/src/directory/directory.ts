@@ -4,6 +4,9 @@ import {
   admitUser,
   clientCreated,
   clientDeleted,
+  customDomainVerified,
+  customDomainWithdrawn,
+  lookUpCustomDomain,
   lookUpManagementClient,
   lookUpTenant,
   tenantCreated,
@@ -44,11 +47,15 @@ export interface PersonOfProvider {
 @Injectable()
 export class Directory implements OnApplicationBootstrap {
   private readonly byHost = new LRUCache<string, DirectoryEntry>({ max: MAX_ENTRIES });
+  /** Tenants by the domain they have verified. */
+  private readonly byCustomDomain = new LRUCache<string, TenantContext>({ max: MAX_ENTRIES });
+  private readonly customDomainOf = new Map<string, string>();
   private readonly unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
   private readonly hostOf = new Map<string, string>();
   private readonly managementClients = new LRUCache<string, true>({ max: 10_000, ttl: MANAGEMENT_CLIENT_MS });
   private readonly users = new LRUCache<string, string>({ max: 10_000, ttl: USER_MS });
   private readonly asking = new Map<string, Promise<DirectoryEntry | undefined>>();
+  private readonly askingForDomain = new Map<string, Promise<TenantContext | undefined>>();
   /** Grows with every change heard of; an answer asked for before a change is not kept. */
   private generation = 0;
   private feed: Consumer | undefined;
@@ -63,11 +70,18 @@ export class Directory implements OnApplicationBootstrap {
     this.feed = this.reactions.listen(
       {
         name: 'gateway.directory',
-        subjects: [tenantCreated, tenantDeleted, clientCreated, clientDeleted].map(({ subject }) => subject),
+        subjects: [
+          tenantCreated,
+          tenantDeleted,
+          clientCreated,
+          clientDeleted,
+          customDomainVerified,
+          customDomainWithdrawn,
+        ].map(({ subject }) => subject),
       },
       async (messages) => {
         this.generation++;
-        for (const { data } of messages) this.forget(data as { tenantId: string; host?: string });
+        for (const { data } of messages) this.forget(data as { tenantId: string; host?: string; domain?: string });
       },
     );
   }
@@ -79,12 +93,17 @@ export class Directory implements OnApplicationBootstrap {
       if (known) return known;
       if (this.unknown.has(host)) return undefined;
     }
-    let asked = this.asking.get(host);
-    if (!asked) {
-      asked = this.ask(host, deadline).finally(() => this.asking.delete(host));
-      this.asking.set(host, asked);
+    return once(this.asking, host, () => this.ask(host, deadline));
+  }
+
+  /** The living tenant that has verified this domain. @param domain host name in lower case */
+  async tenantByCustomDomain(domain: string, deadline: number): Promise<TenantContext | undefined> {
+    if (this.feed?.health.healthy) {
+      const known = this.byCustomDomain.get(domain);
+      if (known) return known;
+      if (this.unknown.has(domain)) return undefined;
     }
-    return asked;
+    return once(this.askingForDomain, domain, () => this.askForDomain(domain, deadline));
   }
 
   /**
@@ -126,6 +145,20 @@ export class Directory implements OnApplicationBootstrap {
     return entry;
   }
 
+  private async askForDomain(domain: string, deadline: number): Promise<TenantContext | undefined> {
+    const generation = this.generation;
+    const { tenantId } = await this.services.call(lookUpCustomDomain, { body: { host: domain } }, lookUp(deadline));
+    const { tenant } =
+      tenantId === undefined ? {} : await this.services.call(lookUpTenant, { body: { tenantId } }, lookUp(deadline));
+    const context = tenant && this.entry(tenant).context;
+    if (generation !== this.generation) return context;
+    if (context) {
+      this.byCustomDomain.set(domain, context);
+      this.customDomainOf.set(context.id, domain);
+    } else this.unknown.set(domain, true);
+    return context;
+  }
+
   private entry(tenant: DirectoryTenant): DirectoryEntry {
     return {
       context: {
@@ -138,7 +171,13 @@ export class Directory implements OnApplicationBootstrap {
     };
   }
 
-  private forget(change: { tenantId: string; host?: string }): void {
+  private forget(change: { tenantId: string; host?: string; domain?: string }): void {
+    for (const domain of [change.domain, this.customDomainOf.get(change.tenantId)]) {
+      if (domain === undefined) continue;
+      this.byCustomDomain.delete(domain);
+      this.unknown.delete(domain);
+    }
+    this.customDomainOf.delete(change.tenantId);
     const host = change.host ?? this.hostOf.get(change.tenantId);
     this.hostOf.delete(change.tenantId);
     if (host === undefined) return;
@@ -146,6 +185,16 @@ export class Directory implements OnApplicationBootstrap {
     this.unknown.delete(host);
   }
 }
+
+/** Those who ask for the same at the same time ask once. */
+const once = <T>(asking: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
+  let asked = asking.get(key);
+  if (!asked) {
+    asked = ask().finally(() => asking.delete(key));
+    asking.set(key, asked);
+  }
+  return asked;
+};
 
 const lookUp = (deadline: number): OperationContext => ({
   caller: { kind: 'service', service: 'gateway' },

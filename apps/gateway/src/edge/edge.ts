@@ -89,6 +89,7 @@ export class Edge {
       management: routerOf('management'),
       auth: routerOf('auth'),
       tenant: routerOf('tenant'),
+      'custom-domain': routerOf('custom-domain'),
       contexts: routerOf('contexts'),
     };
   }

@@ -10,11 +10,16 @@ export interface ResolvedHost {
   tenant?: TenantContext;
 }
 
+/** A name that could be a custom domain: with a dot, without a port, no address. */
+const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
 /** Which API a Host header asks for (decision 2). */
 @Injectable()
 export class Hosts {
   private readonly fixed = new Map<string, ResolvedHost>();
   private readonly defaultPort: string;
+  /** What the hosts of tenants end in. */
+  private readonly tenantEndings: readonly string[];
 
   constructor(
     private readonly config: PlatformConfig,
@@ -29,6 +34,7 @@ export class Hosts {
     fix(config.managementDomain, 'management');
     for (const environment of config.environments) fix(environment.authorizationServerDomain, 'auth');
     fix(new URL(config.contextUrl).host, 'contexts');
+    this.tenantEndings = config.environments.map(({ domain }) => `.${this.canonical(domain)}`);
   }
 
   /** `undefined` for a host that is nobody's. @throws AppError 503 when the directory cannot tell */
@@ -37,8 +43,13 @@ export class Hosts {
     const host = this.canonical(header);
     const fixed = this.fixed.get(host);
     if (fixed) return fixed;
-    const tenant = await this.directory.tenantByHost(host, deadline);
-    return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
+    if (this.tenantEndings.some((ending) => host.endsWith(ending))) {
+      const tenant = await this.directory.tenantByHost(host, deadline);
+      return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
+    }
+    if (!DOMAIN.test(host)) return undefined;
+    const tenant = await this.directory.tenantByCustomDomain(host, deadline);
+    return tenant && { api: 'custom-domain', publicUrl: `${this.config.publicScheme}://${host}`, tenant };
   }
 
   /** Lower case, no trailing dot, no default port. */

@@ -1,5 +1,6 @@
 import { parse as parseQuery } from 'node:querystring';
 import { AppError, invalidBody, type Operation } from '@attestry/contracts';
+import { isXml, parseXml } from './parse-xml.js';
 
 const unsupported = (expected: string) =>
   new AppError('unsupportedMediaType', `Unsupported Media Type: expected ${expected}`);
@@ -53,7 +54,10 @@ export const parseBody = (operation: Operation, contentType: string | undefined,
       throw unsupported('application/x-www-form-urlencoded');
     return { ...parseQuery((raw ?? Buffer.alloc(0)).toString('utf8')) };
   }
-  if (mediaType(contentType) !== 'application/json') throw unsupported('application/json');
+  const type = mediaType(contentType);
+  if (body === 'json-or-xml' && isXml(type)) return parseXml(raw ?? Buffer.alloc(0), contentType!);
+  if (type !== 'application/json')
+    throw unsupported(body === 'json-or-xml' ? 'application/json or application/xml' : 'application/json');
   try {
     const text = (raw ?? Buffer.alloc(0)).toString('utf8');
     const value = JSON.parse(text) as unknown;

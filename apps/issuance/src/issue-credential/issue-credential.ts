@@ -29,11 +29,13 @@ import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
+import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from './check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
+import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
 import type { CredentialToIssue } from './formats/format.js';
 import { Formats } from './formats/formats.js';
@@ -62,6 +64,7 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
     private readonly configurations: CurrentConfigurations,
     private readonly formats: Formats,
     private readonly interest: DeliveryInterest,
+    private readonly withdrawn: WithdrawnDomains,
     private readonly vault: KeyVault,
     private readonly guard: ReplayGuard,
     private readonly recorder: OperationRecorder,
@@ -78,7 +81,7 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
   }
 
   private async issue(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<CredentialResponse> {
-    const { id: tenantId } = tenantOf(context);
+    const { id: tenantId, host } = tenantOf(context);
     const now = this.clock.now();
     checkContentType(raw);
     const token = checkAccessTokenLocation(raw);
@@ -88,6 +91,7 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
     const configuration = await checkConfiguration(session, wanted.selector, (id) =>
       this.configurations.find(tenantId, id),
     );
+    await checkIssuerDomain(configuration, (did) => this.withdrawn.includes(tenantId, did, host));
     const expected = { issuer: session.issuer, now, windowSeconds: this.config.proofWindowSeconds };
     const proofs = wanted.proofs.map((jwt) => verifyJwtProof(jwt, expected));
     checkDistinctKeys(proofs);

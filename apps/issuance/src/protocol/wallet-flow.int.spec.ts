@@ -7,6 +7,8 @@ import {
   AppError,
   createPreAuthorizedOffer,
   createUser,
+  customDomainVerified,
+  customDomainWithdrawn,
   deletePreAuthorizedOffer,
   deleteUser,
   exchangeToken,
@@ -732,9 +734,55 @@ describe('the credential endpoint', () => {
     await tell('m4', webhookDeleted, {});
     await keeps(false);
   });
+
+  it('is refused under a domain that the tenant has withdrawn, until it is verified again', async () => {
+    const key = issuerKeys.get('P-256')!;
+    const did = 'did:web:brand.example:issuers';
+    issuerKeys.set('P-256', { ...key, did, verificationMethod: `${did}#k` });
+    const branded = await configure('jwt_vc_json', 'Branded');
+    issuerKeys.set('P-256', key);
+    const outcome = async (configurationId: string) => {
+      const { token } = await start(configurationId);
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const collected = collect(token, { credential_configuration_id: configurationId, proofs });
+      return collected.then(
+        () => 'issued',
+        (error: AppError) => error.code,
+      );
+    };
+    const tell = (id: string, type: typeof customDomainVerified, revision: number, domain = 'brand.example') =>
+      engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, domain, revision } }]);
+    expect(await outcome(branded)).toBe('issued');
+    await tell('d1', customDomainVerified, 1);
+    await tell('d2', customDomainWithdrawn, 2);
+    await eventually(async () => (await outcome(branded)) === 'credential_request_denied');
+    expect(await outcome(jwtVc)).toBe('issued');
+    // Another domain verified does not bring this one back, nor does a late repetition.
+    await tell('d3', customDomainVerified, 4, 'other.example');
+    await tell('d4', customDomainVerified, 1);
+    await tell('d5', customDomainVerified, 6);
+    await eventually(async () => (await outcome(branded)) === 'issued');
+    await tell('d6', customDomainWithdrawn, 2);
+    await tell('d7', customDomainWithdrawn, 9);
+    await eventually(async () => (await outcome(branded)) === 'credential_request_denied');
+    await tell('d8', customDomainVerified, 12);
+    await eventually(async () => (await outcome(branded)) === 'issued');
+  });
 });
 
 describe('metadata', () => {
+  it('asked for under the custom domain names that, and the endpoints of the tenant', async () => {
+    const context = contextFor('x', { kind: 'public' });
+    const own = (await client.call(retrieveIssuerMetadata, {}, context)) as Record<string, unknown>;
+    const branded = await client.call(retrieveIssuerMetadata, {}, { ...context, publicUrl: 'https://brand.example' });
+    expect(branded).toEqual({
+      ...own,
+      credential_issuer: 'https://brand.example',
+      authorization_servers: [issuerOf(TENANT)],
+    });
+    expect(own).not.toHaveProperty('authorization_servers');
+  });
+
   it('describes every configuration, and the newest', async () => {
     const get = () =>
       client.call(retrieveIssuerMetadata, {}, contextFor('x', { kind: 'public' })) as Promise<

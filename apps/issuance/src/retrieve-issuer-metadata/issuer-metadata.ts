@@ -10,20 +10,31 @@ import {
 const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
 const PROOF_ALGORITHMS = ['ES256', 'EdDSA'];
 
-/** OID4VCI §12.2.4: what works, and nothing else (decision 24). */
+export interface IssuerAddresses {
+  /** Of the host asked: the tenant's own, or its custom domain. */
+  issuer: string;
+  /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer is called. */
+  baseUrl: string;
+}
+
+/**
+ * OID4VCI §12.2.4: what works, and nothing else (decision 24). Under a custom domain `authorization_servers` names the
+ * tenant's own issuer; where both are the same it is left out, as §12.2.4 has it.
+ */
 export const issuerMetadata = (
-  issuer: string,
+  { issuer, baseUrl }: IssuerAddresses,
   configurations: readonly ActiveConfiguration[],
   formatOf: (configuration: ActiveConfiguration) => Format,
 ): Record<string, unknown> => ({
   credential_issuer: issuer,
-  credential_endpoint: `${issuer}/v1/openid/credential`,
-  nonce_endpoint: `${issuer}/v1/openid/nonce`,
+  ...(issuer !== baseUrl && { authorization_servers: [baseUrl] }),
+  credential_endpoint: `${baseUrl}/v1/openid/credential`,
+  nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
   batch_credential_issuance: { batch_size: BATCH_SIZE },
   credential_configurations_supported: Object.fromEntries(
     configurations.map((configuration) => [configuration.id, supported(configuration, formatOf(configuration))]),
   ),
-  ...legacyMembers(authorizationServerMetadata(issuer, configurations)),
+  ...legacyMembers(authorizationServerMetadata(baseUrl, configurations)),
   credentials_supported: configurations.map((configuration) => legacyEntry(configuration, formatOf(configuration))),
 });
 

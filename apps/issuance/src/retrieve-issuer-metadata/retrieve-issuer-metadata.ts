@@ -15,7 +15,7 @@ export class RetrieveIssuerMetadata {
 
 @QueryHandler(RetrieveIssuerMetadata)
 export class RetrieveIssuerMetadataHandler implements IQueryHandler<RetrieveIssuerMetadata> {
-  /** By what it was made from, as long as somebody else keeps that. */
+  /** By what it was made from and for which host, as long as somebody else keeps that. */
   private readonly made = new WeakMap<readonly ActiveConfiguration[], Map<string, Record<string, unknown>>>();
 
   constructor(
@@ -25,13 +25,16 @@ export class RetrieveIssuerMetadataHandler implements IQueryHandler<RetrieveIssu
 
   async execute({ context }: RetrieveIssuerMetadata): Promise<Record<string, unknown>> {
     const { id, baseUrl } = tenantOf(context);
+    const { publicUrl } = context;
     const configurations = await this.published.of(id);
     let byIssuer = this.made.get(configurations);
     if (!byIssuer) this.made.set(configurations, (byIssuer = new Map()));
-    let metadata = byIssuer.get(baseUrl);
+    let metadata = byIssuer.get(publicUrl);
     if (!metadata) {
-      metadata = issuerMetadata(baseUrl, configurations, ({ format }) => this.formats.of(format));
-      byIssuer.set(baseUrl, metadata);
+      metadata = issuerMetadata({ issuer: publicUrl, baseUrl }, configurations, ({ format }) =>
+        this.formats.of(format),
+      );
+      byIssuer.set(publicUrl, metadata);
     }
     return metadata;
   }

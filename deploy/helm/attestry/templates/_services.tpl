@@ -7,6 +7,7 @@ The services, in one list: what each needs and who may reach it. A new service i
 {{- define "attestry.services" -}}
 gateway: { public: true, engines: [redis] }
 management: { engines: [database, eventStore] }
+tenant-config: { outside: true, engines: [database, eventStore] }
 dids: { outside: true, engines: [database, eventStore] }
 issuance: { outside: true, engines: [database, eventStore, redis] }
 webhooks: { outside: true, engines: [database, eventStore] }

@@ -93,7 +93,13 @@ export const issueCredential = defineOperation({
 export const retrieveIssuerMetadata = defineOperation({
   name: 'issuance.retrieve-issuer-metadata',
   summary: 'Credential issuer metadata (OID4VCI section 12.2)',
-  http: { method: 'GET', path: '/.well-known/openid-credential-issuer', success: 200, cacheControl: 'no-cache' },
+  http: {
+    method: 'GET',
+    path: '/.well-known/openid-credential-issuer',
+    success: 200,
+    hosts: ['tenant', 'custom-domain'],
+    cacheControl: 'no-cache',
+  },
   access: publicAccess,
   errors: 'tenant',
 });

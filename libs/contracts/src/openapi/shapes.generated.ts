@@ -49,6 +49,86 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
   },
+  AuthenticationProvider: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      redirectUrl: { type: 'string', description: 'Callback of the tenant, which the provider must allow.' },
+      url: { type: 'string' },
+      clientId: { type: 'string' },
+      clientSecret: {
+        type: 'string',
+        description: 'Masked: only its last characters are shown. Absent when there is none.',
+      },
+      scope: { type: 'array', items: { type: 'string' } },
+      tokenEndpointAuthMethod: { $ref: '#/components/schemas/TokenEndpointAuthMethod' },
+      staticRequestParameters: { type: 'object', additionalProperties: {} },
+      forwardedRequestParameters: { type: 'array', items: { type: 'string' } },
+      claimsToPersist: { type: 'array', items: { type: 'string' } },
+    },
+    required: [
+      'id',
+      'redirectUrl',
+      'url',
+      'clientId',
+      'scope',
+      'tokenEndpointAuthMethod',
+      'staticRequestParameters',
+      'forwardedRequestParameters',
+      'claimsToPersist',
+    ],
+  },
+  AuthenticationProviderParams: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  AuthenticationProviderRequest: {
+    type: 'object',
+    properties: {
+      url: {
+        type: 'string',
+        description:
+          'Base address, the issuer: https, public host name, no query; port and fragment are dropped. Checked by the service.',
+      },
+      clientId: { type: 'string' },
+      clientSecret: {
+        type: 'string',
+        description: 'On update absent, or masked as in answers, it keeps what is stored.',
+      },
+      scope: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Default `openid`, `profile`, `email`; must contain `openid`.',
+      },
+      tokenEndpointAuthMethod: {
+        $ref: '#/components/schemas/TokenEndpointAuthMethod',
+        description: 'Default `client_secret_basic`.',
+      },
+      staticRequestParameters: {
+        type: 'object',
+        additionalProperties: {},
+        description: "Always sent to the provider's authorization endpoint.",
+      },
+      forwardedRequestParameters: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Names of parameters of a request that are passed on to the provider.',
+      },
+      claimsToPersist: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Names of claims of the ID token that outlive the session. Default none.',
+      },
+    },
+    required: ['url', 'clientId'],
+  },
+  BrandManifest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      short_name: { type: 'string' },
+      icons: { type: 'array', items: { type: 'object', properties: { src: { type: 'string' } }, required: ['src'] } },
+    },
+    required: ['name', 'short_name', 'icons'],
+    description: 'What wallets and browsers show of the brand (W3C Web Application Manifest).',
+  },
   ClaimMapping: {
     type: 'object',
     properties: {
@@ -196,6 +276,32 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['credentials'],
+  },
+  CustomDomain: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      logoUrl: { type: 'string' },
+      domain: { type: 'string' },
+      verificationToken: { type: 'string', description: 'uuid; the whole value of a TXT record at the domain.' },
+      isVerified: { type: 'boolean' },
+      verifiedAt: { type: 'string', description: 'RFC 3339; only once verified.' },
+    },
+    required: ['name', 'logoUrl', 'domain', 'verificationToken', 'isVerified'],
+  },
+  CustomDomainRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Of the brand, shown in wallets.' },
+      logoUrl: {
+        type: 'string',
+        description:
+          'https; a square PNG or JPEG is advised, 64 by 64 pixels and at most 15 KB. Never fetched by the platform.',
+      },
+      domain: { type: 'string', description: 'Host without scheme and port.' },
+    },
+    required: ['name', 'logoUrl', 'domain'],
+    description: 'All three are required. Rules on `logoUrl` and `domain` are decided in the service.',
   },
   DidConfiguration: {
     type: 'object',
@@ -1094,6 +1200,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'name', 'subdomain', 'environmentId', 'environment', 'membership'],
   },
   TenantParams: { type: 'object', properties: { tenantId: { type: 'string' } }, required: ['tenantId'] },
+  TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post'] },
   TokenRequest: {
     type: 'object',
     properties: {
@@ -1113,7 +1220,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['access_token', 'expires_in', 'token_type'],
   },
-  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated'] },
+  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified'] },
   TransactionCodeConfiguration: {
     type: 'object',
     properties: {

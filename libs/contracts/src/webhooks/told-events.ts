@@ -1,6 +1,7 @@
 import { didCreated } from '../dids/dids.events.js';
 import type { IntegrationEventType } from '../integration-event.js';
 import { clientCreated } from '../management/management.events.js';
+import { customDomainVerified } from '../tenant-config/tenant-config.events.js';
 
 /** An integration event that webhooks tell of, and which of its members. */
 export interface ToldEvent {
@@ -14,7 +15,7 @@ const told = <Data extends { tenantId: string }>(
   ...members: Exclude<keyof Data & string, 'tenantId'>[]
 ): ToldEvent => ({ of, members });
 
-const NAMES = ['DidCreated', 'TenantClientCreated'] as const;
+const NAMES = ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified'] as const;
 export type ToldEventName = (typeof NAMES)[number];
 
 /**
@@ -24,6 +25,7 @@ export type ToldEventName = (typeof NAMES)[number];
 export const TOLD_EVENTS: Readonly<Record<ToldEventName, ToldEvent>> = {
   DidCreated: told(didCreated, 'did', 'method'),
   TenantClientCreated: told(clientCreated, 'clientId', 'roles'),
+  CustomDomainVerified: told(customDomainVerified, 'domain'),
 };
 
 /** Names of the events of webhooks that follow from a subject of the feed. */

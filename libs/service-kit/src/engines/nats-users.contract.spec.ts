@@ -43,7 +43,10 @@ if (program === undefined) {
 
     beforeAll(async () => {
       const env = Object.fromEntries(
-        [...BUS_PARTIES, 'migrate'].map((user) => [`NATS_PASSWORD_${user.toUpperCase()}`, passwordOf(user)]),
+        [...BUS_PARTIES, 'migrate'].map((user) => [
+          `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`,
+          passwordOf(user),
+        ]),
       );
       server = await NatsServer.start(program, undefined, { config: join(REPOSITORY, 'deploy/nats'), env });
       for (const _ of ['once', 'again']) await migrateNatsServer({ ...optionsOf('migrate'), owners: consumerOwners() });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { SERVICE_NAMES } from '@attestry/contracts';
 import {
   ownEnvironment,
   RAISED_LIMITS,
@@ -21,11 +22,7 @@ import { TcpBalancer } from './tcp-balancer.js';
 /** How many processes of each service; the gateway first, so that the others come behind it in lists. */
 const REPLICAS: Record<string, number> = {
   gateway: 2,
-  issuance: 2,
-  management: 1,
-  dids: 1,
-  webhooks: 1,
-  analytics: 1,
+  ...Object.fromEntries(SERVICE_NAMES.map((service) => [service, service === 'issuance' ? 2 : 1])),
 };
 
 export interface ClusterOptions {

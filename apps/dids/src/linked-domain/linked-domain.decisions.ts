@@ -1,0 +1,24 @@
+import type { LinkedDomainEvent } from './linked-domain.events.js';
+import type { LinkedDomainState } from './linked-domain.state.js';
+
+/** Idempotent, and deaf to what is older than the last fact: the feed delivers at least once. A tenant has one domain. */
+export const noteDomain = (
+  state: LinkedDomainState,
+  { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
+): LinkedDomainEvent[] => {
+  if (revision <= state.revision || (state.domain === domain) === isVerified) return [];
+  return [{ type: isVerified ? 'DomainLinked' : 'DomainUnlinked', data: { domain, revision } }];
+};
+
+/**
+ * Origins that the tenant's DIDs vouch for, at the host asked. At a custom domain only itself: a verifier takes no entry of
+ * another origin there. At the tenant's own host also the custom domain's, for who copies the document from there.
+ */
+export const originsAt = (
+  { publicUrl, baseUrl }: { publicUrl: string; baseUrl: string },
+  { domain }: LinkedDomainState,
+): string[] => {
+  const [asked, own] = [new URL(publicUrl), new URL(baseUrl)];
+  if (asked.host !== own.host) return [asked.origin];
+  return domain === undefined ? [own.origin] : [own.origin, `${own.protocol}//${domain}`];
+};

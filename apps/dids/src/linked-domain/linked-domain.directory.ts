@@ -1,0 +1,45 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import type { FeedMessage } from '@attestry/messaging';
+import { Reactions } from '@attestry/service-kit';
+import { noteDomain } from './linked-domain.decisions.js';
+import { linkedDomain, linkedDomainStream, type LinkedDomainState } from './linked-domain.state.js';
+
+/** Keeps which custom domain a tenant has verified. */
+@Injectable()
+export class LinkedDomain implements OnApplicationBootstrap {
+  constructor(
+    private readonly streams: Streams,
+    private readonly reactions: Reactions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.consume(
+      { name: 'dids.linked-domain', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
+      async (messages) => {
+        for (const message of messages) await this.note(message);
+      },
+    );
+  }
+
+  async of(tenantId: string): Promise<LinkedDomainState> {
+    return (await this.streams.load(linkedDomain, linkedDomainStream(tenantId))).state;
+  }
+
+  private async note({ subject, headers, data }: FeedMessage): Promise<void> {
+    const { tenantId, domain, revision } = data as CustomDomainChanged;
+    const isVerified = subject === customDomainVerified.subject;
+    await this.streams.runDecision(
+      linkedDomain,
+      linkedDomainStream(tenantId),
+      (state) => noteDomain(state, { domain, revision, isVerified }),
+      {
+        tenantId,
+        requestId: headers['requestId'] ?? '',
+        actor: 'service:dids',
+        operation: 'dids.linked-domain',
+      },
+    );
+  }
+}

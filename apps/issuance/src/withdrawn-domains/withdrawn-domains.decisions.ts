@@ -1,0 +1,11 @@
+import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
+import type { WithdrawnDomainsState } from './withdrawn-domains.state.js';
+
+/** Idempotent, and deaf to what is older than the last fact: the feed delivers at least once. */
+export const noteDomain = (
+  state: WithdrawnDomainsState,
+  { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
+): WithdrawnDomainsEvent[] => {
+  if (revision <= state.revision || state.domains.includes(domain) === !isVerified) return [];
+  return [{ type: isVerified ? 'IssuerDomainRestored' : 'IssuerDomainWithdrawn', data: { domain, revision } }];
+};

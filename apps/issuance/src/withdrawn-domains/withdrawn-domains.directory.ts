@@ -1,0 +1,71 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import type { FeedMessage } from '@attestry/messaging';
+import { CLOCK, Reactions } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import { noteDomain } from './withdrawn-domains.decisions.js';
+import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
+
+/** How long what another process noted may go unseen; own notes are seen at once. */
+const MAX_AGE_MS = 1000;
+
+/** The host of a did:web, as a custom domain is written; `undefined` for other DIDs and for hosts with a port. */
+const domainOf = (did: string): string | undefined => /^did:web:([^:%]+)(?::|$)/.exec(did)?.[1]?.toLowerCase();
+
+/** Tells whether a DID lies under a domain that its tenant has lost: credentials issued under it would not be valid. */
+@Injectable()
+export class WithdrawnDomains implements OnApplicationBootstrap {
+  private readonly known = new LRUCache<string, { domains: readonly string[]; at: number }>({ max: 10_000 });
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly reactions: Reactions,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.consume(
+      {
+        name: 'issuance.withdrawn-domains',
+        subjects: [customDomainVerified.subject, customDomainWithdrawn.subject],
+      },
+      async (messages) => {
+        for (const message of messages) await this.note(message);
+      },
+    );
+  }
+
+  /** @param ownHost of the tenant, which is never withdrawn and costs no look */
+  async includes(tenantId: string, did: string, ownHost: string): Promise<boolean> {
+    const domain = domainOf(did);
+    if (domain === undefined || domain === ownHost) return false;
+    return (await this.of(tenantId)).includes(domain);
+  }
+
+  private async of(tenantId: string): Promise<readonly string[]> {
+    const now = this.clock.now().getTime();
+    const known = this.known.get(tenantId);
+    if (known && now - known.at < MAX_AGE_MS) return known.domains;
+    const { domains } = (await this.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId))).state;
+    this.known.set(tenantId, { domains, at: now });
+    return domains;
+  }
+
+  private async note({ subject, headers, data }: FeedMessage): Promise<void> {
+    const { tenantId, domain, revision } = data as CustomDomainChanged;
+    const isVerified = subject === customDomainVerified.subject;
+    const { state } = await this.streams.runDecision(
+      withdrawnDomains,
+      withdrawnDomainsStream(tenantId),
+      (before) => noteDomain(before, { domain, revision, isVerified }),
+      {
+        tenantId,
+        requestId: headers['requestId'] ?? '',
+        actor: 'service:issuance',
+        operation: 'issuance.withdrawn-domains',
+      },
+    );
+    this.known.set(tenantId, { domains: state.domains, at: this.clock.now().getTime() });
+  }
+}

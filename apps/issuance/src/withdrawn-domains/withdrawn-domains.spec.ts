@@ -1,0 +1,47 @@
+import { given as givenOf } from '@attestry/event-store';
+import { noteDomain } from './withdrawn-domains.decisions.js';
+import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
+import { withdrawnDomains, type WithdrawnDomainsState } from './withdrawn-domains.state.js';
+
+const given = (events: WithdrawnDomainsEvent[]) =>
+  givenOf<WithdrawnDomainsState, WithdrawnDomainsEvent>(withdrawnDomains, events);
+const withdrawn = (domain: string, revision: number): WithdrawnDomainsEvent => ({
+  type: 'IssuerDomainWithdrawn',
+  data: { domain, revision },
+});
+const restored = (domain: string, revision: number): WithdrawnDomainsEvent => ({
+  type: 'IssuerDomainRestored',
+  data: { domain, revision },
+});
+const note = (domain: string, revision: number, isVerified: boolean) => (state: WithdrawnDomainsState) =>
+  noteDomain(state, { domain, revision, isVerified });
+
+describe('withdrawn domains', () => {
+  it('are those that were verified once and are no more', () => {
+    given([])
+      .when(note('a.example', 1, true))
+      .then([]);
+    given([])
+      .when(note('a.example', 2, false))
+      .then([withdrawn('a.example', 2)]);
+    given([withdrawn('a.example', 2)])
+      .when(note('a.example', 5, true))
+      .then([restored('a.example', 5)]);
+    given([withdrawn('a.example', 2), withdrawn('b.example', 6), restored('a.example', 9)]).thenState({
+      domains: ['b.example'],
+      revision: 9,
+    });
+  });
+
+  it('do not change by what is told again, or late', () => {
+    given([withdrawn('a.example', 2)])
+      .when(note('a.example', 2, false))
+      .then([]);
+    given([withdrawn('a.example', 2), restored('a.example', 5)])
+      .when(note('a.example', 2, false))
+      .then([]);
+    given([withdrawn('a.example', 2), restored('a.example', 5), withdrawn('a.example', 6)])
+      .when(note('a.example', 5, true))
+      .then([]);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Aggregate } from '@attestry/event-store';
+import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
+
+export interface WithdrawnDomainsState {
+  domains: readonly string[];
+  /** Of the newest fact taken in; -1 before the first. */
+  revision: number;
+}
+
+export const withdrawnDomainsStream = (tenantId: string): string => `withdrawnDomains-${tenantId}`;
+
+const evolve = ({ domains }: WithdrawnDomainsState, event: WithdrawnDomainsEvent): WithdrawnDomainsState => {
+  const { domain, revision } = event.data;
+  const others = domains.filter((other) => other !== domain);
+  switch (event.type) {
+    case 'IssuerDomainWithdrawn':
+      return { domains: [...others, domain], revision };
+    case 'IssuerDomainRestored':
+      return { domains: others, revision };
+  }
+};
+
+export const withdrawnDomains: Aggregate<WithdrawnDomainsState, WithdrawnDomainsEvent> = {
+  category: 'withdrawnDomains',
+  initial: { domains: [], revision: -1 },
+  types: { IssuerDomainWithdrawn: 1, IssuerDomainRestored: 1 },
+  evolve,
+};

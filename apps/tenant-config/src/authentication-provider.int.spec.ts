@@ -1,0 +1,405 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createAuthenticationProvider,
+  deleteAuthenticationProvider,
+  listAuthenticationProviders,
+  retrieveAuthenticationProvider,
+  updateAuthenticationProvider,
+  type AuthenticationProvider,
+  type AuthenticationProviderRequest,
+  type OperationContext,
+  type PageOf,
+} from '@attestry/contracts';
+import { isErased } from '@attestry/keys';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, OpenIdProvider, waitUntil } from '@attestry/testing';
+import {
+  authenticationProvider,
+  authenticationProviderStream,
+} from './authentication-provider/authentication-provider.state.js';
+import { tenantConfigService } from './index.js';
+
+const contextOf = (tenantId: string): OperationContext => ({
+  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+  requestId: randomUUID(),
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: 'https://acme.localhost',
+});
+
+const listen = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+const SECRET = 'the-secret-of-the-client-0815';
+const MASKED = '**********-0815';
+
+describe('authentication providers', () => {
+  let folder: string;
+  let engines: Engines;
+  let services: RunningServices;
+  let client: ServiceClient;
+  /** Of a real OpenID provider. */
+  let url: string;
+  let identities: OpenIdProvider;
+  const servers: Server[] = [];
+
+  const start = async (allowPrivate: boolean) => {
+    const config = parseConfig({
+      NODE_ENV: 'test',
+      DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      ALLOW_PRIVATE_TARGETS: String(allowPrivate),
+    });
+    engines = await chosenEngines(await openEngines(config));
+    services = await startServices([tenantConfigService], engines);
+    client = new ServiceClient(engines.bus, 'gateway');
+  };
+  const stop = async () => {
+    await services.close();
+    await engines.close();
+  };
+  const create = (
+    tenantId: string,
+    body: Partial<AuthenticationProviderRequest> = {},
+  ): Promise<AuthenticationProvider> =>
+    client.call(
+      createAuthenticationProvider,
+      { body: { url, clientId: 'attestry', clientSecret: SECRET, ...body } },
+      contextOf(tenantId),
+    );
+  const retrieve = (tenantId: string, id: string): Promise<AuthenticationProvider> =>
+    client.call(retrieveAuthenticationProvider, { params: { id } }, contextOf(tenantId));
+  const list = async (tenantId: string, query = {}) =>
+    (await client.call(listAuthenticationProviders, { query }, contextOf(tenantId))) as PageOf<AuthenticationProvider>;
+  const update = (tenantId: string, id: string, body: AuthenticationProviderRequest): Promise<AuthenticationProvider> =>
+    client.call(updateAuthenticationProvider, { params: { id }, body }, contextOf(tenantId));
+  const remove = (tenantId: string, id: string) =>
+    client.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId));
+  const storedSecret = async (tenantId: string, id: string) => {
+    const { state } = await engines.streams.load(authenticationProvider, authenticationProviderStream(tenantId, id));
+    if (state.status !== 'living') throw new Error(state.status);
+    return engines.vault.open(tenantId, 'tenant', state.sealedSecret!);
+  };
+  /** A provider of our own making: `answer` says what its discovery document is. */
+  const hostile = async (answer: (response: ServerResponse, url: string) => void): Promise<string> => {
+    let own = '';
+    const server = createServer((_request, response) => answer(response, own));
+    servers.push(server);
+    own = `http://127.0.0.1:${await listen(server)}`;
+    return own;
+  };
+  const document = (issuer: string) => ({
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    scopes_supported: ['openid'],
+    response_types_supported: ['code'],
+  });
+  const json = (response: ServerResponse, body: unknown) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const refusal = async (attempt: Promise<unknown>) => {
+    const error = await attempt.then(
+      () => undefined,
+      (thrown: { kind: string; details: { msg: string; param: string }[] }) => thrown,
+    );
+    return [error?.kind, error?.details?.[0]?.param, error?.details?.[0]?.msg];
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'attestry-providers-'));
+    identities = await OpenIdProvider.start('https://management.example');
+    url = identities.issuer;
+    await start(true);
+  }, 60_000);
+  afterAll(async () => {
+    await stop();
+    await identities.stop();
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is created with its defaults, its secret masked', async () => {
+    const made = await create('t1');
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      redirectUrl: 'https://acme.localhost/v1/oauth/authentication/callback',
+      url,
+      clientId: 'attestry',
+      clientSecret: MASKED,
+      scope: ['openid', 'profile', 'email'],
+      tokenEndpointAuthMethod: 'client_secret_basic',
+      staticRequestParameters: {},
+      forwardedRequestParameters: [],
+      claimsToPersist: [],
+    });
+    expect(await retrieve('t1', made.id)).toEqual(made);
+    expect(await list('t1')).toEqual({ data: [made] });
+    expect(await list('t2')).toEqual({ data: [] });
+    await expect(list('t1', { cursor: 'x' })).rejects.toMatchObject({ details: [{ param: 'cursor' }] });
+    await expect(retrieve('t2', made.id)).rejects.toMatchObject({ kind: 'notFound' });
+  });
+
+  it('is one for each tenant: a second is a conflict', async () => {
+    await expect(create('t1')).rejects.toMatchObject({ kind: 'conflict', code: 'Conflict' });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => create('race')));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect((await list('race')).data).toHaveLength(1);
+  });
+
+  it('keeps its secret when an update gives none or the masked one', async () => {
+    const made = await create('t3', { scope: ['openid', 'email'] });
+    const { id } = made;
+    const full = {
+      url,
+      clientId: 'other',
+      scope: ['openid'],
+      tokenEndpointAuthMethod: 'client_secret_post' as const,
+      staticRequestParameters: { prompt: 'login', max_age: 5, claims: { userinfo: {} } },
+      forwardedRequestParameters: ['login_hint'],
+      claimsToPersist: ['email'],
+    };
+    expect(await update('t3', id, full)).toEqual({ ...made, ...full, clientSecret: MASKED });
+    await update('t3', id, { ...full, clientSecret: MASKED });
+    expect(await storedSecret('t3', id)).toBe(SECRET);
+    expect(await refusal(update('t3', id, { ...full, clientSecret: '**********xxxxx' }))).toEqual([
+      'invalid',
+      'clientSecret',
+      expect.stringMatching(/^is masked/),
+    ]);
+    expect((await update('t3', id, { ...full, clientSecret: 'a-completely-new-one' })).clientSecret).toBe(
+      '**********w-one',
+    );
+    expect(await storedSecret('t3', id)).toBe('a-completely-new-one');
+    // A full replacement: what is not named has its default again.
+    expect(await update('t3', id, { url, clientId: 'other' })).toEqual({
+      ...made,
+      clientId: 'other',
+      scope: ['openid', 'profile', 'email'],
+      clientSecret: '**********w-one',
+    });
+  });
+
+  it('may have no secret', async () => {
+    const made = await create('t4', { clientSecret: undefined });
+    expect(made).not.toHaveProperty('clientSecret');
+    const changed = await update('t4', made.id, { url, clientId: 'x', clientSecret: SECRET });
+    expect(changed.clientSecret).toBe(MASKED);
+  });
+
+  it('keeps the secret sealed, and destroys it with the provider', async () => {
+    const { id } = await create('t5');
+    const stream = authenticationProviderStream('t5', id);
+    const events = await engines.events.readStream(stream, { from: 0, limit: 10 });
+    expect(JSON.stringify(events)).not.toContain(SECRET);
+    expect(JSON.stringify(events)).not.toContain('0815');
+    const { sealedSecret } = events[0]!.data as { sealedSecret: string };
+    await remove('t5', id);
+    await expect(retrieve('t5', id)).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(remove('t5', id)).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(update('t5', id, { url, clientId: 'x' })).rejects.toMatchObject({ kind: 'notFound' });
+    expect(await list('t5')).toEqual({ data: [] });
+    const { vault } = engines;
+    await waitUntil(async () => isErased(await vault.open('t5', 'tenant', sealedSecret)), {
+      timeoutMs: 10_000,
+      what: 'the end of the key',
+    });
+    expect((await create('t5')).id).not.toBe(id);
+  });
+
+  it.each<[string, Partial<AuthenticationProviderRequest>, string]>([
+    ['a scope without openid', { scope: ['email'] }, 'scope'],
+    ['a scope that is none', { scope: ['openid', 'a b'] }, 'scope'],
+    ['an unknown method', { tokenEndpointAuthMethod: 'private_key_jwt' as never }, 'tokenEndpointAuthMethod'],
+    ['parameters that are no object', { staticRequestParameters: [] as never }, 'staticRequestParameters'],
+    [
+      'more than 1000 parameters',
+      { staticRequestParameters: Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`p${n}`, '1'])) },
+      'staticRequestParameters',
+    ],
+    ['a value of 1000 characters', { staticRequestParameters: { p: 'x'.repeat(1000) } }, 'staticRequestParameters'],
+    ['a value of 1000 as text', { staticRequestParameters: { p: { q: 'x'.repeat(992) } } }, 'staticRequestParameters'],
+    ['a core parameter fixed', { staticRequestParameters: { state: 'x' } }, 'staticRequestParameters'],
+    ['a core parameter forwarded', { forwardedRequestParameters: ['redirect_uri'] }, 'forwardedRequestParameters'],
+    ['a name twice', { claimsToPersist: ['a', 'a'] }, 'claimsToPersist'],
+    ['no client', { clientId: '' }, 'clientId'],
+  ])('refuses %s', async (_what, body, param) => {
+    expect((await refusal(create('t6', body))).slice(0, 2)).toEqual(['invalid', param]);
+  });
+
+  it('takes what is just allowed', async () => {
+    const staticRequestParameters = {
+      ...Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`p${n}`, '1'])),
+      long: 'x'.repeat(999),
+    };
+    expect((await create('t7', { staticRequestParameters })).staticRequestParameters).toEqual(staticRequestParameters);
+  });
+
+  it('refuses addresses that are none', async () => {
+    for (const [text, msg] of [
+      ['nonsense', 'must be a valid URL'],
+      [`${url}?a=1`, 'must not have a query'],
+      [`${url}?`, 'must not have a query'],
+      ['http://u:word@127.0.0.1', 'must not carry credentials'],
+      ['ftp://127.0.0.1', 'must use https'],
+    ] as const)
+      expect([text, ...(await refusal(create('t8', { url: text })))]).toEqual([text, 'invalid', 'url', msg]);
+    // A fragment is dropped, and a slash at the end.
+    expect((await create('t8', { url: `${url}/#top` })).url).toBe(url);
+  });
+
+  describe('a discovery document', () => {
+    const fault = async (answer: (response: ServerResponse, url: string) => void) =>
+      (await refusal(create('hostile', { url: await hostile(answer) }))).slice(0, 3);
+
+    it('may not lead elsewhere, inside or outside', async () => {
+      const asked: string[] = [];
+      const inside = await hostile((response, own) => {
+        asked.push(own);
+        json(response, document(own));
+      });
+      for (const status of [301, 302, 307, 308])
+        expect(
+          await fault((response) =>
+            response.writeHead(status, { location: `${inside}/.well-known/openid-configuration` }).end(),
+          ),
+        ).toEqual(['invalid', 'url', `the discovery document was answered with status ${status}`]);
+      expect(asked).toEqual([]);
+    });
+
+    it('is not read when it is large', async () => {
+      const piece = Buffer.alloc(64 * 1024, ' ');
+      let sent = 0;
+      const told = await fault((response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const write = () => {
+          while (sent < 10 * 1024 * 1024 && !response.destroyed) {
+            sent += piece.length;
+            if (!response.write(piece)) return void response.once('drain', write);
+          }
+          response.end();
+        };
+        write();
+      });
+      expect(told).toEqual(['invalid', 'url', 'the discovery document is too large']);
+      expect(sent).toBeLessThan(10 * 1024 * 1024);
+    });
+
+    it('is not waited for longer than five seconds, however it drips', async () => {
+      const startedAt = performance.now();
+      const told = await fault((response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const drip = setInterval(() => response.write(' '), 200);
+        response.once('close', () => clearInterval(drip));
+      });
+      expect(told).toEqual(['invalid', 'url', 'the discovery document could not be fetched']);
+      expect(performance.now() - startedAt).toBeLessThan(8000);
+    }, 20_000);
+
+    it('is of this issuer', async () => {
+      expect(await fault((response) => json(response, document('https://accounts.example')))).toEqual([
+        'invalid',
+        'url',
+        'the discovery document is of another issuer than this address',
+      ]);
+      const slash = await hostile((response, own) => json(response, { ...document(own), issuer: `${own}/` }));
+      expect((await create('slash', { url: slash })).url).toBe(slash);
+    });
+
+    it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])('has %s', async (member) => {
+      expect(await fault((response, own) => json(response, { ...document(own), [member]: undefined }))).toEqual([
+        'invalid',
+        'url',
+        `the discovery document has no ${member}`,
+      ]);
+    });
+
+    it.each<[string, object, string]>([
+      [
+        'an endpoint that is no URL',
+        { token_endpoint: 'token' },
+        'token_endpoint of the discovery document cannot be used',
+      ],
+      [
+        'a script for an endpoint',
+        { authorization_endpoint: 'javascript:alert(1)' },
+        'authorization_endpoint of the discovery document cannot be used',
+      ],
+      ['no openid', { scopes_supported: ['email'] }, 'the provider does not support the scope openid'],
+      ['scopes that are no list', { scopes_supported: 'openid' }, 'the provider does not support the scope openid'],
+      [
+        'the implicit flow only',
+        { response_types_supported: ['id_token'] },
+        'the provider does not support the authorization code flow',
+      ],
+      [
+        'other grants only',
+        { grant_types_supported: ['implicit'] },
+        'the provider does not support the authorization code flow',
+      ],
+    ])('is refused with %s', async (_what, members, msg) => {
+      expect(await fault((response, own) => json(response, { ...document(own), ...members }))).toEqual([
+        'invalid',
+        'url',
+        msg,
+      ]);
+    });
+
+    it('is a JSON object', async () => {
+      for (const text of ['', '[]', 'null', '<html>', '{"issuer":'])
+        expect(await fault((response) => response.writeHead(200).end(text))).toEqual([
+          'invalid',
+          'url',
+          'the discovery document is not a JSON object',
+        ]);
+      expect(await fault((response) => response.writeHead(404).end())).toEqual([
+        'invalid',
+        'url',
+        'the discovery document was answered with status 404',
+      ]);
+      expect(await refusal(create('hostile', { url: 'http://127.0.0.1:1' }))).toEqual([
+        'invalid',
+        'url',
+        'the discovery document could not be fetched',
+      ]);
+    });
+
+    it('is checked on update too', async () => {
+      const { id } = await create('t9');
+      const bad = await hostile((response) => response.writeHead(500).end());
+      expect((await refusal(update('t9', id, { url: bad, clientId: 'x' })))[1]).toBe('url');
+      expect((await retrieve('t9', id)).url).toBe(url);
+    });
+  });
+
+  it('is public where private targets are not allowed, and on its usual port', async () => {
+    await stop();
+    await start(false);
+    for (const [text, msg] of [
+      [url, 'must use https'],
+      ['https://127.0.0.1', 'must not be an IP address'],
+      ['https://[::1]', 'must not be an IP address'],
+      ['https://localhost', 'must have a public host name'],
+      ['https://idp.internal', 'must have a public host name'],
+      ['https://idp.no-such-tld', 'must have a public host name'],
+    ] as const)
+      expect([text, ...(await refusal(create('t10', { url: text })))]).toEqual([text, 'invalid', 'url', msg]);
+  });
+});

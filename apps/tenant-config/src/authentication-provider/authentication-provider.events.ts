@@ -1,0 +1,32 @@
+import type { TokenEndpointAuthMethod } from '@attestry/contracts';
+
+/** Everything but the secret. */
+export interface ProviderSettings {
+  /** ASCII form, without port, query and fragment. */
+  url: string;
+  /** As the provider's discovery document spells it: what its ID tokens will say. */
+  issuer: string;
+  clientId: string;
+  scope: string[];
+  tokenEndpointAuthMethod: TokenEndpointAuthMethod;
+  staticRequestParameters: Record<string, unknown>;
+  forwardedRequestParameters: string[];
+  claimsToPersist: string[];
+}
+
+/** The OpenID provider of a tenant's users. Its secret is sealed under a key of its own, which deletion destroys. */
+export type AuthenticationProviderEvent =
+  | {
+      type: 'AuthenticationProviderCreated';
+      data: ProviderSettings & {
+        /** uuid */
+        providerId: string;
+        /** Absent when there is none. */
+        sealedSecret?: string;
+        /** RFC 3339, UTC, milliseconds. */
+        createdAt: string;
+      };
+    }
+  | { type: 'AuthenticationProviderChanged'; data: ProviderSettings & { providerId: string } }
+  | { type: 'AuthenticationProviderSecretReplaced'; data: { providerId: string; sealedSecret: string } }
+  | { type: 'AuthenticationProviderDeleted'; data: { providerId: string } };

@@ -1,0 +1,41 @@
+import type { Aggregate } from '@attestry/event-store';
+import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
+
+export interface LivingProvider extends ProviderSettings {
+  status: 'living';
+  providerId: string;
+  sealedSecret?: string;
+}
+export type AuthenticationProviderState = { status: 'absent' } | LivingProvider | { status: 'deleted' };
+
+export const authenticationProviderStream = (tenantId: string, providerId: string): string =>
+  `authenticationProvider-${tenantId}+${providerId}`;
+
+const evolve = (
+  state: AuthenticationProviderState,
+  event: AuthenticationProviderEvent,
+): AuthenticationProviderState => {
+  switch (event.type) {
+    case 'AuthenticationProviderCreated': {
+      const { createdAt: _, ...created } = event.data;
+      return { status: 'living', ...created };
+    }
+    case 'AuthenticationProviderChanged':
+    case 'AuthenticationProviderSecretReplaced':
+      return state.status === 'living' ? { ...state, ...event.data } : state;
+    case 'AuthenticationProviderDeleted':
+      return { status: 'deleted' };
+  }
+};
+
+export const authenticationProvider: Aggregate<AuthenticationProviderState, AuthenticationProviderEvent> = {
+  category: 'authenticationProvider',
+  initial: { status: 'absent' },
+  types: {
+    AuthenticationProviderCreated: 1,
+    AuthenticationProviderChanged: 1,
+    AuthenticationProviderSecretReplaced: 1,
+    AuthenticationProviderDeleted: 1,
+  },
+  evolve,
+};

@@ -1,0 +1,22 @@
+import { invalidBody } from '@attestry/contracts';
+
+const SHOWN = 5;
+const ASTERISKS = '*'.repeat(10);
+
+/** Always as many asterisks, so that the length stays secret; of a short secret less than a third is shown. */
+export const mask = (secret: string): string =>
+  ASTERISKS + secret.slice(secret.length - Math.min(SHOWN, Math.floor(secret.length / 4)));
+
+/**
+ * Whether a secret given on update is the stored one, masked.
+ * @throws 400 for the mask of another secret: storing it would lose the real one
+ */
+export const isMaskOf = (given: string, stored: string | undefined): boolean => {
+  if (!given.startsWith(ASTERISKS)) return false;
+  if (stored === undefined || given !== mask(stored))
+    throw invalidBody(
+      'clientSecret',
+      'is masked, but not as the stored secret is; give the secret itself or leave it out',
+    );
+  return true;
+};

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import type { AuthenticationProvider, TenantContext } from '@attestry/contracts';
+import { isErased, KeyVault } from '@attestry/keys';
+import type { LivingProvider } from './authentication-provider.state.js';
+import { mask } from './masked-secret.js';
+
+/** Secrets of providers, each under a data key with the provider's id. */
+@Injectable()
+export class ProviderSecrets {
+  constructor(private readonly vault: KeyVault) {}
+
+  async seal(tenantId: string, providerId: string, secret: string): Promise<string> {
+    await this.vault.createDataKey(tenantId, 'tenant', providerId);
+    return this.vault.seal(tenantId, 'tenant', providerId, secret);
+  }
+
+  async open(tenantId: string, { sealedSecret }: LivingProvider): Promise<string | undefined> {
+    if (sealedSecret === undefined) return undefined;
+    const secret = await this.vault.open(tenantId, 'tenant', sealedSecret);
+    return isErased(secret) ? undefined : secret;
+  }
+
+  async destroy(tenantId: string, providerId: string): Promise<void> {
+    await this.vault.destroy(tenantId, [providerId]);
+  }
+
+  /** A provider as the API shows it. */
+  async viewOf(tenant: TenantContext, provider: LivingProvider): Promise<AuthenticationProvider> {
+    const secret = await this.open(tenant.id, provider);
+    return {
+      id: provider.providerId,
+      redirectUrl: `${tenant.baseUrl}/v1/oauth/authentication/callback`,
+      url: provider.url,
+      clientId: provider.clientId,
+      ...(secret !== undefined && { clientSecret: mask(secret) }),
+      scope: provider.scope,
+      tokenEndpointAuthMethod: provider.tokenEndpointAuthMethod,
+      staticRequestParameters: provider.staticRequestParameters,
+      forwardedRequestParameters: provider.forwardedRequestParameters,
+      claimsToPersist: provider.claimsToPersist,
+    };
+  }
+}

@@ -1,0 +1,90 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  type AuthenticationProvider,
+  type createAuthenticationProvider as operation,
+  type OperationContext,
+} from '@attestry/contracts';
+import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
+import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import {
+  createAuthenticationProvider,
+  living,
+  settingsOf,
+} from '../authentication-provider/authentication-provider.decisions.js';
+import {
+  authenticationProvider,
+  authenticationProviderStream,
+} from '../authentication-provider/authentication-provider.state.js';
+import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
+import {
+  claimProvider,
+  type OwnerStatus,
+} from '../authentication-provider-claim/authentication-provider-claim.decisions.js';
+import {
+  authenticationProviderClaim,
+  authenticationProviderClaimStream,
+  type AuthenticationProviderClaimState,
+} from '../authentication-provider-claim/authentication-provider-claim.state.js';
+import { Discovery } from '../discovery.js';
+
+export class CreateAuthenticationProvider {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Two streams: the claim first, so that a failure between the two costs a minute and never makes a second provider. */
+@CommandHandler(CreateAuthenticationProvider)
+export class CreateAuthenticationProviderHandler implements ICommandHandler<CreateAuthenticationProvider> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly discovery: Discovery,
+    private readonly secrets: ProviderSecrets,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request: { body }, context }: CreateAuthenticationProvider): Promise<AuthenticationProvider> {
+    const tenant = tenantOf(context);
+    const claims = authenticationProviderClaimStream(tenant.id);
+    const providerId = this.ids.uuid();
+    const now = () => this.clock.now().toISOString();
+    const claim = async (state: AuthenticationProviderClaimState) =>
+      claimProvider(state, { owner: providerId }, { now: now(), owner: await this.statusOf(tenant.id, state) });
+    // Who has one already is told so before anything is fetched.
+    await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
+    const settings = settingsOf(body, await this.discovery.check(body.url));
+    await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
+    const { clientSecret } = body;
+    const sealedSecret =
+      clientSecret === undefined ? undefined : await this.secrets.seal(tenant.id, providerId, clientSecret);
+    try {
+      const { state } = await this.streams.runDecision(
+        authenticationProvider,
+        authenticationProviderStream(tenant.id, providerId),
+        (current) =>
+          createAuthenticationProvider(
+            current,
+            { providerId, settings, ...(sealedSecret !== undefined && { sealedSecret }) },
+            { now: now() },
+          ),
+        eventContext(context),
+      );
+      return await this.secrets.viewOf(tenant, living(state));
+    } catch (error) {
+      // Only where certainly nothing was stored: otherwise the provider may exist and this is its key.
+      if (error instanceof AppError || error instanceof WrongExpectedRevision)
+        await this.secrets.destroy(tenant.id, providerId);
+      throw error;
+    }
+  }
+
+  private async statusOf(tenantId: string, claim: AuthenticationProviderClaimState): Promise<OwnerStatus> {
+    if (claim.status === 'free') return 'absent';
+    const stream = authenticationProviderStream(tenantId, claim.owner);
+    return (await this.streams.load(authenticationProvider, stream)).state.status;
+  }
+}

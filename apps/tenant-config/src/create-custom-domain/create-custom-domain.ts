@@ -1,0 +1,40 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { createCustomDomain as operation, CustomDomain, OperationContext } from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { CLOCK, eventContext, IDS, PlatformConfig, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
+import { viewOf } from '../custom-domain/custom-domain-view.js';
+import { configured, createCustomDomain } from '../custom-domain/custom-domain.decisions.js';
+import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
+import { platformDomains } from '../platform-domains.js';
+
+export class CreateCustomDomain {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Several tenants may configure the same domain; only one can verify it. */
+@CommandHandler(CreateCustomDomain)
+export class CreateCustomDomainHandler implements ICommandHandler<CreateCustomDomain> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: CreateCustomDomain): Promise<CustomDomain> {
+    const command = acceptedDomain(request.body, platformDomains(this.config));
+    const facts = { verificationToken: this.ids.uuid(), now: this.clock.now().toISOString() };
+    const { state } = await this.streams.runDecision(
+      customDomain,
+      customDomainStream(tenantOf(context).id),
+      (current) => createCustomDomain(current, command, facts),
+      eventContext(context),
+    );
+    return viewOf(configured(state));
+  }
+}

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createCustomDomain,
+  customDomainVerified,
+  customDomainWithdrawn,
+  deleteCustomDomain,
+  lookUpCustomDomain,
+  retrieveCustomDomain,
+  retrieveManifest,
+  tenantDeleted,
+  updateCustomDomain,
+  verifyCustomDomain,
+  type CustomDomain,
+  type OperationContext,
+} from '@attestry/contracts';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, TestDnsServer, waitUntil } from '@attestry/testing';
+import { tenantConfigService } from './index.js';
+import type { VerifiedDomainEvent } from './verified-domain/verified-domain.events.js';
+import { verifiedDomain, verifiedDomainStream } from './verified-domain/verified-domain.state.js';
+
+const contextOf = (tenantId: string): OperationContext => ({
+  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+  requestId: randomUUID(),
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: 'http://acme.localhost',
+});
+
+const asGateway = {
+  ...contextOf('nobody'),
+  deadline: Date.now() + 600_000,
+  caller: { kind: 'service' as const, service: 'gateway' },
+};
+
+describe('the custom domain of a tenant', () => {
+  let folder: string;
+  let engines: Engines;
+  let services: RunningServices;
+  let client: ServiceClient;
+  let dns: TestDnsServer;
+  const told: { subject: string; data: object }[] = [];
+
+  const start = async () => {
+    const config = parseConfig({
+      NODE_ENV: 'test',
+      DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      BASE_DOMAIN: 'issue.example.org',
+      DNS_SERVERS: dns.address,
+    });
+    engines = await chosenEngines(await openEngines(config));
+    services = await startServices([tenantConfigService], engines);
+    client = new ServiceClient(engines.bus, 'gateway');
+    engines.bus.listen(
+      { name: 'test.listener', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
+      async (messages) => void told.push(...messages.map(({ subject, data }) => ({ subject, data: data as object }))),
+    );
+  };
+  const stop = async () => {
+    await services.close();
+    await engines.close();
+  };
+  const create = (tenantId: string, domain: string) =>
+    client.call(
+      createCustomDomain,
+      { body: { name: 'Acme', logoUrl: 'https://acme.example/l.png', domain } },
+      contextOf(tenantId),
+    );
+  const read = (tenantId: string): Promise<CustomDomain> => client.call(retrieveCustomDomain, {}, contextOf(tenantId));
+  const update = (tenantId: string, body: { name: string; logoUrl: string; domain: string }) =>
+    client.call(updateCustomDomain, { body }, contextOf(tenantId));
+  const remove = (tenantId: string) => client.call(deleteCustomDomain, {}, contextOf(tenantId));
+  const verify = (tenantId: string) => client.call(verifyCustomDomain, {}, contextOf(tenantId));
+  const ownerOf = async (host: string) =>
+    (await client.call(lookUpCustomDomain, { body: { host } }, asGateway)).tenantId;
+  const heard = (subject: string, tenantId: string) =>
+    waitUntil(
+      () => told.find((it) => it.subject === subject && (it.data as { tenantId: string }).tenantId === tenantId),
+      {
+        timeoutMs: 10_000,
+        what: subject,
+      },
+    );
+  const failed = (msg: string) => ({
+    kind: 'invalid',
+    message: 'Verification failed',
+    details: [expect.objectContaining({ msg, param: 'domain' })],
+  });
+  const MISSING = 'no TXT record of the domain is the verification token';
+  const ELSEWHERE = 'another tenant has verified this domain';
+  const verified = async (tenantId: string, domain: string): Promise<CustomDomain> => {
+    const made = await create(tenantId, domain);
+    dns.set(domain, made.verificationToken);
+    await verify(tenantId);
+    return read(tenantId);
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'attestry-tenant-config-'));
+    dns = await TestDnsServer.start();
+    await start();
+  });
+  afterAll(async () => {
+    await stop();
+    await dns.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is created unverified, read, changed and deleted', async () => {
+    const made = await create('t1', 'One.example');
+    expect(made).toEqual({
+      name: 'Acme',
+      logoUrl: 'https://acme.example/l.png',
+      domain: 'one.example',
+      verificationToken: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      isVerified: false,
+    });
+    expect(await read('t1')).toEqual(made);
+    await expect(create('t1', 'two.example')).rejects.toMatchObject({
+      kind: 'invalid',
+      details: [{ param: 'domain' }],
+    });
+    const renamed = { ...made, name: 'New' };
+    expect(await update('t1', renamed)).toEqual(renamed);
+    expect(await read('t1')).toEqual(renamed);
+    await remove('t1');
+    for (const call of [read, remove, verify, (id: string) => update(id, made)])
+      await expect(call('t1')).rejects.toMatchObject({ kind: 'notFound' });
+    expect((await create('t1', 'one.example')).verificationToken).not.toBe(made.verificationToken);
+  });
+
+  it('is created once, however many ask at the same time', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => create('race', `race${n}.example`)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('is not below the platform', async () => {
+    for (const domain of ['issue.example.org', 'x.issue.example.org', 'management.issue.example.org'])
+      await expect(create('t2', domain)).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'domain' }] });
+  });
+
+  it('is verified by a TXT record that is exactly the token, as often as it takes', async () => {
+    const { verificationToken: token } = await create('t3', 'three.example');
+    await expect(verify('t3')).rejects.toMatchObject(failed(MISSING));
+    for (const wrong of ['', `${token} `, `token=${token}`, token.toUpperCase(), randomUUID()]) {
+      dns.set('three.example', wrong, 'v=spf1 -all');
+      await expect(verify('t3')).rejects.toMatchObject(failed(MISSING));
+    }
+    // A record at another name proves nothing.
+    dns.set('_attestry.three.example', token);
+    await expect(verify('t3')).rejects.toMatchObject(failed(MISSING));
+    expect((await read('t3')).isVerified).toBe(false);
+    expect(await ownerOf('three.example')).toBeUndefined();
+
+    dns.set('three.example', 'v=spf1 -all', [token.slice(0, 7), token.slice(7, 20), token.slice(20)]);
+    await verify('t3');
+    expect(await read('t3')).toMatchObject({ isVerified: true, verifiedAt: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(await ownerOf('three.example')).toBe('t3');
+    expect((await heard(customDomainVerified.subject, 't3')).data).toEqual({
+      tenantId: 't3',
+      domain: 'three.example',
+      revision: 1,
+    });
+  });
+
+  it('stays verified without another look-up', async () => {
+    dns.set('three.example');
+    const { verifiedAt } = await read('t3');
+    const before = dns.asked.length;
+    await verify('t3');
+    expect(dns.asked).toHaveLength(before);
+    expect((await read('t3')).verifiedAt).toBe(verifiedAt);
+  });
+
+  it('is refused while DNS fails, and says nothing of how', async () => {
+    await create('t4', 'four.example');
+    for (const rcode of [2, 5]) {
+      dns.fail(rcode);
+      await expect(verify('t4')).rejects.toMatchObject(failed(MISSING));
+    }
+    dns.fail(0);
+    dns.hush(true);
+    const startedAt = performance.now();
+    await expect(verify('t4')).rejects.toMatchObject(failed(MISSING));
+    expect(performance.now() - startedAt).toBeLessThan(6500);
+    dns.hush(false);
+  }, 15_000);
+
+  it('belongs to one tenant only', async () => {
+    const first = await create('t5', 'five.example');
+    const second = await create('t6', 'five.example');
+    dns.set('five.example', first.verificationToken, second.verificationToken);
+    const results = await Promise.allSettled([verify('t5'), verify('t6')]);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const [winner, loser] = results[0]!.status === 'fulfilled' ? ['t5', 't6'] : ['t6', 't5'];
+    await expect(verify(loser!)).rejects.toMatchObject(failed(ELSEWHERE));
+    expect(await ownerOf('five.example')).toBe(winner);
+    await remove(winner!);
+    expect(await ownerOf('five.example')).toBeUndefined();
+    await verify(loser!);
+    expect(await ownerOf('five.example')).toBe(loser);
+  });
+
+  it('loses its verification with another domain, which frees the first for others', async () => {
+    const before = await verified('t7', 'seven.example');
+    const after = await update('t7', { ...before, domain: 'newseven.example' });
+    expect(after).toEqual({
+      name: before.name,
+      logoUrl: before.logoUrl,
+      domain: 'newseven.example',
+      verificationToken: expect.any(String),
+      isVerified: false,
+    });
+    expect(after.verificationToken).not.toBe(before.verificationToken);
+    expect(await ownerOf('seven.example')).toBeUndefined();
+    expect((await heard(customDomainWithdrawn.subject, 't7')).data).toEqual({
+      tenantId: 't7',
+      domain: 'seven.example',
+      revision: 2,
+    });
+    await verified('t8', 'seven.example');
+    expect(await ownerOf('seven.example')).toBe('t8');
+    // A change of name alone keeps what was verified.
+    const current = await read('t8');
+    expect(await update('t8', { ...current, name: 'Other' })).toEqual({ ...current, name: 'Other' });
+    expect(await ownerOf('seven.example')).toBe('t8');
+  });
+
+  it('can be taken from a verification that never ended, after a minute', async () => {
+    const stream = verifiedDomainStream('nine.example');
+    const abandon = (claimedAt: string) =>
+      engines.streams.runDecision(
+        verifiedDomain,
+        stream,
+        (): VerifiedDomainEvent[] => [
+          {
+            type: 'VerifiedDomainClaimed',
+            data: { domain: 'nine.example', owner: 'gone', verificationToken: 'x', claimedAt },
+          },
+        ],
+        { tenantId: 'gone', requestId: 'r', actor: 'test', operation: 'test' },
+      );
+    await abandon(new Date().toISOString());
+    const { verificationToken } = await create('t9', 'nine.example');
+    dns.set('nine.example', verificationToken);
+    await expect(verify('t9')).rejects.toMatchObject({ kind: 'unavailable' });
+    await abandon(new Date(Date.now() - 60_001).toISOString());
+    await verify('t9');
+    expect(await ownerOf('nine.example')).toBe('t9');
+  });
+
+  it('shows the brand once verified', async () => {
+    await create('t10', 'ten.example');
+    await expect(client.call(retrieveManifest, {}, contextOf('t10'))).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(client.call(retrieveManifest, {}, contextOf('none'))).rejects.toMatchObject({ kind: 'notFound' });
+    dns.set('ten.example', (await read('t10')).verificationToken);
+    await verify('t10');
+    expect(await client.call(retrieveManifest, {}, contextOf('t10'))).toEqual({
+      name: 'Acme',
+      short_name: 'Acme',
+      icons: [{ src: 'https://acme.example/l.png' }],
+    });
+  });
+
+  it('ends with its tenant', async () => {
+    await verified('t11', 'eleven.example');
+    await engines.bus.publish([
+      {
+        id: randomUUID(),
+        subject: tenantDeleted.subject,
+        headers: { tenantId: 't11' },
+        data: { tenantId: 't11', host: 'h' },
+      },
+    ]);
+    await heard(customDomainWithdrawn.subject, 't11');
+    await waitUntil(async () => (await ownerOf('eleven.example')) === undefined, {
+      timeoutMs: 5000,
+      what: 'the release',
+    });
+    await verified('t12', 'eleven.example');
+  });
+
+  it('is known after a restart', async () => {
+    await stop();
+    await start();
+    expect(await ownerOf('three.example')).toBe('t3');
+    expect((await read('t3')).isVerified).toBe(true);
+  });
+});

@@ -1,0 +1,3 @@
+import { onPostgres } from '@attestry/testing';
+
+await onPostgres('custom domain', () => import('./custom-domain.int.spec.js'));

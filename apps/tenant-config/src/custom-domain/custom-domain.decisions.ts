@@ -1,0 +1,80 @@
+import { AppError, invalidBody, notFound, type CustomDomainRequest } from '@attestry/contracts';
+import type { CustomDomainEvent } from './custom-domain.events.js';
+import type { ConfiguredDomain, CustomDomainState } from './custom-domain.state.js';
+
+/** @throws 404 when none is configured */
+export const configured = (state: CustomDomainState): ConfiguredDomain => {
+  if (state.status === 'absent') throw notFound();
+  return state;
+};
+
+/** @throws 400 when the tenant has one already */
+export const createCustomDomain = (
+  state: CustomDomainState,
+  command: CustomDomainRequest,
+  facts: { verificationToken: string; now: string },
+): CustomDomainEvent[] => {
+  if (state.status === 'configured')
+    throw invalidBody('domain', 'a tenant has only one custom domain; update or delete it');
+  const { name, logoUrl, domain } = command;
+  const { verificationToken, now } = facts;
+  return [{ type: 'CustomDomainCreated', data: { name, logoUrl, domain, verificationToken, createdAt: now } }];
+};
+
+/** Full replacement. Name and logo keep the verification; another domain gets a new token and is not verified. @throws 404 */
+export const updateCustomDomain = (
+  state: CustomDomainState,
+  { name, logoUrl, domain }: CustomDomainRequest,
+  { verificationToken }: { verificationToken: string },
+): CustomDomainEvent[] => {
+  const current = configured(state);
+  const events: CustomDomainEvent[] = [];
+  if (name !== current.name || logoUrl !== current.logoUrl)
+    events.push({ type: 'CustomDomainBrandChanged', data: { name, logoUrl } });
+  if (domain !== current.domain) {
+    const replaced = { domain: current.domain, wasVerified: current.verifiedAt !== undefined };
+    events.push({ type: 'CustomDomainReplaced', data: { domain, verificationToken, replaced } });
+  }
+  return events;
+};
+
+/** 400 of a verification, with what the caller can mend. */
+export const verificationFailed = (domain: string, msg: string): AppError =>
+  new AppError('invalid', 'Verification failed', {
+    details: [{ value: domain, msg, param: 'domain', location: 'body' }],
+  });
+
+/**
+ * @param proven what the TXT record proved; no longer of use when the domain was replaced meanwhile
+ * @throws 404, 400
+ */
+export const verifyCustomDomain = (
+  state: CustomDomainState,
+  proven: { domain: string; verificationToken: string },
+  { now }: { now: string },
+): CustomDomainEvent[] => {
+  const { domain, verificationToken, verifiedAt } = configured(state);
+  if (verificationToken !== proven.verificationToken)
+    throw verificationFailed(domain, 'the domain was replaced while its record was looked up');
+  if (verifiedAt !== undefined) return [];
+  return [{ type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: now } }];
+};
+
+/** When the claim went to another tenant before the verification was stored (decision 8). */
+export const withdrawVerification = (
+  state: CustomDomainState,
+  { verificationToken }: { verificationToken: string },
+): CustomDomainEvent[] =>
+  state.status === 'configured' && state.verificationToken === verificationToken && state.verifiedAt !== undefined
+    ? [{ type: 'CustomDomainVerificationWithdrawn', data: { domain: state.domain } }]
+    : [];
+
+/** @throws 404, also the second time */
+export const deleteCustomDomain = (state: CustomDomainState): CustomDomainEvent[] => {
+  const { domain, verifiedAt } = configured(state);
+  return [{ type: 'CustomDomainDeleted', data: { domain, wasVerified: verifiedAt !== undefined } }];
+};
+
+/** With the tenant goes its custom domain, when it has one. */
+export const endWithTenant = (state: CustomDomainState): CustomDomainEvent[] =>
+  state.status === 'configured' ? deleteCustomDomain(state) : [];

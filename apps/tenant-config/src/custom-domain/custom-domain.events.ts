@@ -1,0 +1,28 @@
+/**
+ * The tenant's custom domain, of which it has at most one. What ends a verification says which domain it was of, so that the
+ * integration event follows from it alone.
+ */
+export type CustomDomainEvent =
+  | {
+      type: 'CustomDomainCreated';
+      data: {
+        name: string;
+        logoUrl: string;
+        /** Lower case, no port. */
+        domain: string;
+        /** uuid; what the TXT record holds, no secret. */
+        verificationToken: string;
+        /** RFC 3339, UTC, milliseconds. */
+        createdAt: string;
+      };
+    }
+  | { type: 'CustomDomainBrandChanged'; data: { name: string; logoUrl: string } }
+  /** Another domain, not verified, in the place of one that may have been. */
+  | {
+      type: 'CustomDomainReplaced';
+      data: { domain: string; verificationToken: string; replaced: { domain: string; wasVerified: boolean } };
+    }
+  | { type: 'CustomDomainVerified'; data: { domain: string; verificationToken: string; verifiedAt: string } }
+  /** The claim of the domain was lost to another tenant between claim and verification. */
+  | { type: 'CustomDomainVerificationWithdrawn'; data: { domain: string } }
+  | { type: 'CustomDomainDeleted'; data: { domain: string; wasVerified: boolean } };

@@ -1,0 +1,208 @@
+import { AppError } from '@attestry/contracts';
+import { given as givenOf } from '@attestry/event-store';
+import { acceptedDomain } from './custom-domain-rules.js';
+import {
+  createCustomDomain,
+  deleteCustomDomain,
+  endWithTenant,
+  updateCustomDomain,
+  verifyCustomDomain,
+  withdrawVerification,
+} from './custom-domain.decisions.js';
+import type { CustomDomainEvent } from './custom-domain.events.js';
+import { customDomain, customDomainStream, type CustomDomainState } from './custom-domain.state.js';
+
+const now = '2026-03-01T10:00:00.000Z';
+const request = { name: 'Acme', logoUrl: 'https://acme.example/logo.png', domain: 'acme.example' };
+const created: CustomDomainEvent = {
+  type: 'CustomDomainCreated',
+  data: { ...request, verificationToken: 't1', createdAt: now },
+};
+const verified: CustomDomainEvent = {
+  type: 'CustomDomainVerified',
+  data: { domain: 'acme.example', verificationToken: 't1', verifiedAt: now },
+};
+const replaced = (wasVerified: boolean): CustomDomainEvent => ({
+  type: 'CustomDomainReplaced',
+  data: { domain: 'new.example', verificationToken: 't2', replaced: { domain: 'acme.example', wasVerified } },
+});
+const deleted = (wasVerified: boolean, domain = 'acme.example'): CustomDomainEvent => ({
+  type: 'CustomDomainDeleted',
+  data: { domain, wasVerified },
+});
+const proven = { domain: 'acme.example', verificationToken: 't1' };
+
+const given = (events: CustomDomainEvent[]) => givenOf<CustomDomainState, CustomDomainEvent>(customDomain, events);
+
+describe('a custom domain', () => {
+  it('is created once, and again after it was deleted', () => {
+    const create = (state: Parameters<typeof createCustomDomain>[0]) =>
+      createCustomDomain(state, request, { verificationToken: 't1', now });
+    given([]).when(create).then([created]);
+    given([created]).when(create).thenThrows('BadRequest');
+    given([created, deleted(false)])
+      .when(create)
+      .then([created]);
+    given([created]).thenState({ status: 'configured', ...request, verificationToken: 't1' });
+  });
+
+  it('keeps its verification while only name and logo change', () => {
+    const brand = { name: 'Acme & Sons', logoUrl: 'https://acme.example/new.png' };
+    given([created, verified])
+      .when((state) => updateCustomDomain(state, { ...request, ...brand }, { verificationToken: 't2' }))
+      .then([{ type: 'CustomDomainBrandChanged', data: brand }]);
+    given([created, verified, { type: 'CustomDomainBrandChanged', data: brand }]).thenState({
+      status: 'configured',
+      ...request,
+      ...brand,
+      verificationToken: 't1',
+      verifiedAt: now,
+    });
+    given([created, verified])
+      .when((state) => updateCustomDomain(state, request, { verificationToken: 't2' }))
+      .then([]);
+  });
+
+  it('loses it with another domain, which gets a token of its own', () => {
+    const update = (state: Parameters<typeof updateCustomDomain>[0]) =>
+      updateCustomDomain(state, { ...request, domain: 'new.example' }, { verificationToken: 't2' });
+    given([created])
+      .when(update)
+      .then([replaced(false)]);
+    given([created, verified])
+      .when(update)
+      .then([replaced(true)]);
+    given([created, verified, replaced(true)]).thenState({
+      status: 'configured',
+      ...request,
+      domain: 'new.example',
+      verificationToken: 't2',
+      verifiedAt: undefined,
+    });
+  });
+
+  it('is verified once, for what was proven', () => {
+    const verify = (state: Parameters<typeof verifyCustomDomain>[0]) => verifyCustomDomain(state, proven, { now });
+    given([created]).when(verify).then([verified]);
+    given([created, verified]).when(verify).then([]);
+    given([created, replaced(false)])
+      .when(verify)
+      .thenThrows('BadRequest');
+    given([created, deleted(false), { ...created, data: { ...created.data, verificationToken: 't3' } }])
+      .when(verify)
+      .thenThrows('BadRequest');
+  });
+
+  it('gives up a verification whose claim was lost, and only that', () => {
+    const withdraw = (state: Parameters<typeof withdrawVerification>[0]) => withdrawVerification(state, proven);
+    const withdrawn: CustomDomainEvent = {
+      type: 'CustomDomainVerificationWithdrawn',
+      data: { domain: 'acme.example' },
+    };
+    given([created, verified]).when(withdraw).then([withdrawn]);
+    given([created, verified, withdrawn]).when(withdraw).then([]);
+    given([created, verified, replaced(true)])
+      .when(withdraw)
+      .then([]);
+    given([]).when(withdraw).then([]);
+  });
+
+  it('says at its end whether it was verified', () => {
+    given([created])
+      .when(deleteCustomDomain)
+      .then([deleted(false)]);
+    given([created, verified])
+      .when(deleteCustomDomain)
+      .then([deleted(true)]);
+    given([created, verified, replaced(true)])
+      .when(deleteCustomDomain)
+      .then([deleted(false, 'new.example')]);
+    given([created, verified])
+      .when(endWithTenant)
+      .then([deleted(true)]);
+    given([]).when(endWithTenant).then([]);
+  });
+
+  it('is a 404 where there is none', () => {
+    for (const events of [[], [created, deleted(false)]]) {
+      given(events).when(deleteCustomDomain).thenThrows('NotFound');
+      given(events)
+        .when((state) => updateCustomDomain(state, request, { verificationToken: 't2' }))
+        .thenThrows('NotFound');
+      given(events)
+        .when((state) => verifyCustomDomain(state, proven, { now }))
+        .thenThrows('NotFound');
+    }
+  });
+
+  it('has one stream a tenant', () => expect(customDomainStream('t')).toBe('customDomain-t'));
+});
+
+describe('the rules of a custom domain', () => {
+  const platform = ['issue.example.org', 'login.example.com'];
+  const faults = (changed: Partial<typeof request>) => {
+    try {
+      acceptedDomain({ ...request, ...changed }, platform);
+    } catch (error) {
+      return (error as AppError).details!.map(({ param, msg }) => `${param} ${msg}`);
+    }
+    return [];
+  };
+
+  it.each([
+    'acme.example',
+    'ACME.example',
+    'a.b.c.acme.example',
+    'xn--cme-qla.example',
+    '1.acme.example',
+    'a--b.example',
+    // Beside the platform, not below it.
+    'example.org',
+    'myissue.example.org',
+    `${'a'.repeat(63)}.example`,
+  ])('take %s', (domain) => {
+    expect(faults({ domain })).toEqual([]);
+    expect(acceptedDomain({ ...request, domain }, platform).domain).toBe(domain.toLowerCase());
+  });
+
+  const name = 'must be a host name (internationalised names in their xn-- form)';
+  it.each([
+    ['https://acme.example', 'must be a host name without scheme and path'],
+    ['acme.example/path', 'must be a host name without scheme and path'],
+    ['user@acme.example', 'must be a host name without scheme and path'],
+    ['acme.example:443', 'must be a host name without port'],
+    ['acme', 'must have at least one dot'],
+    ['localhost', 'must have at least one dot'],
+    ['127.0.0.1', 'must not be an IP address'],
+    ['1.2.3.0x7f', 'must not be an IP address'],
+    ['[::1]', 'must be a host name without port'],
+    ['acme.example.', name],
+    ['-acme.example', name],
+    ['acme..example', name],
+    ['ac_me.example', name],
+    ['äcme.example', name],
+    [' acme.example', name],
+    ['', name],
+    [`${'a'.repeat(64)}.example`, name],
+    [`${'a.'.repeat(124)}example`, name],
+    ['issue.example.org', 'must not be a domain of the platform'],
+    ['other.Issue.example.org', 'must not be a domain of the platform'],
+    ['login.example.com', 'must not be a domain of the platform'],
+  ])('refuse the domain %s', (domain, msg) => expect(faults({ domain })).toEqual([`domain ${msg}`]));
+
+  it.each([
+    ['logo.png', 'must be a valid URL'],
+    ['http://acme.example/logo.png', 'must use https'],
+    ['javascript:alert(1)', 'must use https'],
+    ['data:image/png;base64,AA==', 'must use https'],
+    ['https://user:word@acme.example/logo.png', 'must not carry credentials'],
+    ['https://localhost/logo.png', 'must have a public host name'],
+  ])('refuse the logo %s', (logoUrl, msg) => expect(faults({ logoUrl })).toEqual([`logoUrl ${msg}`]));
+
+  it('tell all faults at once and no password', () => {
+    expect(faults({ domain: '', logoUrl: '' })).toHaveLength(2);
+    expect(() => acceptedDomain({ ...request, logoUrl: 'ftp://u:word@a.example' }, platform)).toThrow(
+      expect.objectContaining({ details: [{ msg: 'must use https', param: 'logoUrl', location: 'body' }] }),
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError, invalidBody } from '@attestry/contracts';
+import { AnswerTooLarge, LOGGER, Outbound, PlatformConfig, TargetRefused, type Logger } from '@attestry/service-kit';
+import { parse } from 'tldts';
+
+/** Of the whole exchange, milliseconds. */
+export const DISCOVERY_MS = 5000;
+/** Real documents have less than 20 KB. */
+export const MAX_DISCOVERY_BYTES = 262_144;
+
+export interface Discovered {
+  /** Accepted base address. */
+  url: string;
+  /** As the document spells it. */
+  issuer: string;
+}
+
+const refused = (msg: string, value?: string): AppError =>
+  invalidBody('url', msg, value !== undefined && value.length <= 200 && !value.includes('@') ? value : undefined);
+
+const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
+
+/**
+ * OpenID Connect Discovery 1.0 §4: what a provider says of itself, fetched through the guarded client. Redirects are not
+ * followed.
+ */
+@Injectable()
+export class Discovery {
+  constructor(
+    private readonly outbound: Outbound,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws 400 on `url` */
+  async check(text: string): Promise<Discovered> {
+    const url = this.accepted(text);
+    const document = await this.fetch(url);
+    const fault = faultOf(document, url, (endpoint) => this.faultOfEndpoint(endpoint));
+    if (fault !== undefined) throw refused(fault, text);
+    return { url, issuer: document['issuer'] as string };
+  }
+
+  /** Facts 7: https, a public host name under a known TLD, no query; port and fragment are dropped. */
+  private accepted(text: string): string {
+    if (!URL.canParse(text)) throw refused('must be a valid URL', text);
+    const parsed = new URL(text);
+    parsed.hash = '';
+    // Where private targets are allowed, providers listen on ports of their own.
+    if (!this.config.allowPrivateTargets) parsed.port = '';
+    // What is left says whether there was a query, which a lone question mark is too.
+    const bare = text.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
+    const target = this.outbound.check(bare);
+    if ('fault' in target) throw refused(target.fault, text);
+    if (!this.config.allowPrivateTargets && !parse(target.url).isIcann)
+      throw refused('must have a public host name', text);
+    return withoutSlash(target.url);
+  }
+
+  private async fetch(url: string): Promise<Record<string, unknown>> {
+    let answer;
+    try {
+      answer = await this.outbound.send(`${url}/.well-known/openid-configuration`, {
+        headers: { accept: 'application/json' },
+        timeoutMs: DISCOVERY_MS,
+        maxBytes: MAX_DISCOVERY_BYTES,
+      });
+    } catch (error) {
+      this.logger.info({ url, error: String(error) }, 'no discovery document');
+      // No more than the caller can mend: what is behind a name inside is nobody's to learn.
+      if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
+      if (error instanceof TargetRefused) throw refused('must be reached at a public address', url);
+      throw refused('the discovery document could not be fetched', url);
+    }
+    if (answer.status !== 200) throw refused(`the discovery document was answered with status ${answer.status}`, url);
+    try {
+      const document: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer.body));
+      if (typeof document === 'object' && document !== null && !Array.isArray(document))
+        return document as Record<string, unknown>;
+    } catch {
+      // told below
+    }
+    throw refused('the discovery document is not a JSON object', url);
+  }
+
+  /** RFC 6749 §3.1: an authorization endpoint may have a query. */
+  private faultOfEndpoint(endpoint: unknown): boolean {
+    if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return true;
+    const bare = new URL(endpoint);
+    bare.search = '';
+    return 'fault' in this.outbound.check(bare.href);
+  }
+}
+
+const listed = (value: unknown): value is unknown[] => Array.isArray(value);
+
+/** What is wrong with a discovery document (§3 and §4.3), in words for the tenant. */
+const faultOf = (
+  document: Record<string, unknown>,
+  url: string,
+  isBadEndpoint: (endpoint: unknown) => boolean,
+): string | undefined => {
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'scopes_supported'])
+    if (document[name] === undefined) return `the discovery document has no ${name}`;
+  // §4.3: exactly this address; a slash at the end is no other.
+  const { issuer } = document;
+  if (typeof issuer !== 'string' || withoutSlash(issuer) !== url)
+    return 'the discovery document is of another issuer than this address';
+  for (const name of ['authorization_endpoint', 'token_endpoint'])
+    if (isBadEndpoint(document[name])) return `${name} of the discovery document cannot be used`;
+  const { scopes_supported: scopes, response_types_supported: types, grant_types_supported: grants } = document;
+  if (!listed(scopes) || !scopes.includes('openid')) return 'the provider does not support the scope openid';
+  if (types !== undefined && !(listed(types) && types.includes('code')))
+    return 'the provider does not support the authorization code flow';
+  if (grants !== undefined && !(listed(grants) && grants.includes('authorization_code')))
+    return 'the provider does not support the authorization code flow';
+  return undefined;
+};

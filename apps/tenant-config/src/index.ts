@@ -1,0 +1,13 @@
+import type { ServiceDefinition } from '@attestry/service-kit';
+import { tenantConfigEndpoints } from './tenant-config.endpoints.js';
+import { TenantConfigModule } from './tenant-config.module.js';
+import { PUBLISHED } from './tenant-config.reactions.js';
+
+export const tenantConfigService: ServiceDefinition = {
+  name: 'tenant-config',
+  needs: ['domain', 'keys'],
+  publishes: PUBLISHED.map(({ category }) => category),
+  module: TenantConfigModule,
+  endpoints: tenantConfigEndpoints,
+  projections: [],
+};

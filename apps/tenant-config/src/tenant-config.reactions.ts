@@ -1,0 +1,91 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { customDomainVerified, customDomainWithdrawn, tenantDeleted } from '@attestry/contracts';
+import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
+import type { FeedMessage } from '@attestry/messaging';
+import { fact, Reactions, type Fact } from '@attestry/service-kit';
+import { authenticationProvider } from './authentication-provider/authentication-provider.state.js';
+import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
+import { endWithTenant } from './custom-domain/custom-domain.decisions.js';
+import { customDomain, customDomainStream, type ConfiguredDomain } from './custom-domain/custom-domain.state.js';
+import { VerifiedDomains } from './verified-domain/verified-domains.js';
+
+/** Categories that {@link factsOf} tells of. Claims of domains are nobody else's matter. */
+export const PUBLISHED = [customDomain, authenticationProvider] as const;
+
+/** What other services learn of an event. */
+export const factsOf = (stored: RecordedEvent): Fact[] => {
+  const { tenantId } = stored.metadata;
+  const { revision } = stored;
+  // Providers are nobody else's matter yet; what their requests committed is told all the same.
+  if (!stored.stream.startsWith(`${customDomain.category}-`)) return [];
+  const event = readEvent(customDomain, stored);
+  switch (event.type) {
+    case 'CustomDomainVerified':
+      return [fact(customDomainVerified, { tenantId, domain: event.data.domain, revision })];
+    case 'CustomDomainVerificationWithdrawn':
+      return [fact(customDomainWithdrawn, { tenantId, domain: event.data.domain, revision })];
+    case 'CustomDomainReplaced':
+    case 'CustomDomainDeleted': {
+      const { domain, wasVerified } = event.type === 'CustomDomainReplaced' ? event.data.replaced : event.data;
+      return wasVerified ? [fact(customDomainWithdrawn, { tenantId, domain, revision })] : [];
+    }
+    case 'CustomDomainCreated':
+    case 'CustomDomainBrandChanged':
+      return [];
+  }
+};
+
+@Injectable()
+export class TenantConfigReactions implements OnApplicationBootstrap {
+  constructor(
+    private readonly reactions: Reactions,
+    private readonly streams: Streams,
+    private readonly domains: VerifiedDomains,
+    private readonly secrets: ProviderSecrets,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.reactions.publishFacts('tenant-config', PUBLISHED, factsOf);
+    this.reactions.start({
+      name: 'tenant-config.provider-secrets',
+      of: [authenticationProvider],
+      onEvents: async (events) => {
+        for (const stored of events) await this.destroySecret(stored);
+      },
+    });
+    this.reactions.consume(
+      { name: 'tenant-config.deleted-tenants', subjects: [tenantDeleted.subject] },
+      async (messages) => {
+        for (const message of messages) await this.endDomain(message);
+      },
+    );
+  }
+
+  private async destroySecret(stored: RecordedEvent): Promise<void> {
+    const event = readEvent(authenticationProvider, stored);
+    if (event.type === 'AuthenticationProviderDeleted')
+      await this.secrets.destroy(stored.metadata.tenantId, event.data.providerId);
+  }
+
+  /** A deleted tenant's domain is free for another one. */
+  private async endDomain({ headers, data }: FeedMessage): Promise<void> {
+    const { tenantId } = data as { tenantId: string };
+    const context = {
+      tenantId,
+      requestId: headers['requestId'] ?? '',
+      actor: 'service:tenant-config',
+      operation: 'tenant-config.deleted-tenants',
+    };
+    let before: ConfiguredDomain | undefined;
+    await this.streams.runDecision(
+      customDomain,
+      customDomainStream(tenantId),
+      (state) => {
+        before = state.status === 'configured' ? state : undefined;
+        return endWithTenant(state);
+      },
+      context,
+    );
+    if (before?.verifiedAt !== undefined) await this.domains.release({ ...before, owner: tenantId }, context);
+  }
+}

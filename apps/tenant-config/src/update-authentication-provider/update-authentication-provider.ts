@@ -1,0 +1,57 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type {
+  AuthenticationProvider,
+  OperationContext,
+  updateAuthenticationProvider as operation,
+} from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import {
+  living,
+  settingsOf,
+  updateAuthenticationProvider,
+} from '../authentication-provider/authentication-provider.decisions.js';
+import {
+  authenticationProvider,
+  authenticationProviderStream,
+} from '../authentication-provider/authentication-provider.state.js';
+import { isMaskOf } from '../authentication-provider/masked-secret.js';
+import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
+import { Discovery } from '../discovery.js';
+
+export class UpdateAuthenticationProvider {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Users stay linked by provider and subject, also when the address changes. */
+@CommandHandler(UpdateAuthenticationProvider)
+export class UpdateAuthenticationProviderHandler implements ICommandHandler<UpdateAuthenticationProvider> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly discovery: Discovery,
+    private readonly secrets: ProviderSecrets,
+  ) {}
+
+  async execute({ request, context }: UpdateAuthenticationProvider): Promise<AuthenticationProvider> {
+    const tenant = tenantOf(context);
+    const { id } = request.params;
+    const stream = authenticationProviderStream(tenant.id, id);
+    const current = living((await this.streams.load(authenticationProvider, stream)).state);
+    const { clientSecret, url } = request.body;
+    const stored = await this.secrets.open(tenant.id, current);
+    const isNew = clientSecret !== undefined && !isMaskOf(clientSecret, stored) && clientSecret !== stored;
+    const settings = settingsOf(request.body, await this.discovery.check(url));
+    const sealedSecret = isNew ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
+    const { state } = await this.streams.runDecision(
+      authenticationProvider,
+      stream,
+      (before) =>
+        updateAuthenticationProvider(before, { settings, ...(sealedSecret !== undefined && { sealedSecret }) }),
+      eventContext(context),
+    );
+    return this.secrets.viewOf(tenant, living(state));
+  }
+}

@@ -1,0 +1,47 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { CustomDomain, OperationContext, updateCustomDomain as operation } from '@attestry/contracts';
+import { Streams, type Ids } from '@attestry/event-store';
+import { eventContext, IDS, PlatformConfig, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
+import { viewOf } from '../custom-domain/custom-domain-view.js';
+import { configured, updateCustomDomain } from '../custom-domain/custom-domain.decisions.js';
+import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
+import { platformDomains } from '../platform-domains.js';
+import { VerifiedDomains } from '../verified-domain/verified-domains.js';
+
+export class UpdateCustomDomain {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(UpdateCustomDomain)
+export class UpdateCustomDomainHandler implements ICommandHandler<UpdateCustomDomain> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly domains: VerifiedDomains,
+    private readonly config: PlatformConfig,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: UpdateCustomDomain): Promise<CustomDomain> {
+    const tenantId = tenantOf(context).id;
+    const verificationToken = this.ids.uuid();
+    let before: ConfiguredDomain | undefined;
+    const { state, events } = await this.streams.runDecision(
+      customDomain,
+      customDomainStream(tenantId),
+      (current) => {
+        before = configured(current);
+        const command = acceptedDomain(request.body, platformDomains(this.config));
+        return updateCustomDomain(current, command, { verificationToken });
+      },
+      eventContext(context),
+    );
+    if (before && events.some(({ type }) => type === 'CustomDomainReplaced'))
+      await this.domains.release({ ...before, owner: tenantId }, eventContext(context));
+    return viewOf(configured(state));
+  }
+}

@@ -1,0 +1,13 @@
+/** Which tenant may call a verified domain its own (decision 8): a tenant and the token it proved the domain with. */
+export type VerifiedDomainEvent =
+  | {
+      type: 'VerifiedDomainClaimed';
+      data: {
+        domain: string;
+        /** Tenant id. */
+        owner: string;
+        verificationToken: string;
+        claimedAt: string;
+      };
+    }
+  | { type: 'VerifiedDomainReleased'; data: { owner: string; verificationToken: string } };

@@ -1,0 +1,83 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  unavailable,
+  type OperationContext,
+  type verifyCustomDomain as operation,
+} from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, eventContext, LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import {
+  configured,
+  verificationFailed,
+  verifyCustomDomain,
+  withdrawVerification,
+} from '../custom-domain/custom-domain.decisions.js';
+import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
+import { VerifiedDomains, type DomainClaim } from '../verified-domain/verified-domains.js';
+import { NoTxtRecord, TxtRecords } from './txt-records.js';
+
+export class VerifyCustomDomain {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/**
+ * The record first, then the claim of the domain, then the verification: whatever fails in between leaves a claim that the
+ * next verification takes over (decision 8), and only who holds the claim is ever served.
+ */
+@CommandHandler(VerifyCustomDomain)
+export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDomain> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly records: TxtRecords,
+    private readonly domains: VerifiedDomains,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async execute({ context }: VerifyCustomDomain): Promise<void> {
+    const tenantId = tenantOf(context).id;
+    const stream = customDomainStream(tenantId);
+    const { domain, verificationToken, verifiedAt } = configured((await this.streams.load(customDomain, stream)).state);
+    if (verifiedAt !== undefined) return;
+    await this.checkRecord(domain, verificationToken);
+
+    const claim: DomainClaim = { domain, owner: tenantId, verificationToken };
+    const events = eventContext(context);
+    await this.domains.claim(claim, events);
+    const now = this.clock.now().toISOString();
+    try {
+      await this.streams.runDecision(
+        customDomain,
+        stream,
+        (state) => verifyCustomDomain(state, claim, { now }),
+        events,
+      );
+    } catch (error) {
+      // Deleted or replaced meanwhile: certainly nothing was stored, and the claim is for nothing.
+      if (error instanceof AppError) await this.domains.release(claim, events);
+      throw error;
+    }
+    // A verification that took longer than a claim is respected may have lost the domain.
+    if (await this.domains.isClaimedBy(claim)) return;
+    await this.streams.runDecision(customDomain, stream, (state) => withdrawVerification(state, claim), events);
+    throw unavailable('Another tenant is verifying this domain', new Error('verification outlived its claim'));
+  }
+
+  /** @throws 400 unless one TXT record at the domain is exactly the token */
+  private async checkRecord(domain: string, verificationToken: string): Promise<void> {
+    let found: string[] = [];
+    try {
+      found = await this.records.at(domain);
+    } catch (error) {
+      if (!(error instanceof NoTxtRecord)) throw error;
+      this.logger.info({ domain, reason: error.message }, 'no TXT record');
+    }
+    if (!found.includes(verificationToken))
+      throw verificationFailed(domain, 'no TXT record of the domain is the verification token');
+  }
+}
