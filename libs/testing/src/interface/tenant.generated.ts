@@ -1180,7 +1180,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The state of the resource does not allow it. */
+    /** @description The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way. */
     TenantConflict: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1296,6 +1296,20 @@ export interface components {
     };
     /** @description Not available right now; try again. */
     TenantUnavailable: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description Another request was made with this `Idempotency-Key`. */
+    TenantUnprocessable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
@@ -1593,7 +1607,10 @@ export interface operations {
   createDid: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1620,8 +1637,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1996,7 +2015,10 @@ export interface operations {
   createPreAuthorizedOffer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2023,8 +2045,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2101,7 +2125,10 @@ export interface operations {
   createUser: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2128,8 +2155,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2277,7 +2306,10 @@ export interface operations {
   createWebhook: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2304,8 +2336,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2632,7 +2666,10 @@ export interface operations {
   createCredentialConfigurationJwtVc: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2659,8 +2696,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2813,7 +2852,10 @@ export interface operations {
   createCredentialConfigurationWebSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2840,8 +2882,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
