@@ -24,6 +24,7 @@ import {
 import { command, query } from '@attestry/service-kit';
 import { AcceptInvitation } from './accept-invitation/accept-invitation.js';
 import { AdmitUser } from './admit-user/admit-user.js';
+import { CheckAdmin } from './check-admin/check-admin.js';
 import { CreateClient } from './create-client/create-client.js';
 import { CreateTenant } from './create-tenant/create-tenant.js';
 import { DeleteClient } from './delete-client/delete-client.js';
@@ -52,12 +53,12 @@ export const managementEndpoints = [
   query(listTenants, ListTenants),
   query(retrieveTenant, RetrieveTenant),
   command(deleteTenant, DeleteTenant),
-  command(createClient, CreateClient),
+  command(createClient, CreateClient, { mayRepeat: CheckAdmin }),
   query(listClients, ListClients),
   command(deleteClient, DeleteClient),
   query(retrieveUserInformation, RetrieveUserInformation),
   command(updateUserInformation, UpdateUserInformation),
-  command(inviteMember, InviteMember),
+  command(inviteMember, InviteMember, { mayRepeat: CheckAdmin }),
   query(listMembers, ListMembers),
   query(retrieveMember, RetrieveMember),
   command(updateMembership, UpdateMembership),

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AcceptInvitationHandler } from './accept-invitation/accept-invitation.js';
 import { AdmitUserHandler } from './admit-user/admit-user.js';
+import { CheckAdminHandler } from './check-admin/check-admin.js';
 import { CreateClientHandler } from './create-client/create-client.js';
 import { CreateTenantHandler } from './create-tenant/create-tenant.js';
 import { DeleteClientHandler } from './delete-client/delete-client.js';
@@ -47,6 +48,7 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     DeleteTenantHandler,
     // clients of tenants
     CreateClientHandler,
+    CheckAdminHandler,
     ListClientsHandler,
     DeleteClientHandler,
     // people and members of tenants

@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'methodNotAllowed'
   | 'notAcceptable'
   | 'conflict'
+  | 'unprocessable'
   | 'tooLarge'
   | 'unsupportedMediaType'
   | 'tooManyRequests'
@@ -25,6 +26,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   methodNotAllowed: 405,
   notAcceptable: 406,
   conflict: 409,
+  unprocessable: 422,
   tooLarge: 413,
   unsupportedMediaType: 415,
   tooManyRequests: 429,
@@ -41,6 +43,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   methodNotAllowed: 'MethodNotAllowed',
   notAcceptable: 'NotAcceptable',
   conflict: 'Conflict',
+  unprocessable: 'UnprocessableContent',
   tooLarge: 'PayloadTooLarge',
   unsupportedMediaType: 'UnsupportedMediaType',
   tooManyRequests: 'TooManyRequests',

@@ -21,6 +21,18 @@ export type Caller =
   | { kind: 'public' }
   | { kind: 'service'; service: string };
 
+/** One and the same for every run of a call that its caller repeats under one key. */
+export interface Attempt {
+  /** Correlation id of all events it causes. */
+  id: string;
+  /** RFC 3339: when the first call came. */
+  beganAt: string;
+  /** An earlier run did not tell its outcome: what it did may be there. */
+  resumed: boolean;
+  /** The stream of bytes of that name: from its beginning for whoever asks, the same in each run, and nobody else's. */
+  bytes(name: string): (length: number) => Buffer;
+}
+
 /** What every operation knows beside its request; travels in message headers. */
 export interface OperationContext {
   /** Absent on the management and authorization hosts. */
@@ -33,6 +45,10 @@ export interface OperationContext {
   /** Milliseconds since the epoch. */
   deadline: number;
   traceparent?: string;
+  /** `Idempotency-Key`, on operations that take it. */
+  idempotencyKey?: string;
+  /** Set by the service for a call with a key; never sent. */
+  attempt?: Attempt;
   /** Scheme and canonical host the request came to: `tenant.baseUrl` on tenant hosts, another on their custom domains. */
   publicUrl: string;
 }

@@ -89,6 +89,11 @@ export interface Analytics {
   tenantFrom?: 'params' | 'answer';
 }
 
+/** How long a result is remembered under its `Idempotency-Key`. */
+export const REPEATABLE_MS = 24 * 3_600_000;
+/** What the header may hold: compared as it stands, quotes included. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
 export interface OperationDeclaration<Body, Params, Query, Response> {
   /** `<service>.<use-case>` or `<service>.<use-case>.<variant>`; the use case is the folder's name. */
   name: `${ServiceName}.${string}`;
@@ -115,6 +120,11 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   /** Statuses besides the success status, for the reference page. */
   errorStatuses?: readonly number[];
   deprecated?: Deprecated;
+  /**
+   * It makes something and takes the header `Idempotency-Key`: the same call with the same key returns the first result for
+   * {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
+   */
+  idempotent?: true;
 }
 
 /** A declared operation with what follows from the declaration. */

@@ -36,6 +36,10 @@ export interface EventContext {
   causationId?: string;
   traceparent?: string;
   partitionKey?: string;
+  /**
+   * A call that may run several times: the `correlationId` of all its runs, so that what an earlier one stored is found.
+   */
+  attempt?: string;
   /** Sequence of the feed message that this copies; see EventMetadata. */
   sourceSequence?: string;
 }

@@ -25,6 +25,11 @@ export interface LoadOptions {
 }
 
 export interface RunOptions extends LoadOptions {
+  /**
+   * For what a repeated call must not do again (`EventContext.attempt`): when an earlier run of it has appended to this
+   * stream, nothing is decided and what was appended then is the outcome.
+   */
+  once?: boolean;
   /** Default 5. After so many conflicts WrongExpectedRevision is thrown. */
   maxAttempts?: number;
 }
@@ -203,13 +208,17 @@ export class Streams {
   ): Promise<Decided<State, Event>> {
     if (!stream.startsWith(`${aggregate.category}-`))
       throw new Error(`${stream} is no stream of category ${aggregate.category}`);
-    if (loaded.cached) {
+    if (loaded.cached && !options.once) {
       const decided = await this.tryCached(aggregate, stream, loaded, decide, context);
       if (decided) return decided;
       loaded = await this.load(aggregate, stream);
     }
     const maxAttempts = options.maxAttempts ?? 5;
     for (let attempt = 1; ; attempt++) {
+      if (options.once && context.attempt !== undefined && loaded.revision !== NO_STREAM) {
+        const earlier = await this.appendedBy(aggregate, stream, context.attempt);
+        if (earlier) return earlier;
+      }
       try {
         return await this.decideAndAppend(aggregate, stream, loaded, decide, context);
       } catch (error) {
@@ -218,6 +227,36 @@ export class Streams {
       // Jitter parts those that collided; at most 40 ms in all with five attempts.
       if (attempt > 1) await pause(2 ** attempt * (0.5 + Math.random() / 2));
       loaded = await this.load(aggregate, stream);
+    }
+  }
+
+  /** What an earlier run of this call appended, with the state as it was then. */
+  private async appendedBy<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    attempt: string,
+  ): Promise<Decided<State, Event> | undefined> {
+    let state = aggregate.initial;
+    const events: Event[] = [];
+    const recorded: RecordedEvent[] = [];
+    for (let from = 0; ; from += PAGE) {
+      const page = await this.store.readStream(stream, { from, limit: PAGE });
+      for (const stored of page) {
+        const isOurs = stored.metadata.correlationId === attempt;
+        if (!isOurs && events.length > 0) break;
+        const event = readEvent(aggregate, stored);
+        state = aggregate.evolve(state, event);
+        if (!isOurs) continue;
+        events.push(event);
+        recorded.push(stored);
+      }
+      const last = recorded.at(-1);
+      const goesOn = last === page.at(-1) && page.length === PAGE;
+      if (last && !goesOn) {
+        const { revision, position } = last;
+        return { state, revision, chain: last.metadata.chain, events, recorded, position };
+      }
+      if (page.length < PAGE) return undefined;
     }
   }
 
@@ -285,7 +324,7 @@ export class Streams {
         requestId: context.requestId,
         actor: context.actor,
         operation: context.operation,
-        correlationId: context.correlationId ?? context.requestId,
+        correlationId: context.attempt ?? context.correlationId ?? context.requestId,
         causationId: context.causationId ?? context.requestId,
         occurredAt,
         partitionKey: context.partitionKey ?? context.tenantId,

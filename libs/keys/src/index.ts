@@ -15,6 +15,7 @@ export {
   type KeyAlgorithm,
   type KeysDestroyed,
   type PublicJwk,
+  type Remembered,
   type Sealed,
   type SecretMac,
   type Signer,
@@ -27,7 +28,7 @@ export type { KeyPlace } from './key-place.js';
 export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';
 export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
-export { base62, newId, randomDigits, randomSecret } from './secrets.js';
+export { base62, newId, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
 export {
   InvalidKey,
   decodeBls12381G2Multikey,

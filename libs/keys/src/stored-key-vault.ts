@@ -22,6 +22,7 @@ import {
   type KeyAlgorithm,
   type KeysDestroyed,
   type PublicJwk,
+  type Remembered,
   type Sealed,
   type SecretMac,
   type Signer,
@@ -137,13 +138,24 @@ export class StoredKeyVault extends KeyVault {
     tenantId: string,
     purpose: SigningPurpose,
     algorithms: readonly KeyAlgorithm[],
+    keyIds?: readonly string[],
   ): Promise<SigningKey[]> {
+    const known = keyIds && (await this.knownSigningKeys(tenantId, keyIds));
+    if (known) return known;
     const tenantKey = await this.tenantKey(tenantId);
-    const rows = algorithms.map((algorithm) => this.makeSigningKey(tenantKey, tenantId, purpose, algorithm));
+    const rows = algorithms.map((algorithm, index) =>
+      this.makeSigningKey(tenantKey, tenantId, purpose, algorithm, keyIds?.[index]),
+    );
     const outcome = await this.store.call('putSigningKeys', { tenant: tenantId, rows });
     if (outcome === 'destroyed') throw new KeyNotFound(tenantId);
     for (const algorithm of algorithms) this.drop(this.newest, newestSlot(tenantId, purpose, algorithm));
     return rows.map(signingKeyOf);
+  }
+
+  /** They are made together: all of them or none. */
+  private async knownSigningKeys(tenantId: string, keyIds: readonly string[]): Promise<SigningKey[] | undefined> {
+    const rows = await Promise.all(keyIds.map((keyId) => this.store.call('signingKey', { tenant: tenantId, keyId })));
+    return rows.every((row) => row !== undefined) ? rows.map(signingKeyOf) : undefined;
   }
 
   async listSigningKeys(tenantId: string, purpose: SigningPurpose): Promise<SigningKey[]> {
@@ -193,8 +205,8 @@ export class StoredKeyVault extends KeyVault {
     tenant: string,
     purpose: SigningPurpose,
     algorithm: KeyAlgorithm,
+    keyId = newId(),
   ): SigningKeyRow {
-    const keyId = newId();
     const { d, ...publicJwk } = generateJwk(algorithm);
     return {
       keyId,
@@ -439,6 +451,42 @@ export class StoredKeyVault extends KeyVault {
     const id = `p${this.peppers.size + 1}`;
     this.usePeppers(await this.store.call('putPepper', this.masterKeys.wrap('pepper', id, randomBytes(32))));
     return this.currentPepper;
+  }
+
+  // --- what is known for a while
+
+  async remembered(tenantId: string, name: string): Promise<Remembered | Erased | undefined> {
+    const row = await this.store.call('remembered', { tenant: tenantId, name });
+    if (!row) return undefined;
+    const { version, expiresAt, sealed } = row;
+    const tenantKey = await this.tenantKey(tenantId, name).catch((error: unknown) => {
+      if (error instanceof KeyNotFound) return undefined;
+      throw error;
+    });
+    if (!tenantKey) return ERASED;
+    const opened = openBytes(tenantKey, sealed, bind('remembered', tenantId, name), 'what is remembered');
+    return { text: opened.toString('utf8'), version, expiresAt };
+  }
+
+  async remember(
+    tenantId: string,
+    name: string,
+    text: string,
+    { after, expiresAt }: { after?: string | undefined; expiresAt: number },
+  ): Promise<string | undefined> {
+    const tenantKey = await this.tenantKey(tenantId, name);
+    const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), bind('remembered', tenantId, name));
+    const version = newId();
+    const row = { tenant: tenantId, name, version, expiresAt, sealed, after };
+    return (await this.store.call('remember', row)) ? version : undefined;
+  }
+
+  forget(tenantId: string, name: string, version: string): Promise<void> {
+    return this.store.call('forget', { tenant: tenantId, name, version });
+  }
+
+  forgetExpired(now: Date): Promise<void> {
+    return this.store.call('forgetExpired', now.getTime());
   }
 
   // --- replay of erasures

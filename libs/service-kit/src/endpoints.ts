@@ -12,6 +12,7 @@ import type { Headers, Reply } from '@attestry/messaging';
 import type { Logger } from './logger.js';
 import { checkCaller } from './check-caller.js';
 import { contextFromHeaders } from './operation-headers.js';
+import type { Repeats } from './repeats/repeats.js';
 import { runInContext } from './request-context.js';
 import { checkRequest } from './validation.js';
 
@@ -31,13 +32,20 @@ export interface Endpoint {
   operation: Operation;
   message: new (request: never, context: OperationContext) => object;
   via: 'command' | 'query';
+  /** Of an idempotent operation: the query that refuses a caller who may no longer be told the first result. */
+  mayRepeat?: Endpoint['message'];
 }
 
 /** One line of `<service>.endpoints.ts`: this operation is done by the handler of that command. */
-export const command = <O extends Operation>(operation: O, message: MessageClass<O>): Endpoint => ({
+export const command = <O extends Operation>(
+  operation: O,
+  message: MessageClass<O>,
+  options: { mayRepeat?: MessageClass<O> } = {},
+): Endpoint => ({
   operation: operation as unknown as Operation,
   message: message as Endpoint['message'],
   via: 'command',
+  ...(options as Pick<Endpoint, 'mayRepeat'>),
 });
 /** As {@link command}, for operations that change nothing. */
 export const query = <O extends Operation>(operation: O, message: MessageClass<O>): Endpoint => ({
@@ -74,7 +82,7 @@ const TRANSIENT = new Set([
 
 /** Serves one endpoint: context, deadline, shape, bus, reply envelope. Causes go to the log and nowhere else. */
 export const endpointHandler =
-  (endpoint: Endpoint, commands: CommandBus, queries: QueryBus, logger: Logger) =>
+  (endpoint: Endpoint, commands: CommandBus, queries: QueryBus, logger: Logger, repeats?: Repeats) =>
   async (data: unknown, headers: Headers, from: string): Promise<Reply> => {
     const context = contextFromHeaders(headers);
     return runInContext(context, async () => {
@@ -82,10 +90,20 @@ export const endpointHandler =
         checkCaller(endpoint.operation, context, from);
         if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
         const request = checkRequest(endpoint.operation, data as OperationRequest);
-        const message = new endpoint.message(request as never, context);
-        const result: unknown = await (endpoint.via === 'command'
-          ? commands.execute(message)
-          : queries.execute(message as never));
+        const run = (own: OperationContext): Promise<unknown> => {
+          const message = new endpoint.message(request as never, own);
+          return endpoint.via === 'command' ? commands.execute(message) : queries.execute(message as never);
+        };
+        const { mayRepeat } = endpoint;
+        const result: unknown = await (repeats && endpoint.operation.idempotent && context.idempotencyKey !== undefined
+          ? repeats.run(
+              endpoint.operation,
+              request,
+              context,
+              run,
+              mayRepeat && (() => queries.execute(new mayRepeat(request as never, context) as never)),
+            )
+          : run(context));
         return { ok: true, data: result };
       } catch (error) {
         return { ok: false, error: toAppError(error, endpoint.operation.name, context.requestId, logger).toWire() };

@@ -17,5 +17,6 @@ export const eventContext = (context: OperationContext, tenantId = tenantOf(cont
   correlationId: context.requestId,
   causationId: context.requestId,
   partitionKey: tenantId,
+  ...(context.attempt && { attempt: context.attempt.id }),
   ...(context.traceparent && { traceparent: context.traceparent }),
 });

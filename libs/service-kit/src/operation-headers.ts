@@ -10,6 +10,7 @@ export const contextToHeaders = (context: OperationContext): Headers => ({
   'public-url': context.publicUrl,
   ...(context.tenant && { tenant: JSON.stringify(context.tenant) }),
   ...(context.traceparent && { traceparent: context.traceparent }),
+  ...(context.idempotencyKey !== undefined && { 'idempotency-key': context.idempotencyKey }),
 });
 
 export const contextFromHeaders = (headers: Headers): OperationContext => ({
@@ -20,4 +21,5 @@ export const contextFromHeaders = (headers: Headers): OperationContext => ({
   publicUrl: headers['public-url'] ?? '',
   ...(headers['tenant'] !== undefined && { tenant: JSON.parse(headers['tenant']) as OperationContext['tenant'] }),
   ...(headers['traceparent'] !== undefined && { traceparent: headers['traceparent'] }),
+  ...(headers['idempotency-key'] !== undefined && { idempotencyKey: headers['idempotency-key'] }),
 });

@@ -8,6 +8,7 @@ import { EnginesModule } from './engines/engines.module.js';
 import { busOf, hostedModule, type Hosted } from './hosted.js';
 import { createNestLogger } from './logger.js';
 import { observedEndpoint } from './observed/observed-endpoint.js';
+import { Repeats } from './repeats/repeats.js';
 import type { ServiceDefinition } from './service-definition.js';
 
 /** Root module of a process: the engines and whom it hosts. */
@@ -42,6 +43,9 @@ const checkHandlers = (app: INestApplicationContext, services: readonly ServiceD
     }
   const faults = services.flatMap(({ endpoints }) =>
     endpoints
+      .flatMap((endpoint) =>
+        endpoint.mayRepeat ? [endpoint, { ...endpoint, message: endpoint.mayRepeat }] : [endpoint],
+      )
       .filter(({ message }) => handlers.get(message)?.size !== 1)
       .map(
         ({ operation, message }) =>
@@ -63,13 +67,17 @@ export const serveEndpoints = (
   const commands = app.get(CommandBus, { strict: false });
   const queries = app.get(QueryBus, { strict: false });
   checkHandlers(app, services);
+  const repeats = engines.vault && new Repeats(engines.vault, engines.clock, engines.logger);
+  repeats?.start();
   const transports = services.map(({ name, endpoints }) => {
     const transport = new BusTransport(busOf(name, engines));
     checkEndpoints(name, endpoints);
+    if (!repeats && endpoints.some(({ operation }) => operation.idempotent))
+      throw new Error(`${name} has idempotent operations and does not ask for keys`);
     for (const endpoint of endpoints) {
       const handle = observedEndpoint(
         endpoint.operation.name,
-        endpointHandler(endpoint, commands, queries, engines.logger),
+        endpointHandler(endpoint, commands, queries, engines.logger, repeats),
         engines.metrics,
         engines.tracing,
       );
@@ -82,6 +90,7 @@ export const serveEndpoints = (
   for (const transport of transports) transport.listen(() => undefined);
   return {
     async close() {
+      repeats?.close();
       await Promise.all(transports.map((transport) => transport.close()));
     },
   };

@@ -6,6 +6,7 @@ export * from './canary.js';
 export * from './command-server.js';
 export * from './did-resolution.js';
 export * from './dns-server.js';
+export * from './describe-repeats.js';
 export * from './faulty-proxy.js';
 export * from './host-fetch.js';
 export * from './cluster/cluster.js';

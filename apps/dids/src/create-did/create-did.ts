@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { AppError, type createDid as operation, type DidRecord, type OperationContext } from '@attestry/contracts';
-import { Streams, WrongExpectedRevision, type Clock } from '@attestry/event-store';
+import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { activeDid, checkDidIsFree, createDid } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { DID_WEB_ALGORITHMS, didKeyOf, didWebDocument } from '../did/did-document.js';
@@ -25,34 +25,40 @@ export class CreateDidHandler implements ICommandHandler<CreateDid> {
     private readonly vault: KeyVault,
     private readonly lists: DidListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   async execute({ request, context }: CreateDid): Promise<DidRecord> {
     const tenant = tenantOf(context);
     const plan = checkOptions(request.body, tenant);
     // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
-    if (plan.method === 'web') checkDidIsFree((await this.streams.load(did, didStream(tenant.id, plan.did))).state);
-    const { kmsKeyIds, command } = await this.makeKeys(plan, tenant.id);
+    // When the call is run again it may be his own, which the decision finds.
+    if (plan.method === 'web' && !context.attempt?.resumed)
+      checkDidIsFree((await this.streams.load(did, didStream(tenant.id, plan.did))).state);
+    const { kmsKeyIds, command } = await this.makeKeys(plan, tenant.id, context);
     try {
       const created = await this.streams.runDecision(
         did,
         didStream(tenant.id, command.did),
         (state) => createDid(state, command, this.clock.now()),
         eventContext(context),
+        { once: true },
       );
       await this.lists.settled(created.position);
       return didRecord(activeDid(created.state));
     } catch (error) {
       // Only where certainly nothing was stored: otherwise the DID may exist and these are its keys.
-      if (error instanceof AppError || error instanceof WrongExpectedRevision)
+      // Of a call that may be run again the keys stay: a destroyed key cannot be made again under its id.
+      if (!context.attempt && (error instanceof AppError || error instanceof WrongExpectedRevision))
         await this.vault.destroy(tenant.id, kmsKeyIds);
       throw error;
     }
   }
 
-  private async makeKeys(plan: DidPlan, tenantId: string) {
+  private async makeKeys(plan: DidPlan, tenantId: string, context: OperationContext) {
     const algorithms = plan.method === 'key' ? [plan.algorithm] : DID_WEB_ALGORITHMS;
-    const keys = await this.vault.createSigningKeys(tenantId, 'did', algorithms);
+    const keyIds = context.attempt && algorithms.map((algorithm) => idFor(context, algorithm, this.ids));
+    const keys = await this.vault.createSigningKeys(tenantId, 'did', algorithms, keyIds);
     const kmsKeyIds = keys.map(({ keyId }) => keyId);
     const command =
       plan.method === 'key'

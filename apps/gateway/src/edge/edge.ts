@@ -15,7 +15,16 @@ import {
   type OperationRequest,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, Health, healthAnswer, LOGGER, PlatformConfig, runInContext, type Logger } from '@attestry/service-kit';
+import {
+  checkIdempotencyKey,
+  CLOCK,
+  Health,
+  healthAnswer,
+  LOGGER,
+  PlatformConfig,
+  runInContext,
+  type Logger,
+} from '@attestry/service-kit';
 import { Authenticate } from '../auth/authenticate.js';
 import { InterfaceDocuments, type InterfaceDocument } from '../interface/interface-documents.js';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
@@ -166,7 +175,10 @@ export class Edge {
       tenantId: host.tenant?.id,
     });
     const caller = await this.admitCaller(edge, host, operation, request);
-    edge.admitted = { host, operation, params, context: this.contextOf(edge, host, operation, caller) };
+    const context = this.contextOf(edge, host, operation, caller);
+    const key = operation.idempotent ? request.headers['idempotency-key'] : undefined;
+    if (key !== undefined) context.idempotencyKey = String(key);
+    edge.admitted = { host, operation, params, context };
   }
 
   /** Rate limit and authentication; both before the body is read. */
@@ -278,6 +290,8 @@ export class Edge {
     request: FastifyRequest,
     body: Buffer | undefined,
   ): OperationRequest {
+    const key = request.edge.admitted!.context.idempotencyKey;
+    if (key !== undefined) checkIdempotencyKey(key);
     const mark = request.url.indexOf('?');
     const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
     const parsed = parseBody(operation, request.headers['content-type'], body);

@@ -207,6 +207,7 @@ const CODES: Partial<Record<ErrorKind, string>> = {
   notFound: 'NotFound',
   notAcceptable: 'NotAcceptable',
   conflict: 'Conflict',
+  unprocessable: 'UnprocessableContent',
   tooLarge: 'PayloadTooLarge',
   unsupportedMediaType: 'UnsupportedMediaType',
   internal: 'InternalError',

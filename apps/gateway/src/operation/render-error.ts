@@ -15,6 +15,7 @@ const TYPE: Record<ErrorKind, string> = {
   methodNotAllowed: 'MethodError',
   notAcceptable: 'NegotiationError',
   conflict: 'ConflictError',
+  unprocessable: 'RepeatError',
   tooLarge: 'PayloadError',
   unsupportedMediaType: 'MediaTypeError',
   tooManyRequests: 'RateLimitError',

@@ -8,7 +8,7 @@ import {
   type OperationRequest,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, LOGGER, ServiceClient, tenantOf, type Logger } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, LOGGER, ServiceClient, tenantOf, type Logger } from '@attestry/service-kit';
 import { TenantContexts } from '../contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
@@ -56,7 +56,7 @@ export class CreateCredentialConfigurationHandler implements ICommandHandler<Cre
     const format = formatOf(context);
     const tenantId = tenantOf(context).id;
     checkConfiguration(body, format);
-    const owner: TypeOwner = { tenantId, format, type: body.type, owner: this.ids.uuid() };
+    const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
     await this.types.check(owner);
     const pinned =
       format === 'ldp_vc' ? await this.contexts.pin(body.contexts ?? [], [], trialOf(body), eventContext(context)) : [];
@@ -80,12 +80,15 @@ export class CreateCredentialConfigurationHandler implements ICommandHandler<Cre
             createdAt: this.clock.now(),
           }),
         eventContext(context),
+        { once: true },
       );
       await this.configurations.running.waitFor(created.position, 250);
       return configurationRecord(activeConfiguration(created.state, format));
     } catch (error) {
       // When the store failed, the configuration may exist all the same: then what it holds must stay.
-      if (!(error instanceof EventStoreUnavailable)) await this.giveBack(owner, did, context);
+      // So must what an earlier run of this call made.
+      if (!(error instanceof EventStoreUnavailable) && !context.attempt?.resumed)
+        await this.giveBack(owner, did, context);
       throw error;
     }
   }

@@ -11,7 +11,7 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
-import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { bytesFor, CLOCK, eventContext, idFor, IDS, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { OfferEntry, TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -46,7 +46,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
   async execute({ request, context }: CreatePreAuthorizedOffer): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = tenantOf(context);
     const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
-    const userId = request.body.userId ?? this.ids.uuid();
+    const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
     const [entries] = await Promise.all([
       this.entries(tenantId, configurationIds),
@@ -56,16 +56,18 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
     if (known && !isEmpty(kept)) await this.keepOnUser(tenantId, userId, kept, context);
 
     const now = this.clock.now();
-    const sessionId = this.ids.uuid();
-    const code = makeBearerValue(sessionId, this.ids.uuid());
+    const sessionId = idFor(context, 'session', this.ids);
+    const code = makeBearerValue(sessionId, idFor(context, 'code', this.ids), bytesFor(context, 'code'));
     const codeMac = this.vault.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
-    const transaction = this.transactionCode(request.body, sessionId);
+    const transaction = this.transactionCode(request.body, sessionId, context);
     const document = offerDocument(issuer, configurationIds, code.value, transaction?.kept);
-    const secret = randomSecret();
+    const secret = randomSecret(32, bytesFor(context, 'reference'));
     const sealedClaims = isEmpty(claims)
       ? undefined
-      : this.vault.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
+      : context.attempt
+        ? await sealAgain(this.vault, tenantId, 'session', sessionId, JSON.stringify(claims))
+        : this.vault.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
 
     const session = this.streams.decideOn(
       issuanceSession,
@@ -96,17 +98,19 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
           now,
         ),
       eventContext(context),
+      { once: true },
     );
     const person = known ? undefined : this.createPerson(tenantId, userId, kept, now, context);
     // Side by side: one flush of each engine, and nothing is answered before all of it is on the disk.
-    await Promise.all([session, person, sealedClaims?.durable]);
+    const [{ state }] = await Promise.all([session, person, sealedClaims?.durable]);
 
     return {
       id: sessionId,
       userId,
       uri: offerUri(document),
       uriByReference: offerReferenceUri(issuer, sessionId, secret),
-      expiresAt,
+      // An earlier run of this call may have made it.
+      expiresAt: state.status === 'offered' ? state.code.expiresAt : expiresAt,
       ...(transaction && { transactionCode: transaction.shown }),
     };
   }
@@ -137,11 +141,12 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
   private transactionCode(
     request: PreAuthorizedOfferRequest,
     sessionId: string,
+    context: OperationContext,
   ): { shown: string; kept: TransactionCode } | undefined {
     const wanted = request.transactionCodeConfiguration;
     if (!wanted) return undefined;
     const inputMode = wanted.inputMode ?? 'numeric';
-    const shown = makeTransactionCode(inputMode);
+    const shown = makeTransactionCode(inputMode, bytesFor(context, 'transaction code'));
     // Six digits can be tried out by whoever has the MAC and the pepper: bound to the offer, each costs its own search.
     const { mac, pepper } = this.vault.mac(normalTransactionCode(shown, inputMode), sessionId);
     const description = wanted.description ?? undefined;
@@ -166,13 +171,16 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
   ): Promise<void> {
     const sealed = isEmpty(kept)
       ? undefined
-      : this.vault.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
+      : context.attempt
+        ? await sealAgain(this.vault, tenantId, 'user', userId, JSON.stringify(kept))
+        : this.vault.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
       this.streams.fresh(user),
       (state) => createUser(state, { userId, createdAt, ...(sealed && { sealedClaims: sealed.sealed }) }),
       eventContext(context),
+      { once: true },
     );
     await Promise.all([created, sealed?.durable]);
   }

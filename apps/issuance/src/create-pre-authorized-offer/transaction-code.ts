@@ -1,15 +1,14 @@
-import { randomInt } from 'node:crypto';
-import { randomDigits } from '@attestry/keys';
+import { randomDigits, randomPick, type ByteSource } from '@attestry/keys';
 
 export const TRANSACTION_CODE_LENGTH = 6;
 
 /** Capital letters and digits that are not taken for one another (no 0 O, 1 I L). */
 const UNAMBIGUOUS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
-export const makeTransactionCode = (inputMode: 'numeric' | 'text'): string =>
+export const makeTransactionCode = (inputMode: 'numeric' | 'text', from?: ByteSource): string =>
   inputMode === 'numeric'
-    ? randomDigits(TRANSACTION_CODE_LENGTH)
-    : Array.from({ length: TRANSACTION_CODE_LENGTH }, () => UNAMBIGUOUS[randomInt(UNAMBIGUOUS.length)]).join('');
+    ? randomDigits(TRANSACTION_CODE_LENGTH, from)
+    : randomPick(UNAMBIGUOUS, TRANSACTION_CODE_LENGTH, from);
 
 /** What a MAC is made of: people may type the letters of a text code in lower case. */
 export const normalTransactionCode = (code: string, inputMode: 'numeric' | 'text'): string =>

@@ -3,7 +3,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { createUser, OperationContext, User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -30,15 +30,20 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     const text = JSON.stringify(claims);
     checkUser(body, Buffer.byteLength(text));
     const tenantId = tenantOf(context).id;
-    const userId = this.ids.uuid();
+    const userId = idFor(context, 'user', this.ids);
     const hasClaims = Object.keys(claims).length > 0;
-    const seal = hasClaims ? this.vault.sealWithNewKey(tenantId, 'user', userId, text) : undefined;
+    const seal = !hasClaims
+      ? undefined
+      : context.attempt
+        ? await sealAgain(this.vault, tenantId, 'user', userId, text)
+        : this.vault.sealWithNewKey(tenantId, 'user', userId, text);
     const [created] = await Promise.all([
       this.streams.runDecision(
         user,
         userStream(tenantId, userId),
         (state) => decide(state, { userId, sealedClaims: seal?.sealed, createdAt: this.clock.now() }),
         eventContext(context),
+        { once: true },
       ),
       seal?.durable,
     ]);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ByteSource } from '@attestry/keys';
 
 /**
  * Codes and tokens name their stream and carry a secret: base64url of session id (16 bytes), token id (16 bytes) and
@@ -20,8 +21,8 @@ const idText = (bytes: Buffer): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 };
 
-export const makeBearerValue = (sessionId: string, tokenId: string): BearerValue => {
-  const bytes = Buffer.concat([idBytes(sessionId), idBytes(tokenId), randomBytes(32)]);
+export const makeBearerValue = (sessionId: string, tokenId: string, from: ByteSource = randomBytes): BearerValue => {
+  const bytes = Buffer.concat([idBytes(sessionId), idBytes(tokenId), from(32)]);
   return { sessionId, tokenId, value: bytes.toString('base64url') };
 };
 

@@ -35,7 +35,7 @@ export class CreateClientHandler implements ICommandHandler<CreateClient> {
     const { tenantId } = request.params;
     const { name, roles } = request.body;
     const caller = managementCaller(context);
-    const { clientId, clientSecret } = newClientCredentials();
+    const { clientId, clientSecret } = newClientCredentials(context);
     const facts = {
       clientId,
       secretMac: this.vault.mac(clientSecret, clientId),
@@ -46,6 +46,7 @@ export class CreateClientHandler implements ICommandHandler<CreateClient> {
       tenantStream(tenantId),
       (state) => createClient(state, { caller, name, roles }, facts),
       eventContext(context, tenantId),
+      { once: true },
     );
     await this.lists.settled(position);
     return { clientId, name, roles, permissions: permissionsOf(roles), clientSecret };

@@ -11,7 +11,7 @@ import {
 } from '@attestry/contracts';
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, IDS, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, type RequestOf } from '@attestry/service-kit';
 import { newClientCredentials } from '../create-client/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
@@ -63,11 +63,11 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     const environment = this.directory.environment(request.body.environmentId);
     if (!environment) throw invalidBody('environmentId', 'names no environment', request.body.environmentId);
 
-    const claim: Claim = { environmentId: environment.id, subdomain, owner: this.ids.uuid() };
+    const claim: Claim = { environmentId: environment.id, subdomain, owner: idFor(context, 'tenant', this.ids) };
     const events = eventContext(context, claim.owner);
     await this.claim(claim, events);
 
-    const { clientId, clientSecret } = newClientCredentials();
+    const { clientId, clientSecret } = newClientCredentials(context);
     const facts = { clientId, secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const host = tenantHost(subdomain, environment);
     const command = { tenantId: claim.owner, environmentId: environment.id, name, subdomain, host, creator };
@@ -76,6 +76,7 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
       tenantStream(claim.owner),
       (state) => createTenant(state, command, facts),
       events,
+      { once: true },
     );
     await this.withdrawUnlessOwner(claim, events);
     await this.lists.settled(position);

@@ -3,7 +3,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { InvitationResult, inviteMember as operation, OperationContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault, randomSecret } from '@attestry/keys';
-import { eventContext, IDS, type RequestOf } from '@attestry/service-kit';
+import { bytesFor, eventContext, idFor, IDS, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -40,19 +40,17 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     // Strangers leave no trace: not even the person they name becomes known.
     seenByAdmin((await this.streams.load(tenant, tenantStream(tenantId))).state, caller);
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
-    const invitationId = this.ids.uuid();
-    const secret = randomSecret();
-    const { sealed: sealedSecret, durable } = registered
-      ? { sealed: '', durable: undefined }
-      : this.vault.sealWithNewKey(tenantId, 'delivery', invitationId, secret);
-    await durable;
+    const invitationId = idFor(context, 'invitation', this.ids);
+    const secret = randomSecret(32, bytesFor(context, 'link'));
+    const link = registered ? undefined : await sealAgain(this.vault, tenantId, 'delivery', invitationId, secret);
     const now = this.people.now();
-    const facts = { registered, invitationId, secretMac: this.vault.mac(secret, invitationId), sealedSecret, now };
+    const facts = { registered, invitationId, secretMac: this.vault.mac(secret, invitationId), now };
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => inviteMember(current, { caller, userId, roles }, facts),
+      (current) => inviteMember(current, { caller, userId, roles }, { ...facts, sealedSecret: link?.sealed ?? '' }),
       eventContext(context, tenantId),
+      { once: true },
     );
     await this.lists.settled(position);
     const member = state.status === 'active' ? state.members.get(userId) : undefined;

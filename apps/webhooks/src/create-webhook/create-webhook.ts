@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { createWebhook as operation, OperationContext, Webhook } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
 import { WebhookKeys } from '../webhook-keys.js';
 import { claimSlot, isFull, type OwnerStatus } from '../webhook-slots/webhook-slots.decisions.js';
@@ -39,7 +39,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     const tenantId = tenantOf(context).id;
     const { events, disabled } = request.body;
     const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
-    const webhookId = this.ids.uuid();
+    const webhookId = idFor(context, 'webhook', this.ids);
     const now = this.clock.now().toISOString();
     await this.streams.runDecision(
       webhookSlots,
@@ -55,6 +55,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
       (current) =>
         createWebhook(current, { webhookId, url, events, ...(disabled !== undefined && { disabled }) }, { now }),
       eventContext(context),
+      { once: true },
     );
     this.directory.note(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);

@@ -65,6 +65,7 @@ export const createDid = defineOperation({
   body: CreateDidRequest,
   response: DidRecord,
   errorStatuses: [400, 401, 403],
+  idempotent: true,
 });
 
 export const listDids = defineOperation({

@@ -181,6 +181,7 @@ const configurationOperations = <Request, Configuration>(
       body: request,
       response: configuration,
       errorStatuses: [400, 401, 403],
+      idempotent: true,
     }),
     list: defineOperation({
       name: `issuance.list-credential-configurations.${profile}`,

@@ -112,6 +112,7 @@ export const createPreAuthorizedOffer = defineOperation({
   response: PreAuthorizedOffer,
   secrets: ['claims'],
   errorStatuses: [400, 401, 403, 413],
+  idempotent: true,
 });
 
 export const deletePreAuthorizedOffer = defineOperation({

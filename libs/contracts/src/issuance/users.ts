@@ -57,6 +57,7 @@ export const createUser = defineOperation({
   response: User,
   secrets: ['claims'],
   errorStatuses: [400, 401, 403],
+  idempotent: true,
 });
 
 export const listUsers = defineOperation({

@@ -155,6 +155,7 @@ export const createTenant = defineOperation({
   body: CreateTenantRequest,
   response: CreatedTenant,
   errorStatuses: [400, 401, 503],
+  idempotent: true,
 });
 
 export const listTenants = defineOperation({
@@ -203,6 +204,7 @@ export const createClient = defineOperation({
   body: CreateClientRequest,
   response: CreatedClient,
   errorStatuses: [400, 401, 403, 404, 503],
+  idempotent: true,
 });
 
 export const listClients = defineOperation({
@@ -323,6 +325,7 @@ export const inviteMember = defineOperation({
   body: InviteMemberRequest,
   response: InvitationResult,
   errorStatuses: [400, 401, 403, 404],
+  idempotent: true,
 });
 
 export const listMembers = defineOperation({

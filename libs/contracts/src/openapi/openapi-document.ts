@@ -2,6 +2,7 @@ import type { ErrorKind } from '../app-error.js';
 import { HTTP_STATUS } from '../app-error.js';
 import {
   deprecationHeaders,
+  IDEMPOTENCY_KEY,
   type Api,
   type DtoClass,
   type HttpBinding,
@@ -199,7 +200,7 @@ const deprecationText = ({ deprecated }: Operation): string => {
 
 // ---- requests ---------------------------------------------------------------------------------------------------------
 
-const parametersOf = ({ params, query }: Operation, path: string, schemas: Schemas): Json[] => {
+const parametersOf = ({ params, query, idempotent }: Operation, path: string, schemas: Schemas): Json[] => {
   const parameters: Json[] = [];
   if (path.startsWith('*'))
     parameters.push({
@@ -217,6 +218,15 @@ const parametersOf = ({ params, query }: Operation, path: string, schemas: Schem
     for (const [name, schema] of Object.entries(properties))
       parameters.push(parameter(name, 'query', required.includes(name), schema));
   }
+  if (idempotent)
+    parameters.push({
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description:
+        'Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more.',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
+    });
   return parameters;
 };
 
@@ -283,11 +293,19 @@ const headersOf = (...names: string[]): JsonObject =>
  * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
  */
 export const statusesOf = (operation: Operation): number[] => {
-  const { http, errorStatuses = [], params, query, body } = operation;
+  const { http, errorStatuses = [], params, query, body, idempotent } = operation;
   // What is sent with GET is not read, whatever it is.
   const reads = http!.method !== 'GET';
   const checked = params !== undefined || query !== undefined || body !== undefined;
-  const errors = [...errorStatuses, ...(checked || reads ? [400] : []), ...(reads ? [413, 415] : []), 429, 500, 503];
+  const errors = [
+    ...errorStatuses,
+    ...(idempotent ? [409, 422] : []),
+    ...(checked || reads ? [400] : []),
+    ...(reads ? [413, 415] : []),
+    429,
+    500,
+    503,
+  ];
   return [http!.success, ...[...new Set(errors)].sort((a, b) => a - b)];
 };
 
@@ -359,7 +377,8 @@ const MEANING: Record<ErrorKind, string> = {
   notFound: 'There is no such resource.',
   methodNotAllowed: 'The path has other methods.',
   notAcceptable: 'No representation the caller accepts.',
-  conflict: 'The state of the resource does not allow it.',
+  conflict: 'The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way.',
+  unprocessable: 'Another request was made with this `Idempotency-Key`.',
   tooLarge: 'The body is too large.',
   unsupportedMediaType: 'The body has a media type that is not read here.',
   tooManyRequests: 'The rate limit is met; wait until `x-ratelimit-reset`.',

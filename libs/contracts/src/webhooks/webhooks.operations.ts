@@ -116,6 +116,7 @@ export const createWebhook = defineOperation({
   body: WebhookRequest,
   response: Webhook,
   errorStatuses: [400, 401, 403],
+  idempotent: true,
 });
 
 export const listWebhooks = defineOperation({

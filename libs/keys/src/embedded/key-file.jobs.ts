@@ -1,5 +1,14 @@
 import type { Database, Jobs } from '@attestry/sqlite';
-import type { DataKeyRow, Found, KeptKey, KeyTable, Rewrap, SigningKeyRow, WrappedKey } from '../key-store.js';
+import type {
+  DataKeyRow,
+  Found,
+  KeptKey,
+  KeyTable,
+  RememberedRow,
+  Rewrap,
+  SigningKeyRow,
+  WrappedKey,
+} from '../key-store.js';
 
 // Key material stands only in tables with an ascending integer key, in rows of constant length, and is overwritten
 // in place with zeros, never deleted: SQLite then has no occasion to move a row between pages and leave a copy behind
@@ -18,6 +27,10 @@ CREATE TABLE IF NOT EXISTS data_keys (
   UNIQUE (tenant, id, purpose));
 CREATE TABLE IF NOT EXISTS peppers (
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, wrapped BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS remembered (
+  tenant TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, expires_at INTEGER NOT NULL, sealed BLOB NOT NULL,
+  UNIQUE (tenant, name));
+CREATE INDEX IF NOT EXISTS remembered_by_expiry ON remembered (expires_at);
 CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 `;
 
@@ -106,6 +119,17 @@ export const open = (db: Database): Jobs => {
     'UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND live = 1',
   );
   const destroyTenantKey = db.prepare('UPDATE tenant_keys SET live = 0, wrapped = zeroblob(64) WHERE tenant = ?');
+
+  const remembered = db.prepare('SELECT * FROM remembered WHERE tenant = ? AND name = ?');
+  const insertRemembered = db.prepare(
+    'INSERT OR IGNORE INTO remembered (tenant, name, version, expires_at, sealed) VALUES (?, ?, ?, ?, ?)',
+  );
+  const updateRemembered = db.prepare(
+    'UPDATE remembered SET version = ?, expires_at = ?, sealed = ? WHERE tenant = ? AND name = ? AND version = ?',
+  );
+  const forget = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
+  const forgetExpired = db.prepare('DELETE FROM remembered WHERE expires_at <= ?');
+  const forgetTenant = db.prepare('DELETE FROM remembered WHERE tenant = ?');
 
   const checkpoint = db.prepare('SELECT position FROM checkpoints WHERE name = ?');
   const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
@@ -235,6 +259,7 @@ export const open = (db: Database): Jobs => {
         destroyTenantKey.run(tenant);
         destroyTenantSigningKeys.run(tenant);
         destroyTenantDataKeys.run(tenant);
+        forgetTenant.run(tenant);
       },
     },
     /** The overwritten pages go into the file and the log, which still holds the old ones, is cut to nothing. */
@@ -286,6 +311,41 @@ export const open = (db: Database): Jobs => {
           else if (table === 'signing_keys') destroySigningKey.run(tenantId, id);
           else destroyDataKey.run(tenantId, id);
         }
+      },
+    },
+
+    remembered: {
+      kind: 'read',
+      run: (at: { tenant: string; name: string }): RememberedRow | undefined => {
+        const row = remembered.get(at.tenant, at.name) as Row | undefined;
+        return (
+          row && {
+            ...at,
+            version: row['version'] as string,
+            expiresAt: row['expires_at'] as number,
+            sealed: row['sealed'] as Uint8Array,
+          }
+        );
+      },
+    },
+    remember: {
+      kind: 'write',
+      run: ({ tenant, name, version, expiresAt, sealed, after }: RememberedRow & { after?: string }): boolean =>
+        (after === undefined
+          ? insertRemembered.run(tenant, name, version, expiresAt, sealed)
+          : updateRemembered.run(version, expiresAt, sealed, tenant, name, after)
+        ).changes === 1,
+    },
+    forget: {
+      kind: 'write',
+      run: (at: { tenant: string; name: string; version: string }): void => {
+        forget.run(at.tenant, at.name, at.version);
+      },
+    },
+    forgetExpired: {
+      kind: 'write',
+      run: (now: number): void => {
+        forgetExpired.run(now);
       },
     },
 

@@ -215,6 +215,7 @@ export class PostgresKeyStore implements KeyStore {
     },
     destroyTenant: async (tenant) => {
       await this.ask(`SELECT ${this.schema}.destroy_tenant($1)`, [tenant]);
+      await this.ask(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1`, [tenant]);
     },
     // Rows are overwritten; what was in their place goes with the server's own vacuum (ADR 0018).
     scrub: async () => undefined,
@@ -267,6 +268,42 @@ export class PostgresKeyStore implements KeyStore {
            ORDER BY at ON CONFLICT DO NOTHING`,
           [...common, of('id'), of('purpose'), of('algorithm'), of('publicJwk'), of('createdAt')],
         );
+    },
+    remembered: async ({ tenant, name }) => {
+      const [row] = await this.ask(
+        `SELECT version, expires_at, sealed FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2`,
+        [tenant, name],
+      );
+      return (
+        row && {
+          tenant,
+          name,
+          version: row['version'] as string,
+          expiresAt: Number(row['expires_at']),
+          sealed: row['sealed'] as Uint8Array,
+        }
+      );
+    },
+    remember: async ({ tenant, name, version, expiresAt, sealed, after }) => {
+      const rows = await this.ask(
+        after === undefined
+          ? `INSERT INTO ${this.schema}.remembered (tenant, name, version, expires_at, sealed)
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING name`
+          : `UPDATE ${this.schema}.remembered SET version = $3, expires_at = $4, sealed = $5
+             WHERE tenant = $1 AND name = $2 AND version = $6 RETURNING name`,
+        [tenant, name, version, expiresAt, sealed, ...(after === undefined ? [] : [after])],
+      );
+      return rows.length === 1;
+    },
+    forget: async ({ tenant, name, version }) => {
+      await this.ask(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2 AND version = $3`, [
+        tenant,
+        name,
+        version,
+      ]);
+    },
+    forgetExpired: async (now) => {
+      await this.ask(`DELETE FROM ${this.schema}.remembered WHERE expires_at <= $1`, [now]);
     },
     checkpoint: async (name) => {
       const [row] = await this.ask(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);

@@ -124,13 +124,23 @@ const keys = (schema: string): string => `
     UPDATE ${schema}.data_keys k SET live = false, sealed = decode(repeat('00', 60), 'hex') WHERE k.tenant = of_tenant AND k.live;
   END $$;`;
 
-/** A service may add keys and overwrite them with nothing; it removes no row, for rows are what remembers the dead. */
+/** What is known for a while, sealed under the key of its tenant. */
+const remembered = (schema: string): string => `
+  CREATE TABLE ${schema}.remembered (
+    tenant text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, version text NOT NULL, expires_at bigint NOT NULL,
+    sealed bytea NOT NULL, PRIMARY KEY (tenant, name)
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50);
+  CREATE INDEX remembered_by_expiry ON ${schema}.remembered (expires_at);`;
+
+/** A service may add keys and overwrite them with nothing; it removes no key's row, for rows are what remembers the dead. */
 export const KEY_TABLES: Migrations = {
   component: 'keys',
-  steps: [keys],
-  grants: () =>
-    ['tenant_keys', 'signing_keys', 'data_keys', 'peppers', 'key_checkpoints'].map((on) => ({
+  steps: [keys, remembered],
+  grants: () => [
+    ...['tenant_keys', 'signing_keys', 'data_keys', 'peppers', 'key_checkpoints'].map((on) => ({
       on,
       privileges: 'SELECT, INSERT, UPDATE',
     })),
+    { on: 'remembered', privileges: 'SELECT, INSERT, UPDATE, DELETE' },
+  ],
 };

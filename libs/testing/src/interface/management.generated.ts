@@ -893,6 +893,20 @@ export interface components {
     };
   };
   responses: {
+    /** @description The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way. */
+    ManagementConflict: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
     /** @description The caller may not do this. */
     ManagementForbidden: {
       headers: {
@@ -995,6 +1009,20 @@ export interface components {
     };
     /** @description Not available right now; try again. */
     ManagementUnavailable: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
+    /** @description Another request was made with this `Idempotency-Key`. */
+    ManagementUnprocessable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
@@ -1357,7 +1385,10 @@ export interface operations {
   createTenant: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1383,8 +1414,10 @@ export interface operations {
       };
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
+      409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
+      422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
@@ -1497,7 +1530,10 @@ export interface operations {
   createClient: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         tenantId: string;
       };
@@ -1527,8 +1563,10 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
+      422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
@@ -1572,7 +1610,10 @@ export interface operations {
   inviteMember: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         tenantId: string;
       };
@@ -1602,8 +1643,10 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
+      422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];

@@ -1340,7 +1340,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The state of the resource does not allow it. */
+    /** @description The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way. */
     TenantConflict: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1456,6 +1456,20 @@ export interface components {
     };
     /** @description Not available right now; try again. */
     TenantUnavailable: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description Another request was made with this `Idempotency-Key`. */
+    TenantUnprocessable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
@@ -1952,7 +1966,10 @@ export interface operations {
   createDid: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1979,8 +1996,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2355,7 +2374,10 @@ export interface operations {
   createPreAuthorizedOffer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2382,8 +2404,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2460,7 +2484,10 @@ export interface operations {
   createUser: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2487,8 +2514,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2816,7 +2845,10 @@ export interface operations {
   createWebhook: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2843,8 +2875,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -3171,7 +3205,10 @@ export interface operations {
   createCredentialConfigurationJwtVc: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3198,8 +3235,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -3352,7 +3391,10 @@ export interface operations {
   createCredentialConfigurationWebSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3379,8 +3421,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];

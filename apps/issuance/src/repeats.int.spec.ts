@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createPreAuthorizedOffer,
+  createUser,
+  jwtVcConfigurations,
+  releaseIssuerKey,
+  reserveIssuerKey,
+  webSemanticConfigurations,
+  type OperationContext,
+} from '@attestry/contracts';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, describeRepeats } from '@attestry/testing';
+import { issuanceService } from './index.js';
+
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const TENANT = '10000000-0000-4000-8000-00000000000a';
+const DID = 'did:web:acme.example';
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let serial = 0;
+
+const context = (clientId = 'one', idempotencyKey?: string, operation = 'test'): OperationContext => ({
+  tenant: { id: TENANT, environmentId: TENANT, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId, roles: ['admin'] },
+  requestId: `request${++serial}`,
+  operation,
+  deadline: Date.now() + 20_000,
+  publicUrl: 'http://acme.localhost',
+  ...(idempotencyKey !== undefined && { idempotencyKey }),
+});
+const configuration = (type: string) => ({
+  type,
+  name: 'Membership',
+  issuer: { name: 'Acme' },
+  claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+});
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
+  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir });
+  engines = await chosenEngines(await openEngines(config, { clock }));
+  // The dids service as issuance sees it.
+  engines.bus.serve(reserveIssuerKey.subject, async (data) => {
+    const [algorithm] = (data as { body: { algorithms: string[] } }).body.algorithms;
+    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: TENANT, algorithm } };
+  });
+  engines.bus.serve(releaseIssuerKey.subject, async () => ({ ok: true, data: undefined }));
+  services = await startServices([issuanceService], engines);
+  client = new ServiceClient(engines.bus, 'gateway');
+  const { create } = jwtVcConfigurations;
+  configurationId = (
+    await client.call(create, { body: configuration('Offered') }, context('one', undefined, create.name))
+  ).id;
+});
+afterAll(async () => {
+  await services.close();
+  await engines.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+let configurationId: string;
+
+describeRepeats('creating a user', {
+  engines: () => engines,
+  clock,
+  category: 'user',
+  made: 'UserCreated',
+  thing:
+    () =>
+    ({ key, by, other }) =>
+      client.call(createUser, { body: { claims: { name: other ? 'Eve' : 'Ada' } } }, context(by, key)),
+});
+
+describe.each([
+  ['web-semantic', webSemanticConfigurations.create],
+  ['jwt-vc', jwtVcConfigurations.create],
+] as const)('%s', (_profile, create) => {
+  describeRepeats('creating a configuration', {
+    engines: () => engines,
+    clock,
+    category: 'credentialConfiguration',
+    made: 'CredentialConfigurationCreated',
+    thing: () => {
+      const type = `Type${++serial}`;
+      return ({ key, by, other }) =>
+        client.call(
+          create,
+          { body: configuration(other ? `${type}Other` : type) } as never,
+          context(by, key, create.name),
+        );
+    },
+  });
+});
+
+describeRepeats('creating an offer', {
+  engines: () => engines,
+  clock,
+  category: 'issuanceSession',
+  made: 'OfferCreated',
+  thing:
+    () =>
+    ({ key, by, other }) =>
+      client.call(
+        createPreAuthorizedOffer,
+        {
+          body: {
+            credentials: [configurationId],
+            claims: { given_name: other ? 'Eve' : 'Ada' },
+            claimsToPersist: ['given_name'],
+            transactionCodeConfiguration: { inputMode: 'text' },
+          },
+        } as never,
+        context(by, key),
+      ),
+});

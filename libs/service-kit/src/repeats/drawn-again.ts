@@ -1,0 +1,66 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { OperationContext } from '@attestry/contracts';
+import type { Ids } from '@attestry/event-store';
+import { KeyNotFound, type ByteSource, type DataPurpose, type KeyVault } from '@attestry/keys';
+
+/** HMAC-SHA256 in counter mode (NIST SP 800-108 §4.1), a stream for each name. */
+export const seededBytes =
+  (seed: Uint8Array) =>
+  (name: string): ByteSource => {
+    let block = 0;
+    let rest: Buffer = Buffer.alloc(0);
+    return (length) => {
+      while (rest.length < length)
+        rest = Buffer.concat([rest, createHmac('sha256', seed).update(`${block++}:${name}`).digest()]);
+      const drawn = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      return drawn;
+    };
+  };
+
+/** RFC 9562 §5.7 */
+const uuidOf = (milliseconds: number, bytes: Buffer): string => {
+  const id = Buffer.from(bytes);
+  id.writeUIntBE(milliseconds, 0, 6);
+  id[6] = 0x70 | (id[6]! & 0x0f);
+  id[8] = 0x80 | (id[8]! & 0x3f);
+  return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+};
+
+/** Random bytes for the secrets of what a call makes: the same ones each time it is repeated under one key. */
+export const bytesFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: string): ByteSource =>
+  attempt?.bytes(name) ?? randomBytes;
+
+/** An id for what a call makes: the same one each time it is repeated under one key. */
+export const idFor = ({ attempt }: OperationContext, name: string, ids: Ids): string =>
+  attempt ? uuidOf(Date.parse(attempt.beganAt), attempt.bytes(`id ${name}`)(16)) : ids.uuid();
+
+/** `sealed` may be read when an event is made, no earlier. */
+export interface SealedForNew {
+  readonly sealed: string;
+  durable?: Promise<void>;
+}
+
+/**
+ * Seals under the key that an earlier run of this call may have made. A key that was destroyed since says that the event is
+ * stored and what it sealed has ended: nobody asks for the text then.
+ */
+export const sealAgain = async (
+  vault: KeyVault,
+  tenantId: string,
+  purpose: DataPurpose,
+  keyId: string,
+  text: string,
+): Promise<SealedForNew> => {
+  try {
+    await vault.createDataKey(tenantId, purpose, keyId);
+    return { sealed: await vault.seal(tenantId, purpose, keyId, text) };
+  } catch (error) {
+    if (!(error instanceof KeyNotFound)) throw error;
+    return {
+      get sealed(): string {
+        throw error;
+      },
+    };
+  }
+};

@@ -1,0 +1,179 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import {
+  actorOf,
+  AppError,
+  HTTP_STATUS,
+  IDEMPOTENCY_KEY,
+  invalid,
+  REPEATABLE_MS,
+  unavailable,
+  type Attempt,
+  type ErrorDetail,
+  type Operation,
+  type OperationContext,
+  type OperationRequest,
+} from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { isErased, newId, PLATFORM, type KeyVault } from '@attestry/keys';
+import type { Logger } from '../logger.js';
+import { seededBytes } from './drawn-again.js';
+
+/** What is remembered of a call, sealed. */
+interface KeptCall {
+  attempt: string;
+  beganAt: string;
+  /** Ids and secrets come from it: 256 bits, base64url. */
+  seed: string;
+  /** Of the request, under the seed: a body that could be guessed cannot be tried out. */
+  fingerprint: string;
+  /** RFC 3339. While a run is under way; whoever comes later takes over. */
+  busyUntil: string;
+  answer?: { value?: unknown };
+}
+
+/** After its deadline a run has answered 503; what it still does is met by expected revisions. */
+const GRACE_MS = 1000;
+const SWEEP_MS = 3_600_000;
+const MOST_TRIES = 5;
+
+const fault = (msg: string): ErrorDetail => ({ msg, param: 'Idempotency-Key', location: 'headers' });
+/** @throws 400 for a key that is none */
+export const checkIdempotencyKey = (key: string): void => {
+  if (!IDEMPOTENCY_KEY.test(key)) throw invalid(fault('must be 1 to 255 visible ASCII characters'));
+};
+const underWay = (seconds: number) =>
+  new AppError('conflict', 'The first call with this Idempotency-Key is under way', {
+    details: [fault('belongs to a call that is under way')],
+    headers: { 'retry-after': String(seconds) },
+  });
+const otherRequest = () =>
+  new AppError('unprocessable', 'This Idempotency-Key was used for another request', {
+    details: [fault('was used for another request')],
+  });
+
+const isRefusal = (error: unknown): boolean => error instanceof AppError && HTTP_STATUS[error.kind] < 500;
+
+/**
+ * Runs calls that carry an `Idempotency-Key` (record 0036). What a call needs to come out the same each time is durable before it
+ * does anything: the id under which its events are found again, and the seed of its ids and secrets. A run that broke off is
+ * simply run again; a result that was told is told again. A refusal changed nothing and is forgotten.
+ */
+export class Repeats {
+  private sweeping: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly vault: KeyVault,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Removes what has expired, now and every hour. */
+  start(): void {
+    const sweep = () =>
+      void this.vault
+        .forgetExpired(this.clock.now())
+        .catch((error: unknown) => this.logger.warn({ error: String(error) }, 'expired answers not removed'));
+    sweep();
+    this.sweeping = setInterval(sweep, SWEEP_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.sweeping);
+  }
+
+  /**
+   * @param execute one run of the call
+   * @param mayRepeat throws for a caller who may no longer be told the first result
+   * @throws AppError 400 for a key that is none, 409 while another run is under way, 422 for another request
+   */
+  async run(
+    operation: Operation,
+    request: OperationRequest,
+    context: OperationContext,
+    execute: (context: OperationContext) => Promise<unknown>,
+    mayRepeat?: () => Promise<unknown>,
+  ): Promise<unknown> {
+    checkIdempotencyKey(context.idempotencyKey!);
+    const owner = context.tenant?.id ?? PLATFORM;
+    const name = nameOf(operation, request, context);
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const found = await this.vault.remembered(owner, name);
+      if (isErased(found)) break;
+      const now = this.clock.now().getTime();
+      const known = found && found.expiresAt > now ? (JSON.parse(found.text) as KeptCall) : undefined;
+      if (known) {
+        if (!isSame(fingerprintOf(request, known.seed), known.fingerprint)) throw otherRequest();
+        if (known.answer) {
+          await mayRepeat?.();
+          return known.answer.value;
+        }
+        const wait = Date.parse(known.busyUntil) - now;
+        if (wait > 0) throw underWay(Math.ceil(wait / 1000));
+      }
+      const busyUntil = new Date(now + Math.max(0, context.deadline - Date.now()) + GRACE_MS).toISOString();
+      const call: KeptCall = { ...(known ?? newCall(request, now)), busyUntil };
+      const expiresAt = Date.parse(call.beganAt) + REPEATABLE_MS;
+      const version = await this.vault.remember(owner, name, JSON.stringify(call), {
+        after: found?.version,
+        expiresAt,
+      });
+      // Somebody else was first: what he says is read in the next round.
+      if (version === undefined) continue;
+      const attempt: Attempt = {
+        id: call.attempt,
+        beganAt: call.beganAt,
+        resumed: known !== undefined,
+        bytes: seededBytes(Buffer.from(call.seed, 'base64url')),
+      };
+      const kept = { owner, name, version, expiresAt };
+      try {
+        const value = await execute({ ...context, attempt });
+        await this.settle(() => this.write(kept, { ...call, answer: { ...(value !== undefined && { value }) } }));
+        return value;
+      } catch (error) {
+        // A run that took over from another may have found what that one made: then there is something to come back to.
+        if (isRefusal(error) && !attempt.resumed) await this.settle(() => this.vault.forget(owner, name, version));
+        else await this.settle(() => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
+        throw error;
+      }
+    }
+    throw unavailable('Service temporarily unavailable', new Error('calls with one Idempotency-Key kept colliding'));
+  }
+
+  private async write(
+    { owner, name, version, expiresAt }: { owner: string; name: string; version: string; expiresAt: number },
+    call: KeptCall,
+  ): Promise<void> {
+    await this.vault.remember(owner, name, JSON.stringify(call), { after: version, expiresAt });
+  }
+
+  /** What was done stays done when this fails: the next call finds the run broken off, and runs again to the same result. */
+  private async settle(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.logger.warn({ error: String(error) }, 'outcome of a repeatable call not kept');
+    }
+  }
+}
+
+/** Caller, tenant, operation and key, none of which can be read from it. */
+const nameOf = (operation: Operation, { params }: OperationRequest, context: OperationContext): string => {
+  const { tenantId } = params as { tenantId?: unknown };
+  const parts = [operation.name, actorOf(context.caller), tenantId ?? null, context.idempotencyKey];
+  return `call ${hash('sha256', JSON.stringify(parts), 'base64url')}`;
+};
+
+const newCall = (request: OperationRequest, now: number): Omit<KeptCall, 'busyUntil'> => {
+  const seed = randomBytes(32).toString('base64url');
+  return { attempt: newId(), beganAt: new Date(now).toISOString(), seed, fingerprint: fingerprintOf(request, seed) };
+};
+
+const fingerprintOf = ({ params, query, body, raw }: OperationRequest, seed: string): string =>
+  createHmac('sha256', Buffer.from(seed, 'base64url'))
+    .update(`request:${canonicalize({ params, query, body, ...(raw && { text: raw.text }) })}`)
+    .digest('base64url');
+
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

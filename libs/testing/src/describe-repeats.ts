@@ -1,0 +1,179 @@
+import { REPEATABLE_MS } from '@attestry/contracts';
+import { EventStoreUnavailable, type EventStore } from '@attestry/event-store';
+import { KeyVaultUnavailable, type KeyVault } from '@attestry/keys';
+
+export interface RepeatedCall {
+  /** The `Idempotency-Key`. */
+  key: string;
+  /** Who calls; default `one`. */
+  by?: string;
+  /** The same operation with another body. */
+  other?: boolean;
+}
+
+export interface Repeatable {
+  engines: () => { events: EventStore; vault: KeyVault };
+  clock: { time: number };
+  /** Category of the stream that the thing stands in, and type of the event that makes it. */
+  category: string;
+  made: string;
+  /** The calls about one new thing; `other` makes another one. */
+  thing: () => (call: RepeatedCall) => Promise<unknown>;
+}
+
+const kindOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'answered',
+    (error: unknown) => (error as { kind?: string }).kind ?? String(error),
+  );
+
+/** What every idempotent operation does (record 0036). Jest's globals are used only when it is called. */
+export const describeRepeats = (operation: string, { engines, clock, category, made, thing }: Repeatable): void => {
+  describe(`${operation} with an Idempotency-Key`, () => {
+    let serial = 0;
+    const newKey = () => `"key-${++serial}"`;
+    const count = async (): Promise<number> => {
+      let found = 0;
+      for (let after: string | undefined; ;) {
+        const page = await engines().events.readAll({ categories: [category], limit: 500, ...(after && { after }) });
+        found += page.events.filter(({ type }) => type === made).length;
+        if (page.atEnd) return found;
+        after = page.next;
+      }
+    };
+    const madeBy = async (work: () => Promise<void>): Promise<number> => {
+      const before = await count();
+      await work();
+      return (await count()) - before;
+    };
+    /** The port with one method in its place, until it is given back. */
+    const faulty = <Port extends object, Method extends keyof Port>(
+      port: Port,
+      method: Method,
+      instead: (original: Port[Method]) => Port[Method],
+    ): (() => void) => {
+      const original = (port[method] as (...args: unknown[]) => unknown).bind(port) as Port[Method];
+      port[method] = instead(original);
+      return () => void Reflect.deleteProperty(port, method);
+    };
+
+    it('returns the first result again and makes nothing more', async () => {
+      const call = thing();
+      const key = newKey();
+      const created = await madeBy(async () => {
+        const first = await call({ key });
+        clock.time += REPEATABLE_MS - 1;
+        expect(await call({ key })).toEqual(first);
+        expect(await call({ key })).toEqual(first);
+      });
+      expect(created).toBe(1);
+    });
+
+    it('makes one thing when the store took it and said 503', async () => {
+      const call = thing();
+      const key = newKey();
+      const created = await madeBy(async () => {
+        const restore = faulty(engines().events, 'append', (append) => async (stream, events, expected) => {
+          const appended = await append(stream, events, expected);
+          if (stream.startsWith(`${category}-`)) throw new EventStoreUnavailable('lost after the append');
+          return appended;
+        });
+        expect(await kindOf(call({ key }))).toBe('unavailable');
+        restore();
+        const result = await call({ key });
+        expect(await call({ key })).toEqual(result);
+      });
+      expect(created).toBe(1);
+    });
+
+    it('makes it when the store did not take it the first time', async () => {
+      const call = thing();
+      const key = newKey();
+      const created = await madeBy(async () => {
+        const restore = faulty(engines().events, 'append', (append) => async (stream, events, expected) => {
+          if (stream.startsWith(`${category}-`)) throw new EventStoreUnavailable('away');
+          return append(stream, events, expected);
+        });
+        expect(await kindOf(call({ key }))).toBe('unavailable');
+        restore();
+        const result = await call({ key });
+        expect(await call({ key })).toEqual(result);
+      });
+      expect(created).toBe(1);
+    });
+
+    it('returns the same result after a process that ended before it kept the answer', async () => {
+      const call = thing();
+      const key = newKey();
+      const created = await madeBy(async () => {
+        let writes = 0;
+        const restore = faulty(engines().vault, 'remember', (remember) => async (...args) => {
+          if (++writes > 1) throw new KeyVaultUnavailable('the process is gone');
+          return remember(...args);
+        });
+        const first = await call({ key });
+        restore();
+        expect(await kindOf(call({ key }))).toBe('conflict');
+        clock.time += 60_000;
+        expect(await call({ key })).toEqual(first);
+        expect(await call({ key })).toEqual(first);
+      });
+      expect(created).toBe(1);
+    });
+
+    it('is a 409 while the first call is under way, and one thing is made of many calls at once', async () => {
+      const call = thing();
+      const key = newKey();
+      const created = await madeBy(async () => {
+        const outcomes = await Promise.all(Array.from({ length: 5 }, () => kindOf(call({ key }))));
+        expect(outcomes.filter((outcome) => outcome === 'answered').length).toBeGreaterThan(0);
+        expect(outcomes.filter((outcome) => !['answered', 'conflict'].includes(outcome))).toEqual([]);
+      });
+      expect(created).toBe(1);
+    });
+
+    it('is a 422 with another body, naming the header', async () => {
+      const call = thing();
+      const key = newKey();
+      const created = await madeBy(async () => {
+        await call({ key });
+        await expect(call({ key, other: true })).rejects.toMatchObject({
+          kind: 'unprocessable',
+          code: 'UnprocessableContent',
+          details: [{ param: 'Idempotency-Key', location: 'headers' }],
+        });
+      });
+      expect(created).toBe(1);
+    });
+
+    it('is of one caller: the same key of another is another call', async () => {
+      const call = thing();
+      const key = newKey();
+      await call({ key });
+      const created = await madeBy(async () => {
+        await call({ key, by: 'two', other: true });
+      });
+      expect(created).toBe(1);
+    });
+
+    it('is forgotten after 24 hours', async () => {
+      const call = thing();
+      const key = newKey();
+      await call({ key });
+      clock.time += REPEATABLE_MS;
+      const created = await madeBy(async () => {
+        await call({ key, other: true });
+      });
+      expect(created).toBe(1);
+    });
+
+    it('is 1 to 255 visible ASCII characters', async () => {
+      for (const key of ['', ' ', 'a b', 'ä', 'x'.repeat(256)])
+        await expect(thing()({ key })).rejects.toMatchObject({
+          kind: 'invalid',
+          details: [{ param: 'Idempotency-Key', location: 'headers' }],
+        });
+      await thing()({ key: 'y'.repeat(255) });
+    });
+  });
+};
