@@ -318,6 +318,33 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'limit', location: 'query' },
     foreign: () => ({ params: { tenantId: NO_SUCH } }),
   },
+  'management.retrieve-client': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, clientId: own.client } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, clientId: 'short' } }),
+    refusal: { status: 400, param: 'clientId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client } }),
+  },
+  'management.update-client': {
+    right: ({ tenant, own }) => ({
+      params: { tenantId: tenant.id, clientId: own.client },
+      body: { name: unique('renamed '), roles: ['holder', 'auditor'] },
+    }),
+    wrong: ({ tenant, own }) => ({ params: { tenantId: tenant.id, clientId: own.client }, body: { name: 'one' } }),
+    refusal: { status: 400, param: 'roles', location: 'body' },
+    foreign: ({ tenant, foreign }) => ({
+      params: { tenantId: tenant.id, clientId: foreign.client },
+      body: { name: 'one', roles: ['holder'] },
+    }),
+  },
+  'management.rotate-client-secret': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, clientId: own.client }, body: {} }),
+    wrong: ({ tenant, own }) => ({
+      params: { tenantId: tenant.id, clientId: own.client },
+      body: { overlapSeconds: 604_801 },
+    }),
+    refusal: { status: 400, param: 'overlapSeconds', location: 'body' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client }, body: {} }),
+  },
   'management.delete-client': {
     right: async ({ management, tenant }) => {
       const client = expectStatus(await management.clients.create(tenant.id, { name: 'x', roles: ['auditor'] }), 201);

@@ -14,10 +14,13 @@ import {
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
+  retrieveClient,
   retrieveMember,
   retrieveTenant,
   retrieveTokenKeys,
   retrieveUserInformation,
+  rotateClientSecret,
+  updateClient,
   updateMembership,
   updateUserInformation,
 } from '@attestry/contracts';
@@ -37,10 +40,13 @@ import { ListMembers } from './list-members/list-members.js';
 import { ListTenants } from './list-tenants/list-tenants.js';
 import { LookUpManagementClient } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenant } from './look-up-tenant/look-up-tenant.js';
+import { RetrieveClient } from './retrieve-client/retrieve-client.js';
 import { RetrieveMember } from './retrieve-member/retrieve-member.js';
 import { RetrieveTenant } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeys } from './retrieve-token-keys/retrieve-token-keys.js';
 import { RetrieveUserInformation } from './retrieve-user-information/retrieve-user-information.js';
+import { RotateClientSecret } from './rotate-client-secret/rotate-client-secret.js';
+import { UpdateClient } from './update-client/update-client.js';
 import { UpdateMembership } from './update-membership/update-membership.js';
 import { UpdateUserInformation } from './update-user-information/update-user-information.js';
 
@@ -54,6 +60,9 @@ export const managementEndpoints = [
   command(deleteTenant, DeleteTenant),
   command(createClient, CreateClient),
   query(listClients, ListClients),
+  query(retrieveClient, RetrieveClient),
+  command(updateClient, UpdateClient),
+  command(rotateClientSecret, RotateClientSecret),
   command(deleteClient, DeleteClient),
   query(retrieveUserInformation, RetrieveUserInformation),
   command(updateUserInformation, UpdateUserInformation),

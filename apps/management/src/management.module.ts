@@ -21,13 +21,16 @@ import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
 import { FirstManagementClient } from './register-management-client/first-management-client.js';
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
+import { RetrieveClientHandler } from './retrieve-client/retrieve-client.js';
 import { RetrieveMemberHandler } from './retrieve-member/retrieve-member.js';
 import { RetrieveTenantHandler } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-keys.js';
 import { RetrieveUserInformationHandler } from './retrieve-user-information/retrieve-user-information.js';
+import { RotateClientSecretHandler } from './rotate-client-secret/rotate-client-secret.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
+import { UpdateClientHandler } from './update-client/update-client.js';
 import { UpdateMembershipHandler } from './update-membership/update-membership.js';
 import { UpdateUserInformationHandler } from './update-user-information/update-user-information.js';
 
@@ -48,6 +51,9 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     // clients of tenants
     CreateClientHandler,
     ListClientsHandler,
+    RetrieveClientHandler,
+    UpdateClientHandler,
+    RotateClientSecretHandler,
     DeleteClientHandler,
     // people and members of tenants
     People,

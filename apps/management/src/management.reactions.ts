@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { clientCreated, clientDeleted, tenantCreated, tenantDeleted } from '@attestry/contracts';
+import { clientCreated, clientDeleted, clientRolesChanged, tenantCreated, tenantDeleted } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
@@ -39,10 +39,17 @@ export class ManagementReactions implements OnApplicationBootstrap {
         const { tenantId, clientId, roles } = event.data;
         return [fact(clientCreated, { tenantId, clientId, roles })];
       }
+      case 'TenantClientRolesChanged': {
+        const { tenantId, clientId, roles } = event.data;
+        return [fact(clientRolesChanged, { tenantId, clientId, roles })];
+      }
       case 'TenantClientDeleted': {
         const { tenantId, clientId } = event.data;
         return [fact(clientDeleted, { tenantId, clientId })];
       }
+      case 'TenantClientRenamed':
+      case 'TenantClientSecretRotated':
+        return [];
       // Whoever needs to know a membership asks this service at every call.
       case 'MachineMembershipGranted':
       case 'MemberAdded':

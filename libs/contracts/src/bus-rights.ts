@@ -34,7 +34,7 @@ export interface PartyRights {
 
 export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
-const { tenantCreated, tenantDeleted, clientCreated, clientDeleted } = managementEvents;
+const { tenantCreated, tenantDeleted, clientCreated, clientRolesChanged, clientDeleted } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
 const reading = (name: string, ...events: readonly { readonly subject: string }[]): BusReading => ({
@@ -54,7 +54,9 @@ interface Reads {
 
 const READS: Readonly<Record<BusParty, Reads>> = {
   gateway: {
-    listens: [reading('gateway.directory', tenantCreated, tenantDeleted, clientCreated, clientDeleted)],
+    listens: [
+      reading('gateway.directory', tenantCreated, tenantDeleted, clientCreated, clientRolesChanged, clientDeleted),
+    ],
   },
   management: {},
   dids: {},

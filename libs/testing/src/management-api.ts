@@ -43,6 +43,17 @@ export class ManagementApi {
         answerTo(client.POST(all, { params: { path: { tenantId } }, body })),
       list: (tenantId: string, query?: PageQuery) =>
         answerTo(client.GET(all, { params: { path: { tenantId }, query } })),
+      retrieve: (tenantId: string, clientId: string) =>
+        answerTo(client.GET(one, { params: { path: { tenantId, clientId } } })),
+      update: (tenantId: string, clientId: string, body: Schemas['UpdateClientRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { tenantId, clientId } }, body })),
+      rotateSecret: (tenantId: string, clientId: string, overlapSeconds?: number) =>
+        answerTo(
+          client.POST('/v1/tenants/{tenantId}/clients/{clientId}/secret', {
+            params: { path: { tenantId, clientId } },
+            body: { ...(overlapSeconds !== undefined && { overlapSeconds }) },
+          }),
+        ),
       delete: (tenantId: string, clientId: string) =>
         answerTo(client.DELETE(one, { params: { path: { tenantId, clientId } } })),
     };

@@ -4,6 +4,7 @@ import {
   admitUser,
   clientCreated,
   clientDeleted,
+  clientRolesChanged,
   lookUpManagementClient,
   lookUpTenant,
   tenantCreated,
@@ -63,7 +64,9 @@ export class Directory implements OnApplicationBootstrap {
     this.feed = this.reactions.listen(
       {
         name: 'gateway.directory',
-        subjects: [tenantCreated, tenantDeleted, clientCreated, clientDeleted].map(({ subject }) => subject),
+        subjects: [tenantCreated, tenantDeleted, clientCreated, clientRolesChanged, clientDeleted].map(
+          ({ subject }) => subject,
+        ),
       },
       async (messages) => {
         this.generation++;

@@ -151,6 +151,19 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'TenantClientRenamed': {
+      const { tenantId, clientId, name } = event.data;
+      await changeClient(trx, tenantId, clientId, { name });
+      return;
+    }
+    case 'TenantClientRolesChanged': {
+      const { tenantId, clientId, roles } = event.data;
+      await changeClient(trx, tenantId, clientId, { roles: JSON.stringify(roles) });
+      return;
+    }
+    // Lists show no secrets.
+    case 'TenantClientSecretRotated':
+      return;
     case 'TenantClientDeleted': {
       const { tenantId, clientId } = event.data;
       await trx.deleteFrom('tenant_client').where('tenant_id', '=', tenantId).where('id', '=', clientId).execute();
@@ -165,6 +178,20 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       return;
     }
   }
+};
+
+const changeClient = async (
+  trx: Transaction<TenantListTables>,
+  tenantId: string,
+  clientId: string,
+  values: { name?: string; roles?: string },
+): Promise<void> => {
+  await trx
+    .updateTable('tenant_client')
+    .set(values)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', clientId)
+    .execute();
 };
 
 /** Invited again or added later, a member keeps the place in the list. */

@@ -59,5 +59,18 @@ export type TenantEvent =
         createdAt: string;
       };
     }
+  | { type: 'TenantClientRenamed'; data: { tenantId: string; clientId: string; name: string } }
+  | { type: 'TenantClientRolesChanged'; data: { tenantId: string; clientId: string; roles: Role[] } }
+  /** The secret before stays good until `previousExpiresAt`, or ends at once where there is none; any older one has ended. */
+  | {
+      type: 'TenantClientSecretRotated';
+      data: {
+        tenantId: string;
+        clientId: string;
+        secretMac: SecretMac;
+        rotatedAt: string;
+        previousExpiresAt?: string;
+      };
+    }
   | { type: 'TenantClientDeleted'; data: { tenantId: string; clientId: string } }
   | { type: 'TenantDeleted'; data: { tenantId: string; environmentId: string; subdomain: string; host: string } };

@@ -7,6 +7,8 @@ export interface TenantClient {
   name: string;
   roles: Role[];
   secretMac: SecretMac;
+  /** The secret before the last rotation; whether it is still good is derived on read. */
+  previous?: { secretMac: SecretMac; expiresAt: string };
 }
 
 /** A user's membership. Whether an invitation has expired is derived on read (facts 1). */
@@ -44,6 +46,16 @@ const withoutMember = (state: TenantState, userId: string): TenantState =>
     ...tenant,
     members: new Map([...tenant.members].filter(([id]) => id !== userId)),
   }));
+
+const withClient = (
+  state: TenantState,
+  clientId: string,
+  change: (client: TenantClient) => TenantClient,
+): TenantState =>
+  whileActive(state, (tenant) => {
+    const client = tenant.clients.get(clientId);
+    return client ? { ...tenant, clients: new Map(tenant.clients).set(clientId, change(client)) } : tenant;
+  });
 
 const evolve = (state: TenantState, event: TenantEvent): TenantState => {
   switch (event.type) {
@@ -105,6 +117,19 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         clients: new Map(tenant.clients).set(clientId, { name, roles, secretMac }),
       }));
     }
+    case 'TenantClientRenamed':
+      return withClient(state, event.data.clientId, (client) => ({ ...client, name: event.data.name }));
+    case 'TenantClientRolesChanged':
+      return withClient(state, event.data.clientId, (client) => ({ ...client, roles: event.data.roles }));
+    case 'TenantClientSecretRotated': {
+      const { clientId, secretMac, previousExpiresAt: expiresAt } = event.data;
+      return withClient(state, clientId, ({ name, roles, secretMac: before }) => ({
+        name,
+        roles,
+        secretMac,
+        ...(expiresAt !== undefined && { previous: { secretMac: before, expiresAt } }),
+      }));
+    }
     case 'TenantClientDeleted': {
       const { clientId } = event.data;
       return whileActive(state, (tenant) => ({
@@ -129,6 +154,9 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
     MemberRolesChanged: 1,
     MemberRemoved: 1,
     TenantClientCreated: 1,
+    TenantClientRenamed: 1,
+    TenantClientRolesChanged: 1,
+    TenantClientSecretRotated: 1,
     TenantClientDeleted: 1,
     TenantDeleted: 1,
   },

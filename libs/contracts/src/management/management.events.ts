@@ -13,6 +13,9 @@ export const tenantDeleted = defineIntegrationEvent<{ tenantId: string; host: st
 export const clientCreated = defineIntegrationEvent<{ tenantId: string; clientId: string; roles: Role[] }>(
   'management.client-created',
 );
+export const clientRolesChanged = defineIntegrationEvent<{ tenantId: string; clientId: string; roles: Role[] }>(
+  'management.client-roles-changed',
+);
 export const clientDeleted = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
   'management.client-deleted',
 );

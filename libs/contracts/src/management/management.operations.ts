@@ -1,4 +1,4 @@
-import { Allow, IsBoolean, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { Allow, IsBoolean, IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
@@ -70,6 +70,12 @@ export class CreateClientRequest {
   @Roles() roles: Role[];
 }
 
+/** Both as they shall be. */
+export class UpdateClientRequest {
+  @Name() name: string;
+  @Roles() roles: Role[];
+}
+
 export class Client {
   clientId: string;
   name: string;
@@ -80,6 +86,23 @@ export class Client {
 export class CreatedClient extends Client {
   /** 64 characters, shown once. */
   clientSecret: string;
+}
+
+/** Longest time that two secrets of a client are good, seconds: 7 days. */
+export const MAX_SECRET_OVERLAP_SECONDS = 604_800;
+
+export class RotateClientSecretRequest {
+  /** How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it. */
+  @IsOptional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(0, { message: 'must not be negative' })
+  @Max(MAX_SECRET_OVERLAP_SECONDS, { message: `must be at most ${MAX_SECRET_OVERLAP_SECONDS}` })
+  overlapSeconds?: number;
+}
+
+export class RotatedClientSecret extends ClientCredentials {
+  /** Until when the secret before is good too; absent when it has ended. */
+  previousSecretExpiresAt?: string;
 }
 
 export class ClientParams extends TenantParams {
@@ -215,6 +238,49 @@ export const listClients = defineOperation({
   params: TenantParams,
   query: PageQuery,
   response: [Client],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const retrieveClient = defineOperation({
+  name: 'management.retrieve-client',
+  summary: 'Retrieve a client of a tenant',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_RETRIEVE', category: 'tenant-client', tenantFrom: 'params' },
+  errors: 'management',
+  params: ClientParams,
+  response: Client,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const updateClient = defineOperation({
+  name: 'management.update-client',
+  summary: 'Rename a client of a tenant, change its roles; new roles count at once, for tokens it has too',
+  http: { method: 'PUT', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_UPDATE', category: 'tenant-client', tenantFrom: 'params' },
+  errors: 'management',
+  params: ClientParams,
+  body: UpdateClientRequest,
+  response: Client,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const rotateClientSecret = defineOperation({
+  name: 'management.rotate-client-secret',
+  summary: 'Give a client of a tenant a new secret; the one before stays good for a while',
+  http: {
+    method: 'POST',
+    path: '/v1/tenants/:tenantId/clients/:clientId/secret',
+    success: 201,
+    hosts: ['management'],
+  },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_SECRET_ROTATE', category: 'tenant-client', tenantFrom: 'params' },
+  errors: 'management',
+  params: ClientParams,
+  body: RotateClientSecretRequest,
+  response: RotatedClientSecret,
   errorStatuses: [400, 401, 403, 404],
 });
 

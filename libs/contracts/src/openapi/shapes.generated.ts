@@ -1081,6 +1081,28 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'certificate-manager',
     ],
   },
+  RotateClientSecretRequest: {
+    type: 'object',
+    properties: {
+      overlapSeconds: {
+        type: 'number',
+        description:
+          'How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it.',
+      },
+    },
+  },
+  RotatedClientSecret: {
+    type: 'object',
+    properties: {
+      clientId: { type: 'string' },
+      clientSecret: { type: 'string', description: 'Shown once.' },
+      previousSecretExpiresAt: {
+        type: 'string',
+        description: 'Until when the secret before is good too; absent when it has ended.',
+      },
+    },
+    required: ['clientId', 'clientSecret'],
+  },
   Tenant: {
     type: 'object',
     properties: {
@@ -1120,6 +1142,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       inputMode: { type: 'string', enum: ['numeric', 'text'], description: 'Default `numeric`. OID4VCI §4.1.1' },
       description: { type: 'string' },
     },
+  },
+  UpdateClientRequest: {
+    type: 'object',
+    properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
+    required: ['name', 'roles'],
+    description: 'Both as they shall be.',
   },
   UpdateMembershipRequest: {
     type: 'object',

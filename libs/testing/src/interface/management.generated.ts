@@ -129,11 +129,30 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    get?: never;
-    put?: never;
+    /** Retrieve a client of a tenant */
+    get: operations['retrieveClient'];
+    /** Rename a client of a tenant, change its roles; new roles count at once, for tokens it has too */
+    put: operations['updateClient'];
     post?: never;
     /** Delete a client of a tenant; its tokens end at once */
     delete: operations['deleteClient'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/clients/{clientId}/secret': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Give a client of a tenant a new secret; the one before stays good for a while */
+    post: operations['rotateClientSecret'];
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -845,6 +864,17 @@ export interface components {
       | 'dts-consumer'
       | 'auditor'
       | 'certificate-manager';
+    RotateClientSecretRequest: {
+      /** @description How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it. */
+      overlapSeconds?: number;
+    };
+    RotatedClientSecret: {
+      clientId: string;
+      /** @description Shown once. */
+      clientSecret: string;
+      /** @description Until when the secret before is good too; absent when it has ended. */
+      previousSecretExpiresAt?: string;
+    };
     Tenant: {
       environment: components['schemas']['Environment'];
       environmentId: string;
@@ -873,6 +903,12 @@ export interface components {
       expires_in: number;
       /** @constant */
       token_type: 'Bearer';
+    };
+    /** @description Both as they shall be. */
+    UpdateClientRequest: {
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      roles: components['schemas']['Role'][];
     };
     UpdateMembershipRequest: {
       roles: components['schemas']['Role'][];
@@ -1534,6 +1570,82 @@ export interface operations {
       503: components['responses']['ManagementUnavailable'];
     };
   };
+  retrieveClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Client'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  updateClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateClientRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Client'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
   deleteClient: {
     parameters: {
       query?: never;
@@ -1557,6 +1669,47 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  rotateClientSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['RotateClientSecretRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RotatedClientSecret'];
+        };
       };
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
