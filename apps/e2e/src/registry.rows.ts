@@ -296,6 +296,18 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'tenantId', location: 'params' },
     foreign: () => ({ params: { tenantId: NO_SUCH } }),
   },
+  'management.update-tenant': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: unique('Acme ') } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: '' } }),
+    refusal: { status: 400, param: 'name', location: 'body' },
+    foreign: () => ({ params: { tenantId: NO_SUCH }, body: { name: 'mine' } }),
+  },
+  'management.list-tenant-events': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { dateFrom: 'yesterday' } }),
+    refusal: { status: 400, param: 'dateFrom', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
   'management.delete-tenant': {
     right: async ({ management, environmentId }) => ({
       params: {
@@ -372,6 +384,27 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { ...invitation(), email: 'nobody' } }),
     refusal: { status: 400, param: 'email', location: 'body' },
     foreign: () => ({ params: { tenantId: NO_SUCH }, body: invitation() }),
+  },
+  'management.list-invitations': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 0 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.resend-invitation': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, userId: own.member } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
+  },
+  'management.cancel-invitation': {
+    right: async ({ management, tenant }) => {
+      const { userId } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+      return { params: { tenantId: tenant.id, userId } };
+    },
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
   },
   'management.list-members': {
     right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),

@@ -12,6 +12,7 @@ import {
   issueToken,
   listClients,
   listEnvironments,
+  listTenantEvents,
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
@@ -21,6 +22,7 @@ import {
   retrieveTokenKeys,
   rotateClientSecret,
   updateClient,
+  updateTenant,
   type CreatedTenant,
   type OperationContext,
   type PageOf,
@@ -333,6 +335,8 @@ describe('tenants of a caller', () => {
     });
     for (const call of [
       client.call(deleteTenant, { params }, as('watcher')),
+      client.call(updateTenant, { params, body: { name: 'mine' } }, as('watcher')),
+      client.call(listTenantEvents, { params }, as('watcher')),
       client.call(listClients, { params }, as('watcher')),
       client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as('watcher')),
       client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
@@ -345,6 +349,35 @@ describe('tenants of a caller', () => {
       client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
     ])
       expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
+  });
+
+  it('are renamed, at once in the list too, and keep their subdomain', async () => {
+    const { client: _, ...made } = await create('renamed', 'renamer');
+    const params = { tenantId: made.id };
+    const rename = (name: unknown, by = 'renamer') =>
+      client.call(updateTenant, { params, body: { name } as never }, as(by));
+    const renamed = { ...made, name: 'Acme Ltd' };
+    expect(await rename('  Acme Ltd ')).toEqual(renamed);
+    expect(await client.call(retrieveTenant, { params }, as('renamer'))).toEqual(renamed);
+    expect(await list('renamer')).toEqual({ data: [renamed] });
+    const before = (await allEvents()).length;
+    expect(await rename('Acme Ltd')).toEqual(renamed);
+    for (const name of ['', ' ', 7, undefined, 'a\u0000b', 'x'.repeat(256)])
+      expect(await refusal(rename(name))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'name', location: 'body' }],
+      });
+    expect(await refusal(rename('mine', 'stranger'))).toMatchObject({ kind: 'notFound' });
+    expect(await allEvents()).toHaveLength(before);
+  });
+
+  it('have events that only analytics can tell: 503 while it is away, and nothing for others', async () => {
+    const { id: tenantId } = await create('eventful');
+    const events = (by: string, id = tenantId) => client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
+    // Nobody serves analytics here.
+    expect(await refusal(events('boss'))).toMatchObject({ kind: 'unavailable' });
+    expect(await refusal(events('stranger'))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(events('boss', '77777777-7777-4777-8777-777777777777'))).toMatchObject({ kind: 'notFound' });
   });
 
   it('are deleted once; host, list, clients and tokens end, the subdomain stays taken', async () => {

@@ -90,6 +90,11 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'TenantRenamed': {
+      const { tenantId, name } = event.data;
+      await trx.updateTable('tenant').set({ name }).where('id', '=', tenantId).execute();
+      return;
+    }
     case 'MachineMembershipGranted': {
       const { tenantId, managementClientId, roles } = event.data;
       const granted = JSON.stringify(roles);
@@ -137,6 +142,7 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'InvitationCancelled':
     case 'MemberRemoved': {
       const { tenantId, userId } = event.data;
       await trx.deleteFrom('member').where('tenant_id', '=', tenantId).where('user_id', '=', userId).execute();

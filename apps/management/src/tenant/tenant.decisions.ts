@@ -137,6 +137,13 @@ export const deleteClient = (state: TenantState, command: { caller: Principal; c
   return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
 };
 
+/** The name people see; the subdomain stays. The same name leaves no trace. */
+export const renameTenant = (state: TenantState, command: { caller: Principal; name: string }): TenantEvent[] => {
+  const { id: tenantId, name: before } = seenByAdmin(state, command.caller);
+  const { name } = command;
+  return name === before ? [] : [{ type: 'TenantRenamed', data: { tenantId, name } }];
+};
+
 const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant): TenantEvent[] => [
   { type: 'TenantDeleted', data: { tenantId, environmentId, subdomain, host } },
 ];

@@ -6,6 +6,7 @@ import {
   deleteClient,
   deleteTenant,
   liveSecrets,
+  renameTenant,
   rotateClientSecret,
   seenClient,
   updateClient,
@@ -74,6 +75,27 @@ describe('tenant', () => {
     given(tenant, []).when(seen('boss')).thenThrows('NotFound');
     given(tenant, [...living, deleted])
       .when(admin('boss'))
+      .thenThrows('NotFound');
+  });
+
+  it('is renamed by an admin; the same name leaves no trace, the subdomain stays', () => {
+    const rename =
+      (name: string, caller = 'boss') =>
+      (state: TenantState) =>
+        renameTenant(state, { caller: machine(caller), name });
+    const renamed: TenantEvent = { type: 'TenantRenamed', data: { tenantId, name: 'Acme Ltd' } };
+    given(tenant, living).when(rename('Acme Ltd')).then([renamed]);
+    given(tenant, [...living, renamed])
+      .when(rename('Acme Ltd'))
+      .then([]);
+    const state = [...living, renamed].reduce(tenant.evolve, tenant.initial);
+    expect(state).toMatchObject({ name: 'Acme Ltd', subdomain: 'acme', host: 'acme.example' });
+    given(tenant, living).when(rename('Mine', 'other')).thenThrows('NotFound');
+    given(tenant, [...living, member('eye', ['issuer'])])
+      .when(rename('Mine', 'eye'))
+      .thenThrows('Forbidden');
+    given(tenant, [...living, deleted])
+      .when(rename('Late'))
       .thenThrows('NotFound');
   });
 

@@ -73,6 +73,8 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         members: new Map(),
       };
     }
+    case 'TenantRenamed':
+      return whileActive(state, (tenant) => ({ ...tenant, name: event.data.name }));
     case 'MachineMembershipGranted': {
       const { managementClientId, roles } = event.data;
       return whileActive(state, (tenant) => ({
@@ -103,6 +105,8 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         ...(inviteExpiresAt !== undefined && { inviteExpiresAt }),
       });
     }
+    case 'InvitationCancelled':
+      return withoutMember(state, event.data.userId);
     case 'MemberRolesChanged': {
       const { userId, roles } = event.data;
       const member = state.status === 'active' ? state.members.get(userId) : undefined;
@@ -147,10 +151,12 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
   initial: { status: 'absent' },
   types: {
     TenantCreated: 1,
+    TenantRenamed: 1,
     MachineMembershipGranted: 1,
     MemberAdded: 1,
     MemberInvited: 1,
     InvitationAccepted: 1,
+    InvitationCancelled: 1,
     MemberRolesChanged: 1,
     MemberRemoved: 1,
     TenantClientCreated: 1,

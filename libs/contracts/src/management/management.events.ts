@@ -1,5 +1,6 @@
 import { defineIntegrationEvent } from '../integration-event.js';
 import type { Role } from '../roles.js';
+import type { MemberStatus } from './management.operations.js';
 
 export interface TenantCreatedData {
   tenantId: string;
@@ -19,3 +20,11 @@ export const clientRolesChanged = defineIntegrationEvent<{ tenantId: string; cli
 export const clientDeleted = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
   'management.client-deleted',
 );
+/** `Active`: a registered user, who is a member at once. Told once more for a new link. */
+export const memberInvited = defineIntegrationEvent<{
+  tenantId: string;
+  userId: string;
+  roles: Role[];
+  status: MemberStatus;
+  inviteExpiresAt: string;
+}>('management.member-invited');

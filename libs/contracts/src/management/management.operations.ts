@@ -1,4 +1,5 @@
 import { Allow, IsBoolean, IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { AnalyticsEvent, ListEventsQuery } from '../analytics/analytics.operations.js';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
@@ -204,6 +205,23 @@ export const retrieveTenant = defineOperation({
   errorStatuses: [400, 401, 404],
 });
 
+export class UpdateTenantRequest {
+  @Name() name: string;
+}
+
+export const updateTenant = defineOperation({
+  name: 'management.update-tenant',
+  summary: 'Rename a tenant; its subdomain stays',
+  http: { method: 'PUT', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_UPDATE', category: 'tenant', tenantFrom: 'params' },
+  errors: 'management',
+  params: TenantParams,
+  body: UpdateTenantRequest,
+  response: Tenant,
+  errorStatuses: [400, 401, 403, 404],
+});
+
 export const deleteTenant = defineOperation({
   name: 'management.delete-tenant',
   summary: 'Delete a tenant',
@@ -391,6 +409,57 @@ export const inviteMember = defineOperation({
   errorStatuses: [400, 401, 403, 404],
 });
 
+export class Invitation {
+  userId: string;
+  email: string;
+  /** `Pending` or `Expired` */
+  status: MemberStatus;
+  roles: Role[];
+  inviteExpiresAt: string;
+}
+
+export const listInvitations = defineOperation({
+  name: 'management.list-invitations',
+  summary: 'Retrieve the invitations of a tenant that nobody has accepted',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: TenantParams,
+  query: PageQuery,
+  response: [Invitation],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const resendInvitation = defineOperation({
+  name: 'management.resend-invitation',
+  summary: 'Send an invitation again, with a new link; the old one is dead at once',
+  http: {
+    method: 'POST',
+    path: '/v1/tenants/:tenantId/invitations/:userId/resend',
+    success: 200,
+    hosts: ['management'],
+    body: 'none',
+  },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_RESEND', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  response: InvitationResult,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const cancelInvitation = defineOperation({
+  name: 'management.cancel-invitation',
+  summary: 'Cancel an invitation that nobody has accepted; its link is dead at once',
+  http: { method: 'DELETE', path: '/v1/tenants/:tenantId/invitations/:userId', success: 204, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_CANCEL', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
 export const listMembers = defineOperation({
   name: 'management.list-members',
   summary: 'Retrieve tenant members',
@@ -456,6 +525,21 @@ export const acceptInvitation = defineOperation({
   response: MembershipUpdate,
   secrets: ['token'],
   errorStatuses: [400, 401, 403],
+});
+
+/** The tenant's trail as its own API tells it, for people who have no client there. Asked of analytics by management. */
+export const listTenantEvents = defineOperation({
+  name: 'management.list-tenant-events',
+  summary: "Retrieve a tenant's analytics events, newest first",
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/events', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  // Not in the tenant's own trail, which would grow by being looked at.
+  analytics: { prefix: 'TENANT_EVENT_RETRIEVE_LIST', category: 'tenant' },
+  errors: 'management',
+  params: TenantParams,
+  query: ListEventsQuery,
+  response: [AnalyticsEvent],
+  errorStatuses: [400, 401, 403, 404, 503],
 });
 
 /** What the gateway's directory asks on a miss (decision 4). */

@@ -358,6 +358,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['grant_type', 'pre-authorized_code'],
     description: 'Form fields of the token endpoint. OID4VCI §6.1',
   },
+  Invitation: {
+    type: 'object',
+    properties: {
+      userId: { type: 'string' },
+      email: { type: 'string' },
+      status: { $ref: '#/components/schemas/MemberStatus', description: '`Pending` or `Expired`' },
+      roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
+      inviteExpiresAt: { type: 'string' },
+    },
+    required: ['userId', 'email', 'status', 'roles', 'inviteExpiresAt'],
+  },
   InvitationResult: {
     type: 'object',
     properties: {
@@ -1135,7 +1146,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['access_token', 'expires_in', 'token_type'],
   },
-  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated'] },
+  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated', 'TenantMemberInvited'] },
   TransactionCodeConfiguration: {
     type: 'object',
     properties: {
@@ -1154,6 +1165,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
     required: ['roles'],
   },
+  UpdateTenantRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   User: {
     type: 'object',

@@ -95,7 +95,8 @@ export interface paths {
     };
     /** Retrieve a tenant */
     get: operations['retrieveTenant'];
-    put?: never;
+    /** Rename a tenant; its subdomain stays */
+    put: operations['updateTenant'];
     post?: never;
     /** Delete a tenant */
     delete: operations['deleteTenant'];
@@ -158,7 +159,42 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/tenants/{tenantId}/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve a tenant's analytics events, newest first */
+    get: operations['listTenantEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/tenants/{tenantId}/invitations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve the invitations of a tenant that nobody has accepted */
+    get: operations['listInvitations'];
+    put?: never;
+    /** Invite a tenant member */
+    post: operations['inviteMember'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/invitations/{userId}': {
     parameters: {
       query?: never;
       header?: never;
@@ -167,8 +203,25 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Invite a tenant member */
-    post: operations['inviteMember'];
+    post?: never;
+    /** Cancel an invitation that nobody has accepted; its link is dead at once */
+    delete: operations['cancelInvitation'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/invitations/{userId}/resend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Send an invitation again, with a new link; the old one is dead at once */
+    post: operations['resendInvitation'];
     delete?: never;
     options?: never;
     head?: never;
@@ -253,6 +306,23 @@ export interface components {
       /** @description From the link of the e-mail. */
       token: string;
     };
+    AnalyticsEvent: {
+      category: string;
+      clientId?: string;
+      /** @description What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+      data: {
+        [key: string]: unknown;
+      } | null;
+      id: string;
+      managementUserId?: string;
+      metadata: {
+        [key: string]: unknown;
+      };
+      requestId: string;
+      timestamp: string;
+      /** @description `<PREFIX>_START`, `_SUCCESS` or `_FAIL` */
+      type: string;
+    };
     Client: {
       clientId: string;
       name: string;
@@ -312,6 +382,14 @@ export interface components {
       param: string;
       value?: unknown;
     };
+    Invitation: {
+      email: string;
+      inviteExpiresAt: string;
+      roles: components['schemas']['Role'][];
+      /** @description `Pending` or `Expired` */
+      status: components['schemas']['MemberStatus'];
+      userId: string;
+    };
     InvitationResult: {
       inviteExpiresAt: string;
       status: components['schemas']['MemberStatus'];
@@ -366,6 +444,11 @@ export interface components {
       /** @description With 429 only. */
       message?: string;
     };
+    PageOfAnalyticsEvent: {
+      data: components['schemas']['AnalyticsEvent'][];
+      /** @description `cursor` of the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfClient: {
       data: components['schemas']['Client'][];
       /** @description `cursor` of the next page. Absent on the last page. */
@@ -373,6 +456,11 @@ export interface components {
     };
     PageOfEnvironment: {
       data: components['schemas']['Environment'][];
+      /** @description `cursor` of the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfInvitation: {
+      data: components['schemas']['Invitation'][];
       /** @description `cursor` of the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -912,6 +1000,10 @@ export interface components {
     };
     UpdateMembershipRequest: {
       roles: components['schemas']['Role'][];
+    };
+    UpdateTenantRequest: {
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
     };
     UpdateUserInformationRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
@@ -1459,6 +1551,46 @@ export interface operations {
       503: components['responses']['ManagementUnavailable'];
     };
   };
+  updateTenant: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateTenantRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Tenant'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
   deleteTenant: {
     parameters: {
       query?: never;
@@ -1722,6 +1854,96 @@ export interface operations {
       503: components['responses']['ManagementUnavailable'];
     };
   };
+  listTenantEvents: {
+    parameters: {
+      query?: {
+        /** @description ORed with `types`; everything else is ANDed. */
+        categories?: string[];
+        /** @description Machine actors; `none` and `*` have their usual meaning. */
+        clientIds?: string[];
+        cursor?: string;
+        /** @description Inclusive. Must be an ISO 8601 time. */
+        dateFrom?: string;
+        /** @description Inclusive. Must be an ISO 8601 time. */
+        dateTo?: string;
+        /** @description Event ids. */
+        ids?: string[];
+        limit?: number;
+        /** @description Human actors; `none` and `*` likewise. */
+        managementUserIds?: string[];
+        /** @description Ids of API calls, as in `x-request-id`. */
+        requestIds?: string[];
+        /** @description Full event types with suffix. */
+        types?: string[];
+      };
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfAnalyticsEvent'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  listInvitations: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfInvitation'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
   inviteMember: {
     parameters: {
       query?: never;
@@ -1736,6 +1958,78 @@ export interface operations {
         'application/json': components['schemas']['InviteMemberRequest'];
       };
     };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InvitationResult'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  cancelInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done; no content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  resendInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
     responses: {
       /** @description The answer. */
       200: {

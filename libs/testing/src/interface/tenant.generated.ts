@@ -922,7 +922,7 @@ export interface components {
       message: string;
     };
     /** @enum {string} */
-    ToldEventName: 'DidCreated' | 'TenantClientCreated';
+    ToldEventName: 'DidCreated' | 'TenantClientCreated' | 'TenantMemberInvited';
     TransactionCodeConfiguration: {
       description?: string;
       /**
