@@ -5,6 +5,7 @@ import { EventsReadModel } from './events.read-model.js';
 import { ExportEventsHandler } from './export-events/export-events.js';
 import { ListEventTypesHandler } from './list-event-types/list-event-types.js';
 import { ListEventsHandler } from './list-events/list-events.js';
+import { ListEventsOfTenantHandler } from './list-events-of-tenant/list-events-of-tenant.js';
 import { LoggedDataKeys } from './logged-data-keys.js';
 import { RecordOperations } from './record-operations/record-operations.js';
 import { SealDataHandler } from './seal-data/seal-data.js';
@@ -17,6 +18,7 @@ import { SealDataHandler } from './seal-data/seal-data.js';
     LoggedDataKeys,
     RecordOperations,
     ListEventsHandler,
+    ListEventsOfTenantHandler,
     ExportEventsHandler,
     ListEventTypesHandler,
     SealDataHandler,

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { AnalyticsEvent, EventFilters, PageOf } from '@attestry/contracts';
+import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
-import { listCursors } from '@attestry/service-kit';
+import { DEFAULT_LIMIT, listCursors } from '@attestry/service-kit';
 import { namedActor } from './event-actors.js';
 import { EventsReadModel } from './events.read-model.js';
 import { LoggedDataKeys } from './logged-data-keys.js';
@@ -34,6 +34,13 @@ export class EventPages {
   async settled(): Promise<void> {
     await this.writer.waitFor(await this.bus.head(), WAIT_MS);
     await this.readModel.running.waitForHead(WAIT_MS);
+  }
+
+  /** A page of `GET /v1/events`, newest first, with all that was acknowledged before. @throws InvalidCursor */
+  async newest(tenantId: string, query: ListEventsQuery): Promise<PageOf<AnalyticsEvent>> {
+    const { limit = DEFAULT_LIMIT, cursor, ...filters } = query;
+    await this.settled();
+    return this.page(tenantId, 'list', { filters, limit, cursor, direction: 'desc' });
   }
 
   /** `list` is part of the cursor's scope. @throws InvalidCursor */

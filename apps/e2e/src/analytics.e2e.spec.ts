@@ -6,6 +6,7 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
+  registerManagementClient,
   startPlatform,
   type Answer,
   type ManagementApi,
@@ -348,5 +349,56 @@ describe('an export', () => {
     const answer = await tenant.api.analytics.export(query as never);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param, location: 'query' })] });
+  });
+});
+
+describe('the management API', () => {
+  it("tells a tenant's admins the same events, by the same filters and pages", async () => {
+    expectStatus(await management.clients.list(tenant.id), 200);
+    expectStatus(await tenant.api.users.create(), 201);
+    const newest = (await events({ limit: 1 }))[0]!.timestamp;
+    // What both calls themselves leave is younger.
+    const query = { dateTo: newest, limit: 1000 };
+    const own = expectStatus(await tenant.api.analytics.list(query), 200);
+    expect(own.data.length).toBeGreaterThan(10);
+    expect(expectStatus(await management.tenants.events(tenant.id, query), 200)).toEqual(own);
+    const filter = { ...query, categories: ['tenant-client', 'tenant'], types: ['USER_CREATE_SUCCESS'] };
+    const some = expectStatus(await tenant.api.analytics.list(filter), 200);
+    expect(new Set(some.data.map(({ category }) => category))).toEqual(new Set(['tenant-client', 'tenant', 'user']));
+    expect(expectStatus(await management.tenants.events(tenant.id, filter), 200)).toEqual(some);
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = expectStatus(await management.tenants.events(tenant.id, { ...query, limit: 300, cursor }), 200);
+      seen.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+      if (cursor === undefined || seen.length >= own.data.length) break;
+    }
+    expect(seen.slice(0, own.data.length)).toEqual(own.data.map(({ id }) => id));
+  });
+
+  it('leaves no trace of looking in the trail looked at, but one of its own', async () => {
+    const before = await events({ limit: 1 });
+    const answer = await management.tenants.events(tenant.id, { limit: 1 });
+    expect(expectStatus(answer, 200).data).toEqual(before);
+    expect(await ofCall(answer)).toEqual([]);
+    expect(await events({ limit: 1 })).toEqual(before);
+    const types = expectStatus(await tenant.api.analytics.types(), 200).data.map(({ type }) => type);
+    expect(types).toContain('TENANT_EVENT_RETRIEVE_LIST_SUCCESS');
+  });
+
+  it('shows them to nobody else: 404 to strangers, 400 for what the filters are not', async () => {
+    const other = await createTenantUnderTest(platform, management, 'events-of-another');
+    const stranger = await registerManagementClient(platform, 'curious');
+    for (const id of [tenant.id, other.id]) expect((await stranger.tenants.events(id)).status).toBe(404);
+    const { data } = expectStatus(await management.tenants.events(other.id, { limit: 1000 }), 200);
+    const ids = new Set(data.map(({ id }) => id));
+    expect((await events({ limit: 1000 })).filter(({ id }) => ids.has(id))).toEqual([]);
+    const cursor = expectStatus(await management.tenants.events(tenant.id, { limit: 1 }), 200).nextCursor!;
+    for (const query of [{ limit: 1001 }, { dateFrom: 'x' }, { cursor: 'x' }]) {
+      const answer = await management.tenants.events(tenant.id, query);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ type: expect.any(String), details: [{ param: Object.keys(query)[0] }] });
+    }
+    expect((await management.tenants.events(other.id, { cursor })).status).toBe(400);
   });
 });

@@ -136,6 +136,55 @@ describe('an invitation', () => {
     expect((await guest.user.retrieve()).status).toBe(200);
   });
 
+  it('sent again kills the link before it; cancelled, it leads nowhere', async () => {
+    const owner = await connect('resender');
+    const environmentId = expectStatus(await owner.environments.list(), 200).data[0]!.id;
+    const { id: tenantId } = expectStatus(await owner.tenants.create({ subdomain: 'resending', environmentId }), 201);
+    const email = 'late-guest@people.example';
+    const { userId } = expectStatus(await owner.members.invite(tenantId, { email, roles: ['auditor'] }), 200);
+    const tokenOf = (link: URL) => link.searchParams.get('token')!;
+    const first = tokenOf(await mail.linkTo(email));
+    expect(expectStatus(await owner.invitations.resend(tenantId, userId), 200)).toMatchObject({
+      userId,
+      status: 'Pending',
+    });
+    const guest = await connect('accepting-guest');
+    // At once: whether the second e-mail has gone out or not.
+    expect((await guest.members.accept(first)).status).toBe(400);
+    await waitUntil(() => mail.to(email).length === 2, { what: 'the second e-mail' });
+    const second = tokenOf(await mail.linkTo(email));
+    expect(second).not.toBe(first);
+    expect(expectStatus(await guest.members.accept(second), 200)).toMatchObject({ tenantId, roles: ['auditor'] });
+    const { id: guestId } = expectStatus(await guest.user.retrieve(), 200);
+    for (const answer of [
+      await owner.invitations.resend(tenantId, guestId),
+      await owner.invitations.cancel(tenantId, guestId),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param: 'userId' })] });
+    }
+
+    const other = 'unwanted@people.example';
+    const cancelled = expectStatus(await owner.members.invite(tenantId, { email: other, roles: ['admin'] }), 200);
+    const dead = tokenOf(await mail.linkTo(other));
+    await waitUntil(async () => expectStatus(await owner.invitations.list(tenantId), 200).data.length === 1, {
+      what: 'the invitation in the list',
+    });
+    expect(expectStatus(await owner.invitations.list(tenantId), 200).data).toEqual([
+      {
+        userId: cancelled.userId,
+        email: other,
+        status: 'Pending',
+        roles: ['admin'],
+        inviteExpiresAt: expect.any(String),
+      },
+    ]);
+    expectStatus(await owner.invitations.cancel(tenantId, cancelled.userId), 204);
+    expect((await (await connect('unwanted')).members.accept(dead)).status).toBe(400);
+    expect((await owner.members.retrieve(tenantId, cancelled.userId)).status).toBe(404);
+    expect(expectStatus(await owner.invitations.list(tenantId), 200).data).toEqual([]);
+  });
+
   it('by the machine client that made the tenant adds a registered person at once', async () => {
     const machine = await connectManagement(platform);
     const environmentId = expectStatus(await machine.environments.list(), 200).data[0]!.id;

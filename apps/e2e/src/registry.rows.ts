@@ -340,6 +340,18 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'tenantId', location: 'params' },
     foreign: () => ({ params: { tenantId: NO_SUCH } }),
   },
+  'management.update-tenant': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: unique('Acme ') } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: '' } }),
+    refusal: { status: 400, param: 'name', location: 'body' },
+    foreign: () => ({ params: { tenantId: NO_SUCH }, body: { name: 'mine' } }),
+  },
+  'management.list-tenant-events': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { dateFrom: 'yesterday' } }),
+    refusal: { status: 400, param: 'dateFrom', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
   'management.delete-tenant': {
     right: async ({ management, environmentId }) => ({
       params: {
@@ -361,6 +373,33 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 1001 } }),
     refusal: { status: 400, param: 'limit', location: 'query' },
     foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.retrieve-client': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, clientId: own.client } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, clientId: 'short' } }),
+    refusal: { status: 400, param: 'clientId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client } }),
+  },
+  'management.update-client': {
+    right: ({ tenant, own }) => ({
+      params: { tenantId: tenant.id, clientId: own.client },
+      body: { name: unique('renamed '), roles: ['holder', 'auditor'] },
+    }),
+    wrong: ({ tenant, own }) => ({ params: { tenantId: tenant.id, clientId: own.client }, body: { name: 'one' } }),
+    refusal: { status: 400, param: 'roles', location: 'body' },
+    foreign: ({ tenant, foreign }) => ({
+      params: { tenantId: tenant.id, clientId: foreign.client },
+      body: { name: 'one', roles: ['holder'] },
+    }),
+  },
+  'management.rotate-client-secret': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, clientId: own.client }, body: {} }),
+    wrong: ({ tenant, own }) => ({
+      params: { tenantId: tenant.id, clientId: own.client },
+      body: { overlapSeconds: 604_801 },
+    }),
+    refusal: { status: 400, param: 'overlapSeconds', location: 'body' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, clientId: foreign.client }, body: {} }),
   },
   'management.delete-client': {
     right: async ({ management, tenant }) => {
@@ -389,6 +428,27 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { ...invitation(), email: 'nobody' } }),
     refusal: { status: 400, param: 'email', location: 'body' },
     foreign: () => ({ params: { tenantId: NO_SUCH }, body: invitation() }),
+  },
+  'management.list-invitations': {
+    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 0 } }),
+    refusal: { status: 400, param: 'limit', location: 'query' },
+    foreign: () => ({ params: { tenantId: NO_SUCH } }),
+  },
+  'management.resend-invitation': {
+    right: ({ tenant, own }) => ({ params: { tenantId: tenant.id, userId: own.member } }),
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
+  },
+  'management.cancel-invitation': {
+    right: async ({ management, tenant }) => {
+      const { userId } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+      return { params: { tenantId: tenant.id, userId } };
+    },
+    wrong: ({ tenant }) => ({ params: { tenantId: tenant.id, userId: 'nobody' } }),
+    refusal: { status: 400, param: 'userId', location: 'params' },
+    foreign: ({ tenant, foreign }) => ({ params: { tenantId: tenant.id, userId: foreign.member } }),
   },
   'management.list-members': {
     right: ({ tenant }) => ({ params: { tenantId: tenant.id }, query: { limit: 3 } }),

@@ -230,6 +230,25 @@ describe('an operator of a receiver', () => {
     });
   });
 
+  it('hears of who was invited, and reads no address', async () => {
+    const receiver = await listen();
+    await subscribe(receiver.url, ['TenantMemberInvited']);
+    const management = await connectManagement(platform);
+    const body = { email: 'webhook-guest@people.example', roles: ['auditor' as const] };
+    const { userId, inviteExpiresAt } = expectStatus(await management.members.invite(tenant.id, body), 200);
+    const { body: told, verified } = await receiver.next();
+    expect(verified).toBe(true);
+    expect(told.event).toMatchObject({
+      type: 'TenantMemberInvited',
+      payload: { userId, roles: ['auditor'], status: 'Pending', inviteExpiresAt },
+    });
+    expect(JSON.stringify(told)).not.toContain('people.example');
+    // A new link is told too, its end is not.
+    expectStatus(await management.invitations.resend(tenant.id, userId), 200);
+    expect((await receiver.next()).body.event).toMatchObject({ type: 'TenantMemberInvited', payload: { userId } });
+    expectStatus(await management.invitations.cancel(tenant.id, userId), 204);
+  });
+
   it('verifies with the key set from before a rotation, and from after it', async () => {
     const receiver = await listen();
     const id = await subscribe(receiver.url, ['DidCreated']);

@@ -87,7 +87,7 @@ const sealedSecrets = async (): Promise<string[]> => {
 };
 
 describe('the e-mail of an invitation', () => {
-  it('is one, to the invited alone, and says what it is for', async () => {
+  it('is one, to the invited alone, and says what it is for [M19]', async () => {
     const email = freshEmail();
     await invite(email);
     const link = await mail.linkTo(email);

@@ -6,22 +6,29 @@ import {
   AppError,
   createClient,
   createTenant,
+  clientRolesChanged,
   deleteClient,
   deleteTenant,
   issueToken,
   listClients,
   listEnvironments,
+  listTenantEvents,
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
   permissionsOf,
+  retrieveClient,
   retrieveTenant,
   retrieveTokenKeys,
+  rotateClientSecret,
+  updateClient,
+  updateTenant,
   type CreatedTenant,
   type OperationContext,
   type PageOf,
   type Client,
   type Environment,
+  type Role,
   type Tenant,
   type WireAppError,
 } from '@attestry/contracts';
@@ -302,6 +309,13 @@ describe('tenants of a caller', () => {
         client.call(deleteTenant, { params }, as(by)),
         client.call(listClients, { params }, as(by)),
         client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as(by)),
+        client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as(by)),
+        client.call(
+          updateClient,
+          { params: { ...params, clientId: own.clientId }, body: { name: 'n', roles: ['issuer'] } },
+          as(by),
+        ),
+        client.call(rotateClientSecret, { params: { ...params, clientId: own.clientId } }, as(by)),
         client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as(by)),
       ];
       for (const call of calls) expect(await refusal(call)).toMatchObject({ kind: 'notFound', code: 'NotFound' });
@@ -321,11 +335,49 @@ describe('tenants of a caller', () => {
     });
     for (const call of [
       client.call(deleteTenant, { params }, as('watcher')),
+      client.call(updateTenant, { params, body: { name: 'mine' } }, as('watcher')),
+      client.call(listTenantEvents, { params }, as('watcher')),
       client.call(listClients, { params }, as('watcher')),
       client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as('watcher')),
+      client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
+      client.call(
+        updateClient,
+        { params: { ...params, clientId: own.clientId }, body: { name: 'n', roles: ['issuer'] } },
+        as('watcher'),
+      ),
+      client.call(rotateClientSecret, { params: { ...params, clientId: own.clientId } }, as('watcher')),
       client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
     ])
       expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
+  });
+
+  it('are renamed, at once in the list too, and keep their subdomain', async () => {
+    const { client: _, ...made } = await create('renamed', 'renamer');
+    const params = { tenantId: made.id };
+    const rename = (name: unknown, by = 'renamer') =>
+      client.call(updateTenant, { params, body: { name } as never }, as(by));
+    const renamed = { ...made, name: 'Acme Ltd' };
+    expect(await rename('  Acme Ltd ')).toEqual(renamed);
+    expect(await client.call(retrieveTenant, { params }, as('renamer'))).toEqual(renamed);
+    expect(await list('renamer')).toEqual({ data: [renamed] });
+    const before = (await allEvents()).length;
+    expect(await rename('Acme Ltd')).toEqual(renamed);
+    for (const name of ['', ' ', 7, undefined, 'a\u0000b', 'x'.repeat(256)])
+      expect(await refusal(rename(name))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'name', location: 'body' }],
+      });
+    expect(await refusal(rename('mine', 'stranger'))).toMatchObject({ kind: 'notFound' });
+    expect(await allEvents()).toHaveLength(before);
+  });
+
+  it('have events that only analytics can tell: 503 while it is away, and nothing for others', async () => {
+    const { id: tenantId } = await create('eventful');
+    const events = (by: string, id = tenantId) => client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
+    // Nobody serves analytics here.
+    expect(await refusal(events('boss'))).toMatchObject({ kind: 'unavailable' });
+    expect(await refusal(events('stranger'))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(events('boss', '77777777-7777-4777-8777-777777777777'))).toMatchObject({ kind: 'notFound' });
   });
 
   it('are deleted once; host, list, clients and tokens end, the subdomain stays taken', async () => {
@@ -379,6 +431,140 @@ describe('clients of a tenant', () => {
     const credentials = { client_id: made.clientId, client_secret: made.clientSecret, audience };
     expect(await refusal(token({ ...credentials, grant_type: 'client_credentials' }))).toMatchObject({
       code: 'access_denied',
+    });
+  });
+
+  it('are read one by one, renamed, and get other roles that the gateway hears of at once', async () => {
+    const body = { name: 'first', roles: ['issuer'] as Role[] };
+    const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
+    secrets.add(made.clientSecret);
+    const params = { tenantId, clientId: made.clientId };
+    const shown = (name: string, roles: Role[]) => ({
+      clientId: made.clientId,
+      name,
+      roles,
+      permissions: permissionsOf(roles),
+    });
+    expect(await client.call(retrieveClient, { params }, as('boss'))).toEqual(shown('first', ['issuer']));
+    const update = (name: string, roles: Role[]) =>
+      client.call(updateClient, { params, body: { name, roles } }, as('boss'));
+    expect(await update(' second ', ['issuer'])).toEqual(shown('second', ['issuer']));
+    expect(await update('second', ['auditor', 'issuer'])).toEqual(shown('second', ['auditor', 'issuer']));
+    expect(await client.call(retrieveClient, { params }, as('boss'))).toEqual(shown('second', ['auditor', 'issuer']));
+    expect((await list()).data).toContainEqual(shown('second', ['auditor', 'issuer']));
+    const roles = async () =>
+      (await client.call(lookUpTenant, { body: { tenantId } }, internal())).tenant?.clients.find(
+        ({ clientId }) => clientId === made.clientId,
+      )?.roles;
+    expect(await roles()).toEqual(['auditor', 'issuer']);
+    const told = () => feed.filter(({ subject }) => subject === clientRolesChanged.subject).map(({ data }) => data);
+    await until(() => told().length > 0);
+    // A new name is told to nobody.
+    expect(told()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
+    // The secret is the one it was, and a new token says what the client may now.
+    const credentials = {
+      client_id: made.clientId,
+      client_secret: made.clientSecret,
+      audience: 'clients.one.example:8080',
+    };
+    const { access_token } = await token({ ...credentials, grant_type: 'client_credentials' });
+    expect(decodeJwt(access_token)['roles']).toEqual(['auditor', 'issuer']);
+    await client.call(deleteClient, { params }, as('boss'));
+    expect(await refusal(client.call(retrieveClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(update('third', ['issuer']))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it('of another tenant are neither seen nor changed through this one', async () => {
+    const other = await create('clients-c');
+    const params = { tenantId, clientId: other.client.clientId };
+    const body = { name: 'mine', roles: ['issuer'] as Role[] };
+    expect(await refusal(client.call(retrieveClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(client.call(updateClient, { params, body }, as('boss')))).toMatchObject({ kind: 'notFound' });
+  });
+
+  describe('with a new secret', () => {
+    const body = { name: 'rotating', roles: ['issuer'] as Role[] };
+    const make = async () => {
+      const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
+      secrets.add(made.clientSecret);
+      return made;
+    };
+    const rotate = async (clientId: string, overlapSeconds?: number) => {
+      const request = overlapSeconds === undefined ? {} : { overlapSeconds };
+      const made = await client.call(rotateClientSecret, { params: { tenantId, clientId }, body: request }, as('boss'));
+      secrets.add(made.clientSecret);
+      return made;
+    };
+    const asks = async (clientId: string, secret: string): Promise<string> => {
+      const audience = 'clients.one.example:8080';
+      const request = { client_id: clientId, client_secret: secret, audience, grant_type: 'client_credentials' };
+      try {
+        return (await token(request)).token_type;
+      } catch (error) {
+        if (error instanceof AppError) return error.code;
+        throw error;
+      }
+    };
+    const answers = (clientId: string, ...these: string[]) =>
+      Promise.all(these.map((secret) => asks(clientId, secret)));
+
+    it('get tokens for both until the overlap ends: a day unless they say so', async () => {
+      const { clientId, clientSecret: old } = await make();
+      const made = await rotate(clientId);
+      expect(made).toEqual({
+        clientId,
+        clientSecret: expect.stringMatching(/^[A-Za-z0-9]{64}$/),
+        previousSecretExpiresAt: new Date(clock.time + 86_400_000).toISOString(),
+      });
+      const { clientSecret: fresh } = made;
+      expect(fresh).not.toBe(old);
+      expect(await answers(clientId, fresh, old, 'neither')).toEqual(['Bearer', 'Bearer', 'access_denied']);
+      clock.time += 86_399_999;
+      expect(await answers(clientId, fresh, old)).toEqual(['Bearer', 'Bearer']);
+      clock.time += 1;
+      expect(await answers(clientId, fresh, old)).toEqual(['Bearer', 'access_denied']);
+    });
+
+    it('end the one before at once with an overlap of nothing, and the oldest of three in any case', async () => {
+      const { clientId, clientSecret: first } = await make();
+      const { clientSecret: second } = await rotate(clientId, 604_800);
+      const { clientSecret: third, previousSecretExpiresAt } = await rotate(clientId, 60);
+      expect(previousSecretExpiresAt).toBe(new Date(clock.time + 60_000).toISOString());
+      expect(await answers(clientId, first, second, third)).toEqual(['access_denied', 'Bearer', 'Bearer']);
+      const last = await rotate(clientId, 0);
+      expect(last).not.toHaveProperty('previousSecretExpiresAt');
+      expect(await answers(clientId, second, third, last.clientSecret)).toEqual([
+        'access_denied',
+        'access_denied',
+        'Bearer',
+      ]);
+    });
+
+    it("are not other clients', whose secrets stay", async () => {
+      const [one, other] = [await make(), await make()];
+      const { clientSecret } = await rotate(one.clientId);
+      expect(await answers(other.clientId, other.clientSecret, clientSecret, one.clientSecret)).toEqual([
+        'Bearer',
+        'access_denied',
+        'access_denied',
+      ]);
+    });
+
+    it('go with the client, both of them', async () => {
+      const { clientId, clientSecret: old } = await make();
+      const { clientSecret: fresh } = await rotate(clientId);
+      await client.call(deleteClient, { params: { tenantId, clientId } }, as('boss'));
+      expect(await answers(clientId, fresh, old)).toEqual(['access_denied', 'access_denied']);
+      expect(await refusal(rotate(clientId))).toMatchObject({ kind: 'notFound' });
+    });
+
+    it.each([-1, 0.5, 604_801, '60', true])('refuse an overlap of %j', async (overlapSeconds) => {
+      const { clientId, clientSecret } = await make();
+      expect(await refusal(rotate(clientId, overlapSeconds as number))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'overlapSeconds', location: 'body' }],
+      });
+      expect(await answers(clientId, clientSecret)).toEqual(['Bearer']);
     });
   });
 

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AcceptInvitationHandler } from './accept-invitation/accept-invitation.js';
 import { AdmitUserHandler } from './admit-user/admit-user.js';
+import { CancelInvitationHandler } from './cancel-invitation/cancel-invitation.js';
 import { CheckAdminHandler } from './check-admin/check-admin.js';
 import { CreateClientHandler } from './create-client/create-client.js';
 import { CreateTenantHandler } from './create-tenant/create-tenant.js';
@@ -14,7 +15,9 @@ import { IssueTokenHandler } from './issue-token/issue-token.js';
 import { TokenKeys } from './issue-token/token-keys.js';
 import { ListClientsHandler } from './list-clients/list-clients.js';
 import { ListEnvironmentsHandler } from './list-environments/list-environments.js';
+import { ListInvitationsHandler } from './list-invitations/list-invitations.js';
 import { ListMembersHandler } from './list-members/list-members.js';
+import { ListTenantEventsHandler } from './list-tenant-events/list-tenant-events.js';
 import { ListTenantsHandler } from './list-tenants/list-tenants.js';
 import { LookUpManagementClientHandler } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenantHandler } from './look-up-tenant/look-up-tenant.js';
@@ -22,14 +25,19 @@ import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
 import { FirstManagementClient } from './register-management-client/first-management-client.js';
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
+import { ResendInvitationHandler } from './resend-invitation/resend-invitation.js';
+import { RetrieveClientHandler } from './retrieve-client/retrieve-client.js';
 import { RetrieveMemberHandler } from './retrieve-member/retrieve-member.js';
 import { RetrieveTenantHandler } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-keys.js';
 import { RetrieveUserInformationHandler } from './retrieve-user-information/retrieve-user-information.js';
+import { RotateClientSecretHandler } from './rotate-client-secret/rotate-client-secret.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
+import { UpdateClientHandler } from './update-client/update-client.js';
 import { UpdateMembershipHandler } from './update-membership/update-membership.js';
+import { UpdateTenantHandler } from './update-tenant/update-tenant.js';
 import { UpdateUserInformationHandler } from './update-user-information/update-user-information.js';
 
 @Module({
@@ -45,17 +53,25 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     CreateTenantHandler,
     ListTenantsHandler,
     RetrieveTenantHandler,
+    UpdateTenantHandler,
     DeleteTenantHandler,
+    ListTenantEventsHandler,
     // clients of tenants
     CreateClientHandler,
     CheckAdminHandler,
     ListClientsHandler,
+    RetrieveClientHandler,
+    UpdateClientHandler,
+    RotateClientSecretHandler,
     DeleteClientHandler,
     // people and members of tenants
     People,
     RetrieveUserInformationHandler,
     UpdateUserInformationHandler,
     InviteMemberHandler,
+    ListInvitationsHandler,
+    ResendInvitationHandler,
+    CancelInvitationHandler,
     ListMembersHandler,
     RetrieveMemberHandler,
     UpdateMembershipHandler,

@@ -1,5 +1,12 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { clientCreated, clientDeleted, tenantCreated, tenantDeleted } from '@attestry/contracts';
+import {
+  clientCreated,
+  clientDeleted,
+  clientRolesChanged,
+  memberInvited,
+  tenantCreated,
+  tenantDeleted,
+} from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
@@ -39,15 +46,32 @@ export class ManagementReactions implements OnApplicationBootstrap {
         const { tenantId, clientId, roles } = event.data;
         return [fact(clientCreated, { tenantId, clientId, roles })];
       }
+      case 'TenantClientRolesChanged': {
+        const { tenantId, clientId, roles } = event.data;
+        return [fact(clientRolesChanged, { tenantId, clientId, roles })];
+      }
       case 'TenantClientDeleted': {
         const { tenantId, clientId } = event.data;
         return [fact(clientDeleted, { tenantId, clientId })];
       }
+      case 'MemberInvited': {
+        const { tenantId, userId, roles, expiresAt: inviteExpiresAt } = event.data;
+        return [fact(memberInvited, { tenantId, userId, roles, status: 'Pending', inviteExpiresAt })];
+      }
+      case 'MemberAdded': {
+        const { tenantId, userId, roles, inviteExpiresAt } = event.data;
+        // Who made the tenant was invited by nobody.
+        if (inviteExpiresAt === undefined) return [];
+        return [fact(memberInvited, { tenantId, userId, roles, status: 'Active', inviteExpiresAt })];
+      }
+      case 'TenantRenamed':
+      case 'TenantClientRenamed':
+      case 'TenantClientSecretRotated':
+        return [];
       // Whoever needs to know a membership asks this service at every call.
       case 'MachineMembershipGranted':
-      case 'MemberAdded':
-      case 'MemberInvited':
       case 'InvitationAccepted':
+      case 'InvitationCancelled':
       case 'MemberRolesChanged':
       case 'MemberRemoved':
         return [];

@@ -6,21 +6,28 @@ import {
   acceptInvitation,
   admitUser,
   AppError,
+  cancelInvitation,
   createClient,
   createTenant,
   deleteMembership,
   deleteTenant,
   inviteMember,
   listClients,
+  listInvitations,
   listMembers,
+  listTenantEvents,
   listTenants,
+  memberInvited,
+  resendInvitation,
   retrieveMember,
   retrieveTenant,
   retrieveUserInformation,
   updateMembership,
+  updateTenant,
   updateUserInformation,
   type Caller,
   type CreatedTenant,
+  type Invitation,
   type Member,
   type OperationContext,
   type PageOf,
@@ -30,6 +37,7 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
+import type { FeedMessage } from '@attestry/messaging';
 import {
   openEngines,
   parseConfig,
@@ -54,6 +62,8 @@ let environmentId: string;
 const personal = new Set<string>();
 const secrets = new Set<string>();
 let counter = 0;
+/** Who was invited, as the other services hear of it. */
+const feed: FeedMessage[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'people-'));
@@ -62,6 +72,9 @@ beforeAll(async () => {
   engines = await chosenEngines(await openEngines(config, { clock }));
   services = await startServices([managementService], engines);
   client = new ServiceClient(engines.bus, 'gateway');
+  engines.bus.consume({ name: 'test', subjects: [memberInvited.subject] }, async (messages) => {
+    feed.push(...messages);
+  });
 }, 120_000);
 afterAll(async () => {
   await services.close();
@@ -159,7 +172,7 @@ const linkOf = async (tenantId: string, userId: string): Promise<string> => {
 };
 
 describe('a person', () => {
-  it('is one user by issuer and subject, whatever the rest says', async () => {
+  it('is one user by issuer and subject, whatever the rest says [M22]', async () => {
     const first = await admit('ada', { email: 'Ada@People.example', emailVerified: true, name: 'Ada Lovelace' });
     expect(await admit('ada', { email: 'ada@people.example', emailVerified: true })).toBe(first);
     expect(await admit('ada')).toBe(first);
@@ -206,7 +219,7 @@ describe('a person', () => {
     expect((await client.call(retrieveUserInformation, {}, user(heir))).email).toBe(before);
   });
 
-  it('changes the name, and nothing else', async () => {
+  it('changes the name, and nothing else [M23]', async () => {
     const { userId, email } = await newPerson('Grace');
     personal.add('Rear Admiral Hopper');
     const updated = await client.call(updateUserInformation, { body: { name: ' Rear Admiral Hopper ' } }, user(userId));
@@ -258,7 +271,7 @@ describe('a person', () => {
 });
 
 describe('members of a tenant', () => {
-  it('are added at once when they are registered', async () => {
+  it('are added at once when they are registered [M14, M15, M16, M18]', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson('Guest');
     const { id: tenantId } = await create(owner);
@@ -292,7 +305,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('are pending when unknown, expired after five days, pending again when invited again', async () => {
+  it('are pending when unknown, expired after five days, pending again when invited again [M16, M17, M18]', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const email = freshEmail();
@@ -324,7 +337,130 @@ describe('members of a tenant', () => {
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Pending', roles: ['auditor'] });
   });
 
-  it('become active by the link, once, as the user whom the verified e-mail makes them', async () => {
+  it('are listed as invitations while nobody has accepted, oldest first in pages', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const invitations = (query: { limit?: number; cursor?: string } = {}) =>
+      client.call(listInvitations, { params: { tenantId }, query }, owner) as unknown as Promise<PageOf<Invitation>>;
+    const [early, late] = [freshEmail(), freshEmail()];
+    const { userId: first } = await invite(tenantId, early, ['issuer'], owner);
+    clock.time += DAY_MS;
+    const { userId: second } = await invite(tenantId, late, ['auditor', 'verifier'], owner);
+    await invite(tenantId, (await newPerson()).email, ['issuer'], owner);
+    const shown = (userId: string, email: string, status: string, roles: string[], days: number) => ({
+      userId,
+      email,
+      status,
+      roles,
+      inviteExpiresAt: new Date(clock.time + days * DAY_MS).toISOString(),
+    });
+    // The owner, and who is registered, were never invited by a link.
+    await eventually(async () => {
+      expect(await invitations()).toEqual({
+        data: [
+          shown(first, early, 'Pending', ['issuer'], 4),
+          shown(second, late, 'Pending', ['auditor', 'verifier'], 5),
+        ],
+      });
+    });
+    clock.time += 4 * DAY_MS;
+    const page = await invitations({ limit: 1 });
+    expect(page.data).toEqual([shown(first, early, 'Expired', ['issuer'], 0)]);
+    expect(await invitations({ limit: 1, cursor: page.nextCursor! })).toEqual({
+      data: [shown(second, late, 'Pending', ['auditor', 'verifier'], 1)],
+    });
+    // The cursor of another list is none.
+    expect(await refusal(members(tenantId, owner, { cursor: page.nextCursor! }))).toMatchObject({
+      details: [{ param: 'cursor', location: 'query' }],
+    });
+    await accept(await linkOf(tenantId, second), user((await newPerson()).userId));
+    await eventually(async () => {
+      expect((await invitations()).data.map(({ userId }) => userId)).toEqual([first]);
+    });
+  });
+
+  it('are invited again by resending: the old link is dead at once, the roles stay', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const { userId } = await invite(tenantId, freshEmail(), ['auditor'], owner);
+    const params = { tenantId, userId };
+    const old = await linkOf(tenantId, userId);
+    clock.time += 6 * DAY_MS;
+    expect(await client.call(resendInvitation, { params }, owner)).toEqual({
+      userId,
+      status: 'Pending',
+      inviteExpiresAt: new Date(clock.time + 5 * DAY_MS).toISOString(),
+    });
+    const guest = await newPerson();
+    expect(await refusal(accept(old, user(guest.userId)))).toMatchObject(badToken);
+    const fresh = await linkOf(tenantId, userId);
+    expect(fresh).not.toBe(old);
+    expect(await accept(fresh, user(guest.userId))).toEqual({ userId: guest.userId, tenantId, roles: ['auditor'] });
+    // The invited one is nobody's any more, and the one who accepted was not invited.
+    expect(await refusal(client.call(resendInvitation, { params }, owner))).toMatchObject({ kind: 'notFound' });
+    const member = { tenantId, userId: guest.userId };
+    for (const operation of [resendInvitation, cancelInvitation])
+      expect(await refusal(client.call(operation, { params: member }, owner))).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'userId', location: 'params', msg: 'is a member already' }],
+      });
+  });
+
+  it('are added at once by resending, when they have registered since', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const email = freshEmail();
+    const { userId } = await invite(tenantId, email, ['auditor'], owner);
+    const old = await linkOf(tenantId, userId);
+    await admit(unique('sub-'), { email, emailVerified: true });
+    expect(await client.call(resendInvitation, { params: { tenantId, userId } }, owner)).toMatchObject({
+      status: 'Active',
+    });
+    expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Active', roles: ['auditor'] });
+    expect(await refusal(accept(old, user(userId)))).toMatchObject(badToken);
+  });
+
+  it('are gone when their invitation is cancelled, and the link with them', async () => {
+    const owner = user((await newPerson()).userId);
+    const { id: tenantId } = await create(owner);
+    const { userId } = await invite(tenantId, freshEmail(), ['admin'], owner);
+    const params = { tenantId, userId };
+    const link = await linkOf(tenantId, userId);
+    await client.call(cancelInvitation, { params }, owner);
+    expect(await refusal(accept(link, user((await newPerson()).userId)))).toMatchObject(badToken);
+    for (const call of [
+      member(tenantId, userId, owner),
+      client.call(cancelInvitation, { params }, owner),
+      client.call(resendInvitation, { params }, owner),
+      client.call(deleteMembership, { params }, owner),
+    ])
+      expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
+    await eventually(async () => {
+      expect((await members(tenantId, owner)).data.map(({ id }) => id)).not.toContain(userId);
+      expect(await client.call(listInvitations, { params: { tenantId } }, owner)).toEqual({ data: [] });
+    });
+  });
+
+  it('are told to the other services by id, never by address', async () => {
+    const owner = user((await newPerson()).userId);
+    const guest = await newPerson();
+    const { id: tenantId } = await create(owner);
+    const told = () => feed.flatMap(({ data }) => ((data as { tenantId: string }).tenantId === tenantId ? [data] : []));
+    const inviteExpiresAt = new Date(clock.time + 5 * DAY_MS).toISOString();
+    const { userId } = await invite(tenantId, freshEmail(), ['issuer'], owner);
+    await invite(tenantId, guest.email, ['auditor'], owner);
+    await client.call(resendInvitation, { params: { tenantId, userId } }, owner);
+    // The owner was invited by nobody; a new link is told once more.
+    await eventually(async () => expect(told()).toHaveLength(3));
+    const pending = { tenantId, userId, roles: ['issuer'], status: 'Pending', inviteExpiresAt };
+    expect(told()).toEqual([
+      pending,
+      { tenantId, userId: guest.userId, roles: ['auditor'], status: 'Active', inviteExpiresAt },
+      pending,
+    ]);
+  });
+
+  it('become active by the link, once, as the user whom the verified e-mail makes them [M17]', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const email = freshEmail();
@@ -410,7 +546,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('change roles, and lose everything the moment they are removed', async () => {
+  it('change roles, and lose everything the moment they are removed [M20, M21]', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const by = user(guest.userId);
@@ -478,6 +614,11 @@ describe('members of a tenant', () => {
       client.call(createClient, { params: { tenantId }, body: { name: 'n', roles: ['issuer'] } }, by),
       client.call(deleteTenant, { params: { tenantId } }, by),
       member(tenantId, pending, by),
+      client.call(listInvitations, { params: { tenantId } }, by),
+      client.call(resendInvitation, { params: { tenantId, userId: pending } }, by),
+      client.call(cancelInvitation, { params: { tenantId, userId: pending } }, by),
+      client.call(updateTenant, { params: { tenantId }, body: { name: 'mine' } }, by),
+      client.call(listTenantEvents, { params: { tenantId } }, by),
       client.call(deleteMembership, { params: { tenantId, userId: pending } }, by),
     ];
     for (const call of calls(user(guest.userId))) expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   clientCreated,
+  memberInvited,
   createWebhook,
   credentialIssued,
   customDomainVerified,
@@ -488,6 +489,28 @@ describe('webhooks', () => {
     );
     await ended(tenantId, didId, webhookId, 'DidCreated');
     expect(received).toHaveLength(4);
+  });
+
+  it('tells who was invited by id alone: no address, whatever the fact holds besides', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, ['TenantMemberInvited']);
+    const [userId, eventId] = [randomUUID(), randomUUID()];
+    const payload = {
+      userId,
+      roles: ['issuer' as const],
+      status: 'Pending' as const,
+      inviteExpiresAt: '2026-03-06T10:00:00.000Z',
+    };
+    const fact = { tenantId, ...payload, email: 'ada@people.example' };
+    await publish(memberInvited, fact, eventId);
+    await until(() => received.length >= 1, 'a delivery');
+    expect(envelopeOf(received[0]!)).toMatchObject({
+      webhookId,
+      event: { id: eventId, type: 'TenantMemberInvited', payload },
+    });
+    expect(JSON.stringify(envelopeOf(received[0]!))).not.toContain('people.example');
+    await ended(tenantId, eventId, webhookId, 'TenantMemberInvited');
   });
 
   describe('attempts', () => {

@@ -35,7 +35,7 @@ export interface PartyRights {
 
 export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
-const { tenantCreated, tenantDeleted, clientCreated, clientDeleted } = managementEvents;
+const { tenantCreated, tenantDeleted, clientCreated, clientRolesChanged, clientDeleted } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
@@ -62,6 +62,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
         tenantCreated,
         tenantDeleted,
         clientCreated,
+        clientRolesChanged,
         clientDeleted,
         customDomainVerified,
         customDomainWithdrawn,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { LOGGING_LEVELS, SERVICE_NAMES, type LoggingLevel } from '@attestry/contracts';
+import { LOGGING_LEVELS, MAX_SECRET_OVERLAP_SECONDS, SERVICE_NAMES, type LoggingLevel } from '@attestry/contracts';
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
@@ -485,6 +485,12 @@ export const SETTINGS = {
     rateOverrides,
   ),
   clientTokenSeconds: setting('CLIENT_TOKEN_SECONDS', 'Life of a client access token.', '14400', integer(60, 86400)),
+  clientSecretOverlapSeconds: setting(
+    'CLIENT_SECRET_OVERLAP_SECONDS',
+    'How long the secret before stays good when a client gets a new one and the caller does not say.',
+    '86400',
+    integer(0, MAX_SECRET_OVERLAP_SECONDS),
+  ),
   accessTokenSeconds: setting(
     'ACCESS_TOKEN_SECONDS',
     'Life of a wallet access token (OID4VCI section 13.10: more than 300 is long-lived).',

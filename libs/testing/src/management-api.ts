@@ -6,6 +6,7 @@ import type { RunningPlatform } from './platform-process.js';
 import { TenantApi } from './tenant-api.js';
 
 type Schemas = components['schemas'];
+type EventsQuery = paths['/v1/tenants/{tenantId}/events']['get']['parameters']['query'];
 type PageQuery = paths['/v1/tenants']['get']['parameters']['query'];
 
 /** The management API by resource, as one management client or one person. */
@@ -30,6 +31,12 @@ export class ManagementApi {
       create: (body: Schemas['CreateTenantRequest']) => answerTo(client.POST('/v1/tenants', { body })),
       list: (query?: PageQuery) => answerTo(client.GET('/v1/tenants', { params: { query } })),
       retrieve: (tenantId: string) => answerTo(client.GET(one, { params: { path: { tenantId } } })),
+      update: (tenantId: string, name: string) =>
+        answerTo(client.PUT(one, { params: { path: { tenantId } }, body: { name } })),
+      events: (tenantId: string, query?: EventsQuery) =>
+        answerTo(client.GET('/v1/tenants/{tenantId}/events', { params: { path: { tenantId }, query } })) as Promise<
+          Answer<Schemas['PageOfAnalyticsEvent']>
+        >,
       delete: (tenantId: string) => answerTo(client.DELETE(one, { params: { path: { tenantId } } })),
     };
   }
@@ -43,6 +50,17 @@ export class ManagementApi {
         answerTo(client.POST(all, { params: { path: { tenantId } }, body })),
       list: (tenantId: string, query?: PageQuery) =>
         answerTo(client.GET(all, { params: { path: { tenantId }, query } })),
+      retrieve: (tenantId: string, clientId: string) =>
+        answerTo(client.GET(one, { params: { path: { tenantId, clientId } } })),
+      update: (tenantId: string, clientId: string, body: Schemas['UpdateClientRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { tenantId, clientId } }, body })),
+      rotateSecret: (tenantId: string, clientId: string, overlapSeconds?: number) =>
+        answerTo(
+          client.POST('/v1/tenants/{tenantId}/clients/{clientId}/secret', {
+            params: { path: { tenantId, clientId } },
+            body: { ...(overlapSeconds !== undefined && { overlapSeconds }) },
+          }),
+        ),
       delete: (tenantId: string, clientId: string) =>
         answerTo(client.DELETE(one, { params: { path: { tenantId, clientId } } })),
     };
@@ -53,6 +71,19 @@ export class ManagementApi {
     return {
       retrieve: () => answerTo(client.GET('/v1/userinfo')),
       update: (name: string) => answerTo(client.PUT('/v1/userinfo', { body: { name } })),
+    };
+  }
+
+  get invitations() {
+    const { client, answerTo } = this.calls;
+    const one = '/v1/tenants/{tenantId}/invitations/{userId}';
+    return {
+      list: (tenantId: string, query?: PageQuery) =>
+        answerTo(client.GET('/v1/tenants/{tenantId}/invitations', { params: { path: { tenantId }, query } })),
+      resend: (tenantId: string, userId: string) =>
+        answerTo(client.POST(`${one}/resend`, { params: { path: { tenantId, userId } } })),
+      cancel: (tenantId: string, userId: string) =>
+        answerTo(client.DELETE(one, { params: { path: { tenantId, userId } } })),
     };
   }
 

@@ -1,6 +1,6 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { AnalyticsEvent, listEvents, OperationContext, PageOf } from '@attestry/contracts';
-import { DEFAULT_LIMIT, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { tenantOf, type RequestOf } from '@attestry/service-kit';
 import { EventPages } from '../event-pages.js';
 
 export class ListEvents {
@@ -15,8 +15,6 @@ export class ListEventsHandler implements IQueryHandler<ListEvents> {
   constructor(private readonly pages: EventPages) {}
 
   async execute({ request: { query }, context }: ListEvents): Promise<PageOf<AnalyticsEvent>> {
-    const { limit = DEFAULT_LIMIT, cursor, ...filters } = query;
-    await this.pages.settled();
-    return this.pages.page(tenantOf(context).id, 'list', { filters, limit, cursor, direction: 'desc' });
+    return this.pages.newest(tenantOf(context).id, query);
   }
 }

@@ -6,8 +6,10 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   AppError,
+  createClient,
   createDid,
   createTenant,
+  deleteClient,
   HTTP_STATUS,
   issueToken,
   listDids,
@@ -232,7 +234,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expect(answer.payload).not.toContain('canary');
   });
 
-  it('500: a service breaks, and does not tell why', async () => {
+  it('500: a service breaks, and does not tell why [M53]', async () => {
     reply = () => Promise.reject(new Error('canary of a service'));
     const answer = await send(api, api.right);
     expect(answer.statusCode).toBe(500);
@@ -311,6 +313,19 @@ describe('errors of callers', () => {
     const answer = await send(api, { method: 'POST', url: api.post, payload });
     expect(answer.statusCode).toBe(503);
     expectBody(api.errors, answer, 'ServiceUnavailable');
+  });
+
+  it.each([
+    [createTenant, { subdomain: 'abc', environmentId: TENANT }],
+    [createClient, { name: 'x', roles: ['issuer'] }],
+    [deleteClient, undefined],
+  ] as [Operation, object | undefined][])('503 while nobody serves $name [M54]', async (operation, payload) => {
+    const { method, path } = operation.http!;
+    const url = path.replace(':tenantId', TENANT).replace(':clientId', 'a'.repeat(32));
+    const answer = await send(management, { method, url, ...(payload && { payload }) });
+    expect(answer.statusCode).toBe(503);
+    expectBody('management', answer, 'ServiceUnavailable');
+    expect(operation.errorStatuses).toContain(503);
   });
 
   it('429: the limit of the tenant alone, with the time to wait, and by all clients for themselves', async () => {

@@ -17,6 +17,7 @@ import {
   managementClientStream,
 } from '../management-client/management-client.state.js';
 import { secretDigest } from '../register-management-client/secret-digest.js';
+import { liveSecrets } from '../tenant/tenant.decisions.js';
 import { tokenAudience, type TokenAudience } from './token-audience.js';
 import { parseTokenRequest } from './token-request.js';
 import { TokenKeys } from './token-keys.js';
@@ -30,7 +31,8 @@ export class IssueToken {
 
 /** A client that may get a token, and what the token says about it. */
 interface Candidate {
-  secretMac: SecretMac;
+  /** Those of its secrets that are good now: one or two. */
+  secretMacs: readonly SecretMac[];
   roles: Role[];
   issuer: string;
   audience: string;
@@ -58,11 +60,14 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     const { publicScheme: scheme, managementDomain, environments } = this.config;
     const wanted = tokenAudience(audience, context.publicUrl, { scheme, managementDomain, environments });
     const client = await this.candidate(wanted, clientId);
-    // Both kinds cost a digest and a MAC: neither whether nor as what a client exists shows in the time.
+    // Both kinds cost a digest and two MACs: neither whether nor as what a client exists shows in the time.
     const digest = secretDigest(clientSecret);
     const presented = wanted.kind === 'management' ? digest : clientSecret;
-    const isGenuine = this.vault.verifyMac(presented, client?.secretMac ?? this.noSecret, clientId);
-    if (!client || !isGenuine) throw oauthError('access_denied', 'Unauthorized', { check: 'client-credentials' });
+    const [current = this.noSecret, previous = this.noSecret] = client?.secretMacs ?? [];
+    // Always two MACs, and both are looked at: neither whether there are two nor which one it was shows in the time.
+    const matches = [current, previous].map((mac) => this.vault.verifyMac(presented, mac, clientId));
+    if (!client || !matches.includes(true))
+      throw oauthError('access_denied', 'Unauthorized', { check: 'client-credentials' });
 
     const expiresIn = this.config.clientTokenSeconds;
     const iat = Math.floor(this.clock.now().getTime() / 1000);
@@ -87,10 +92,9 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
         const found = await this.directory.byHost(wanted.host);
         const client = found?.tenant.clients.get(clientId);
         if (!client || found?.environment.id !== wanted.environment.id) return undefined;
-        const { secretMac, roles } = client;
         return {
-          secretMac,
-          roles,
+          secretMacs: liveSecrets(client, this.clock.now().toISOString()),
+          roles: client.roles,
           issuer: this.url(wanted.environment.authorizationServerDomain),
           audience: this.url(found.host),
         };
@@ -105,7 +109,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     const { state } = await this.streams.load(managementClient, managementClientStream(clientId));
     if (state.status !== 'active') return undefined;
     return {
-      secretMac: state.secretMac,
+      secretMacs: [state.secretMac],
       roles: [],
       issuer: this.url(this.config.environments[0]!.authorizationServerDomain),
       audience: this.url(this.config.managementDomain),

@@ -1,9 +1,10 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { permissionsOf, type Client, type listClients, type OperationContext, type PageOf } from '@attestry/contracts';
+import type { Client, listClients, OperationContext, PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import type { RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { clientView } from '../tenant/client-view.js';
 import { seenByAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
@@ -28,12 +29,7 @@ export class ListClientsHandler implements IQueryHandler<ListClients> {
     const listed = await this.lists.clientsOf(id, request.query);
     return {
       ...listed,
-      data: listed.data.map(({ id: clientId, name, roles }) => ({
-        clientId,
-        name,
-        roles,
-        permissions: permissionsOf(roles),
-      })),
+      data: listed.data.map(({ id: clientId, ...client }) => clientView(clientId, client)),
     };
   }
 }

@@ -90,6 +90,11 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'TenantRenamed': {
+      const { tenantId, name } = event.data;
+      await trx.updateTable('tenant').set({ name }).where('id', '=', tenantId).execute();
+      return;
+    }
     case 'MachineMembershipGranted': {
       const { tenantId, managementClientId, roles } = event.data;
       const granted = JSON.stringify(roles);
@@ -137,6 +142,7 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'InvitationCancelled':
     case 'MemberRemoved': {
       const { tenantId, userId } = event.data;
       await trx.deleteFrom('member').where('tenant_id', '=', tenantId).where('user_id', '=', userId).execute();
@@ -151,6 +157,19 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .execute();
       return;
     }
+    case 'TenantClientRenamed': {
+      const { tenantId, clientId, name } = event.data;
+      await changeClient(trx, tenantId, clientId, { name });
+      return;
+    }
+    case 'TenantClientRolesChanged': {
+      const { tenantId, clientId, roles } = event.data;
+      await changeClient(trx, tenantId, clientId, { roles: JSON.stringify(roles) });
+      return;
+    }
+    // Lists show no secrets.
+    case 'TenantClientSecretRotated':
+      return;
     case 'TenantClientDeleted': {
       const { tenantId, clientId } = event.data;
       await trx.deleteFrom('tenant_client').where('tenant_id', '=', tenantId).where('id', '=', clientId).execute();
@@ -165,6 +184,20 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       return;
     }
   }
+};
+
+const changeClient = async (
+  trx: Transaction<TenantListTables>,
+  tenantId: string,
+  clientId: string,
+  values: { name?: string; roles?: string },
+): Promise<void> => {
+  await trx
+    .updateTable('tenant_client')
+    .set(values)
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', clientId)
+    .execute();
 };
 
 /** Invited again or added later, a member keeps the place in the list. */

@@ -95,8 +95,21 @@ export class TenantListsReadModel implements OnModuleInit {
   }
 
   /** The people of a tenant, invited ones too, oldest first. */
-  async membersOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedMember>> {
-    const query = this.running.db
+  membersOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedMember>> {
+    return this.peopleOf(tenantId, 'members', request);
+  }
+
+  /** Those of a tenant's people who were invited and have not accepted, oldest first. */
+  invitedOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedMember>> {
+    return this.peopleOf(tenantId, 'invitations', request);
+  }
+
+  private async peopleOf(
+    tenantId: string,
+    list: 'members' | 'invitations',
+    request: PageQuery,
+  ): Promise<PageOf<ListedMember>> {
+    const all = this.running.db
       .selectFrom('member')
       .leftJoin('person', 'person.id', 'member.user_id')
       .where('member.tenant_id', '=', tenantId)
@@ -106,7 +119,8 @@ export class TenantListsReadModel implements OnModuleInit {
         'person.sealed_email as sealed_email',
         'person.sealed_name as sealed_name',
       ]);
-    const rows = await listPage(query, request, this.vault, ['management', 'members', tenantId], {
+    const query = list === 'members' ? all : all.where('member.is_active', '=', 0);
+    const rows = await listPage(query, request, this.vault, ['management', list, tenantId], {
       timeColumn: 'member.created_at',
       idColumn: 'member.user_id',
     });

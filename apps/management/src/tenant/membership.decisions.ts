@@ -50,6 +50,43 @@ export const inviteMember = (
   return [{ type: 'MemberInvited', data: invited }];
 };
 
+type Invited = Extract<Membership, { status: 'invited' }>;
+
+/** An invitation as an admin sees it. @throws 404 for who was not invited, 400 for who has accepted */
+export const seenInvitation = (
+  state: TenantState,
+  caller: Principal,
+  userId: string,
+): { tenantId: string; invited: Invited } => {
+  const tenant = seenByAdmin(state, caller);
+  const member = tenant.members.get(userId);
+  if (!member) throw notFound();
+  if (member.status === 'active')
+    throw invalid({ msg: 'is a member already', param: 'userId', location: 'params', value: userId });
+  return { tenantId: tenant.id, invited: member };
+};
+
+/**
+ * A new link for somebody invited, whether the old one has expired or not: it is dead from now on. Who has registered since is
+ * added, as by {@link inviteMember}.
+ */
+export const resendInvitation = (
+  state: TenantState,
+  command: { caller: Principal; userId: string },
+  facts: InvitationFacts,
+): TenantEvent[] => {
+  const { caller, userId } = command;
+  const { roles } = seenInvitation(state, caller, userId).invited;
+  return inviteMember(state, { caller, userId, roles }, facts);
+};
+
+/** Only before it was accepted: who is a member is removed instead. */
+export const cancelInvitation = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
+  const { userId } = command;
+  const { tenantId, invited } = seenInvitation(state, command.caller, userId);
+  return [{ type: 'InvitationCancelled', data: { tenantId, userId, invitationId: invited.invitationId } }];
+};
+
 const deadLink = () => invalidBody('token', 'is not, or no longer, a valid invitation');
 
 export interface AcceptanceFacts {

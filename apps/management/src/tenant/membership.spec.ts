@@ -2,11 +2,13 @@ import type { Role } from '@attestry/contracts';
 import { given } from '@attestry/event-store';
 import {
   acceptInvitation,
+  cancelInvitation,
   INVITATION_MS,
   inviteMember,
   MAX_MEMBERS_PER_TENANT,
   memberStatus,
   removeMember,
+  resendInvitation,
   seenMember,
   updateMembership,
 } from './membership.decisions.js';
@@ -182,6 +184,92 @@ describe('an invitation', () => {
       return acceptInvitation(state, { userId: 'bob', invitationId, acceptedBy }, facts);
     };
   const open = [...living, invited('bob')];
+
+  const cancelled: TenantEvent = {
+    type: 'InvitationCancelled',
+    data: { tenantId, userId: 'bob', invitationId: 'i1' },
+  };
+
+  it('is sent again with the roles it had: a new link and five more days, and the old link is dead', () => {
+    const resend =
+      (over: { caller?: Principal; registered?: boolean; at?: string } = {}) =>
+      (state: TenantState) => {
+        const { caller = user('ann'), registered = false, at = now } = over;
+        const facts = { registered, invitationId: 'i2', secretMac, sealedSecret: 'sealed', now: at };
+        return resendInvitation(state, { caller, userId: 'bob' }, facts);
+      };
+    given(tenant, open)
+      .when(resend())
+      .then([invited('bob', 'i2')]);
+    // Expired ones too.
+    const at = later(2 * INVITATION_MS);
+    const data = {
+      tenantId,
+      userId: 'bob',
+      roles: ['issuer'] as Role[],
+      invitedAt: at,
+      expiresAt: later(3 * INVITATION_MS),
+    };
+    given(tenant, open)
+      .when(resend({ at }))
+      .then([{ type: 'MemberInvited', data: { ...data, invitationId: 'i2', secretMac, sealedSecret: 'sealed' } }]);
+    given(tenant, [...open, invited('bob', 'i2')])
+      .when(accept())
+      .thenThrows('BadRequest');
+    given(tenant, [...open, invited('bob', 'i2')])
+      .when(accept({ invitationId: 'i2' }))
+      .then([accepted('bob', 'bob', 'i2')]);
+    // Who has registered since needs no link.
+    given(tenant, open)
+      .when(resend({ registered: true }))
+      .then([
+        {
+          type: 'MemberAdded',
+          data: { tenantId, userId: 'bob', roles: ['issuer'], addedAt: now, inviteExpiresAt: expiresAt },
+        },
+      ]);
+    for (const history of [living, [...open, cancelled], [...open, removed('bob')], [...open, deleted]])
+      given(tenant, history).when(resend()).thenThrows('NotFound');
+    given(tenant, [...open, accepted('bob')])
+      .when(resend())
+      .thenThrows('BadRequest');
+    given(tenant, [...open, added('eve', ['issuer'])])
+      .when(resend({ caller: user('eve') }))
+      .thenThrows('Forbidden');
+    given(tenant, open)
+      .when(resend({ caller: user('bob') }))
+      .thenThrows('NotFound');
+  });
+
+  it('is cancelled until it is accepted: its link is dead, and who was invited is gone', () => {
+    const cancel =
+      (caller: Principal = user('ann')) =>
+      (state: TenantState) =>
+        cancelInvitation(state, { caller, userId: 'bob' });
+    given(tenant, open).when(cancel()).then([cancelled]);
+    given(tenant, [...open, cancelled])
+      .when(accept())
+      .thenThrows('BadRequest');
+    const after = [...open, cancelled].reduce(tenant.evolve, tenant.initial);
+    expect(after.status === 'active' && [...after.members.keys()]).toEqual(['ann']);
+    for (const history of [living, [...open, cancelled], [...open, deleted]])
+      given(tenant, history).when(cancel()).thenThrows('NotFound');
+    for (const history of [
+      [...open, accepted('bob')],
+      [...living, added('bob')],
+    ])
+      given(tenant, history).when(cancel()).thenThrows('BadRequest');
+    given(tenant, [...open, added('eve', ['issuer'])])
+      .when(cancel(user('eve')))
+      .thenThrows('Forbidden');
+    given(tenant, open)
+      .when(cancel(user('stranger')))
+      .thenThrows('NotFound');
+    // Invited again there is another one.
+    given(tenant, [...open, cancelled])
+      .when(invite({ invitationId: 'i2' }))
+      .then([invited('bob', 'i2')]);
+  });
 
   it('is accepted once, in time, with its own secret', () => {
     given(tenant, open)

@@ -1,7 +1,7 @@
 import { conflict, forbidden, invalid, notFound, type Role } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
 import type { TenantEvent } from './tenant.events.js';
-import type { ActiveTenant, TenantState } from './tenant.state.js';
+import type { ActiveTenant, TenantClient, TenantState } from './tenant.state.js';
 
 /** Who calls the management API: a machine client, or a person. Ids of the one kind mean nothing for the other. */
 export type Principal = { kind: 'client'; clientId: string } | { kind: 'user'; userId: string };
@@ -86,11 +86,62 @@ export const createClient = (
   ];
 };
 
+/** A client as an admin of its tenant sees it. */
+export const seenClient = (state: TenantState, caller: Principal, clientId: string): TenantClient => {
+  const client = seenByAdmin(state, caller).clients.get(clientId);
+  if (!client) throw notFound();
+  return client;
+};
+
+/** Both as they shall be; what stays as it is leaves no trace. */
+export const updateClient = (
+  state: TenantState,
+  command: { caller: Principal; clientId: string; name: string; roles: Role[] },
+): TenantEvent[] => {
+  const { clientId, name, roles } = command;
+  const { id: tenantId } = seenByAdmin(state, command.caller);
+  const client = seenClient(state, command.caller, clientId);
+  const sameRoles = roles.length === client.roles.length && roles.every((role) => client.roles.includes(role));
+  const renamed: TenantEvent = { type: 'TenantClientRenamed', data: { tenantId, clientId, name } };
+  const changed: TenantEvent = { type: 'TenantClientRolesChanged', data: { tenantId, clientId, roles } };
+  return [...(name === client.name ? [] : [renamed]), ...(sameRoles ? [] : [changed])];
+};
+
+/**
+ * A new secret; the one before stays good for `overlapSeconds` more. The one before that ends at once, whatever was left of its
+ * own overlap: two are alive at most.
+ */
+export const rotateClientSecret = (
+  state: TenantState,
+  command: { caller: Principal; clientId: string; overlapSeconds: number },
+  { secretMac, now }: Omit<NewClientFacts, 'clientId'>,
+): TenantEvent[] => {
+  const { caller, clientId, overlapSeconds } = command;
+  const { id: tenantId } = seenByAdmin(state, caller);
+  seenClient(state, caller, clientId);
+  const previousExpiresAt = new Date(Date.parse(now) + overlapSeconds * 1000).toISOString();
+  const rotated = { tenantId, clientId, secretMac, rotatedAt: now, ...(overlapSeconds > 0 && { previousExpiresAt }) };
+  return [{ type: 'TenantClientSecretRotated', data: rotated }];
+};
+
+/** What a client's secret is checked by: one MAC, or two while an overlap lasts. */
+export const liveSecrets = ({ secretMac, previous }: TenantClient, now: string): SecretMac[] => [
+  secretMac,
+  ...(previous && Date.parse(now) < Date.parse(previous.expiresAt) ? [previous.secretMac] : []),
+];
+
 /** The last one may go too: its tenant's admins on the management API can make another. */
 export const deleteClient = (state: TenantState, command: { caller: Principal; clientId: string }): TenantEvent[] => {
   const tenant = seenByAdmin(state, command.caller);
   if (!tenant.clients.has(command.clientId)) throw notFound();
   return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
+};
+
+/** The name people see; the subdomain stays. The same name leaves no trace. */
+export const renameTenant = (state: TenantState, command: { caller: Principal; name: string }): TenantEvent[] => {
+  const { id: tenantId, name: before } = seenByAdmin(state, command.caller);
+  const { name } = command;
+  return name === before ? [] : [{ type: 'TenantRenamed', data: { tenantId, name } }];
 };
 
 const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant): TenantEvent[] => [

@@ -33,6 +33,7 @@ export type TenantEvent =
         createdAt: string;
       };
     }
+  | { type: 'TenantRenamed'; data: { tenantId: string; name: string } }
   | { type: 'MachineMembershipGranted'; data: { tenantId: string; managementClientId: string; roles: Role[] } }
   /** A registered user is a member at once. `inviteExpiresAt` is absent for who made the tenant. */
   | {
@@ -46,6 +47,8 @@ export type TenantEvent =
       type: 'InvitationAccepted';
       data: { tenantId: string; userId: string; invitationId: string; acceptedBy: string; acceptedAt: string };
     }
+  /** Before it was accepted: its link is dead, and who was invited is no member. */
+  | { type: 'InvitationCancelled'; data: { tenantId: string; userId: string; invitationId: string } }
   | { type: 'MemberRolesChanged'; data: { tenantId: string; userId: string; roles: Role[] } }
   | { type: 'MemberRemoved'; data: { tenantId: string; userId: string } }
   | {
@@ -57,6 +60,19 @@ export type TenantEvent =
         roles: Role[];
         secretMac: SecretMac;
         createdAt: string;
+      };
+    }
+  | { type: 'TenantClientRenamed'; data: { tenantId: string; clientId: string; name: string } }
+  | { type: 'TenantClientRolesChanged'; data: { tenantId: string; clientId: string; roles: Role[] } }
+  /** The secret before stays good until `previousExpiresAt`, or ends at once where there is none; any older one has ended. */
+  | {
+      type: 'TenantClientSecretRotated';
+      data: {
+        tenantId: string;
+        clientId: string;
+        secretMac: SecretMac;
+        rotatedAt: string;
+        previousExpiresAt?: string;
       };
     }
   | { type: 'TenantClientDeleted'; data: { tenantId: string; clientId: string } }

@@ -5,6 +5,11 @@ import {
   createTenant,
   deleteClient,
   deleteTenant,
+  liveSecrets,
+  renameTenant,
+  rotateClientSecret,
+  seenClient,
+  updateClient,
   MAX_CLIENTS_PER_TENANT,
   type Principal,
   seenByAdmin,
@@ -73,6 +78,27 @@ describe('tenant', () => {
       .thenThrows('NotFound');
   });
 
+  it('is renamed by an admin; the same name leaves no trace, the subdomain stays', () => {
+    const rename =
+      (name: string, caller = 'boss') =>
+      (state: TenantState) =>
+        renameTenant(state, { caller: machine(caller), name });
+    const renamed: TenantEvent = { type: 'TenantRenamed', data: { tenantId, name: 'Acme Ltd' } };
+    given(tenant, living).when(rename('Acme Ltd')).then([renamed]);
+    given(tenant, [...living, renamed])
+      .when(rename('Acme Ltd'))
+      .then([]);
+    const state = [...living, renamed].reduce(tenant.evolve, tenant.initial);
+    expect(state).toMatchObject({ name: 'Acme Ltd', subdomain: 'acme', host: 'acme.example' });
+    given(tenant, living).when(rename('Mine', 'other')).thenThrows('NotFound');
+    given(tenant, [...living, member('eye', ['issuer'])])
+      .when(rename('Mine', 'eye'))
+      .thenThrows('Forbidden');
+    given(tenant, [...living, deleted])
+      .when(rename('Late'))
+      .thenThrows('NotFound');
+  });
+
   it('is deleted once, by an admin', () => {
     const remove = (caller: string) => (state: TenantState) => deleteTenant(state, { caller: machine(caller) });
     given(tenant, living).when(remove('boss')).then([deleted]);
@@ -134,6 +160,123 @@ describe('clients of a tenant', () => {
     given(tenant, [...living, ...more, gone])
       .when(add())
       .then([client('c2', 'Issuer', ['issuer'])]);
+  });
+
+  it('are renamed and get other roles by an admin; what stays as it is leaves no trace', () => {
+    const update =
+      (name: string, roles: Role[], caller = 'boss', clientId = 'c1') =>
+      (state: TenantState) =>
+        updateClient(state, { caller: machine(caller), clientId, name, roles });
+    const renamed: TenantEvent = { type: 'TenantClientRenamed', data: { tenantId, clientId: 'c1', name: 'CI' } };
+    const changed = (...roles: Role[]): TenantEvent => ({
+      type: 'TenantClientRolesChanged',
+      data: { tenantId, clientId: 'c1', roles },
+    });
+    given(tenant, living)
+      .when(update('CI', ['admin']))
+      .then([renamed]);
+    given(tenant, living)
+      .when(update('Default client', ['issuer', 'auditor']))
+      .then([changed('issuer', 'auditor')]);
+    given(tenant, living)
+      .when(update('CI', ['issuer']))
+      .then([renamed, changed('issuer')]);
+    given(tenant, [...living, renamed, changed('issuer', 'auditor')])
+      .when(update('CI', ['auditor', 'issuer']))
+      .then([]);
+    const look = (caller: string, clientId: string) => (state: TenantState) => (
+      seenClient(state, machine(caller), clientId),
+      []
+    );
+    for (const call of [update('CI', ['issuer'], 'other'), update('CI', ['issuer'], 'boss', 'c9'), look('boss', 'c9')])
+      given(tenant, living).when(call).thenThrows('NotFound');
+    for (const call of [update('CI', ['issuer'], 'eye'), look('eye', 'c1')])
+      given(tenant, [...living, member('eye', ['issuer'])])
+        .when(call)
+        .thenThrows('Forbidden');
+    const gone: TenantEvent = { type: 'TenantClientDeleted', data: { tenantId, clientId: 'c1' } };
+    given(tenant, [...living, gone])
+      .when(update('CI', ['issuer']))
+      .thenThrows('NotFound');
+  });
+
+  describe('get a new secret', () => {
+    const later = (seconds: number) => new Date(Date.parse(now) + seconds * 1000).toISOString();
+    const mac = (value: string) => ({ pepper: 'p1', mac: value });
+    const rotate =
+      (value: string, overlapSeconds: number, { at = now, caller = 'boss', clientId = 'c1' } = {}) =>
+      (state: TenantState) =>
+        rotateClientSecret(
+          state,
+          { caller: machine(caller), clientId, overlapSeconds },
+          { secretMac: mac(value), now: at },
+        );
+    const rotated = (value: string, rotatedAt: string, previousExpiresAt?: string): TenantEvent => ({
+      type: 'TenantClientSecretRotated',
+      data: {
+        tenantId,
+        clientId: 'c1',
+        secretMac: mac(value),
+        rotatedAt,
+        ...(previousExpiresAt !== undefined && { previousExpiresAt }),
+      },
+    });
+    /** The secrets that are good at a time, after these events. */
+    const good = (events: TenantEvent[], at: string): string[] => {
+      const state = events.reduce(tenant.evolve, tenant.initial);
+      return state.status === 'active' ? liveSecrets(state.clients.get('c1')!, at).map((it) => it.mac) : [];
+    };
+
+    it('while the one before stays good for the overlap, and not a moment longer', () => {
+      given(tenant, living)
+        .when(rotate('m2', 60))
+        .then([rotated('m2', now, later(60))]);
+      const history = [...living, rotated('m2', now, later(60))];
+      expect(good(history, now)).toEqual(['m2', 'm']);
+      expect(good(history, later(59.999))).toEqual(['m2', 'm']);
+      expect(good(history, later(60))).toEqual(['m2']);
+    });
+
+    it('while the one before ends at once, where there is no overlap', () => {
+      given(tenant, living)
+        .when(rotate('m2', 0))
+        .then([rotated('m2', now)]);
+      expect(good([...living, rotated('m2', now)], now)).toEqual(['m2']);
+    });
+
+    it('and never have a third: the oldest ends before its time', () => {
+      const history = [...living, rotated('m2', now, later(600))];
+      given(tenant, history)
+        .when(rotate('m3', 60, { at: later(10) }))
+        .then([rotated('m3', later(10), later(70))]);
+      expect(good([...history, rotated('m3', later(10), later(70))], later(10))).toEqual(['m3', 'm2']);
+      expect(good([...history, rotated('m3', later(10))], later(10))).toEqual(['m3']);
+    });
+
+    it('and keep it through other changes', () => {
+      const renamed: TenantEvent = { type: 'TenantClientRenamed', data: { tenantId, clientId: 'c1', name: 'CI' } };
+      const changed: TenantEvent = {
+        type: 'TenantClientRolesChanged',
+        data: { tenantId, clientId: 'c1', roles: ['issuer'] },
+      };
+      expect(good([...living, rotated('m2', now, later(60)), renamed, changed], now)).toEqual(['m2', 'm']);
+    });
+
+    it('from an admin, as long as they exist', () => {
+      given(tenant, living)
+        .when(rotate('m2', 0, { clientId: 'c9' }))
+        .thenThrows('NotFound');
+      given(tenant, living)
+        .when(rotate('m2', 0, { caller: 'other' }))
+        .thenThrows('NotFound');
+      given(tenant, [...living, member('eye', ['issuer'])])
+        .when(rotate('m2', 0, { caller: 'eye' }))
+        .thenThrows('Forbidden');
+      const gone: TenantEvent = { type: 'TenantClientDeleted', data: { tenantId, clientId: 'c1' } };
+      given(tenant, [...living, gone])
+        .when(rotate('m2', 0))
+        .thenThrows('NotFound');
+    });
   });
 
   it('are deleted by an admin, the last one too, and once', () => {

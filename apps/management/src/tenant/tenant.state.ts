@@ -7,6 +7,8 @@ export interface TenantClient {
   name: string;
   roles: Role[];
   secretMac: SecretMac;
+  /** The secret before the last rotation; whether it is still good is derived on read. */
+  previous?: { secretMac: SecretMac; expiresAt: string };
 }
 
 /** A user's membership. Whether an invitation has expired is derived on read (facts 1). */
@@ -45,6 +47,16 @@ const withoutMember = (state: TenantState, userId: string): TenantState =>
     members: new Map([...tenant.members].filter(([id]) => id !== userId)),
   }));
 
+const withClient = (
+  state: TenantState,
+  clientId: string,
+  change: (client: TenantClient) => TenantClient,
+): TenantState =>
+  whileActive(state, (tenant) => {
+    const client = tenant.clients.get(clientId);
+    return client ? { ...tenant, clients: new Map(tenant.clients).set(clientId, change(client)) } : tenant;
+  });
+
 const evolve = (state: TenantState, event: TenantEvent): TenantState => {
   switch (event.type) {
     case 'TenantCreated': {
@@ -61,6 +73,8 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         members: new Map(),
       };
     }
+    case 'TenantRenamed':
+      return whileActive(state, (tenant) => ({ ...tenant, name: event.data.name }));
     case 'MachineMembershipGranted': {
       const { managementClientId, roles } = event.data;
       return whileActive(state, (tenant) => ({
@@ -91,6 +105,8 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         ...(inviteExpiresAt !== undefined && { inviteExpiresAt }),
       });
     }
+    case 'InvitationCancelled':
+      return withoutMember(state, event.data.userId);
     case 'MemberRolesChanged': {
       const { userId, roles } = event.data;
       const member = state.status === 'active' ? state.members.get(userId) : undefined;
@@ -103,6 +119,19 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
       return whileActive(state, (tenant) => ({
         ...tenant,
         clients: new Map(tenant.clients).set(clientId, { name, roles, secretMac }),
+      }));
+    }
+    case 'TenantClientRenamed':
+      return withClient(state, event.data.clientId, (client) => ({ ...client, name: event.data.name }));
+    case 'TenantClientRolesChanged':
+      return withClient(state, event.data.clientId, (client) => ({ ...client, roles: event.data.roles }));
+    case 'TenantClientSecretRotated': {
+      const { clientId, secretMac, previousExpiresAt: expiresAt } = event.data;
+      return withClient(state, clientId, ({ name, roles, secretMac: before }) => ({
+        name,
+        roles,
+        secretMac,
+        ...(expiresAt !== undefined && { previous: { secretMac: before, expiresAt } }),
       }));
     }
     case 'TenantClientDeleted': {
@@ -122,13 +151,18 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
   initial: { status: 'absent' },
   types: {
     TenantCreated: 1,
+    TenantRenamed: 1,
     MachineMembershipGranted: 1,
     MemberAdded: 1,
     MemberInvited: 1,
     InvitationAccepted: 1,
+    InvitationCancelled: 1,
     MemberRolesChanged: 1,
     MemberRemoved: 1,
     TenantClientCreated: 1,
+    TenantClientRenamed: 1,
+    TenantClientRolesChanged: 1,
+    TenantClientSecretRotated: 1,
     TenantClientDeleted: 1,
     TenantDeleted: 1,
   },

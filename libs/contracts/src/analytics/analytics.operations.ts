@@ -91,6 +91,22 @@ export const listEvents = defineOperation({
   errorStatuses: [400, 401, 403],
 });
 
+export class EventsOfTenantParams {
+  @Uuid() tenantId: string;
+}
+
+/** Management decides who may ask. */
+export const listEventsOfTenant = defineOperation({
+  name: 'analytics.list-events-of-tenant',
+  summary: "Retrieve a tenant's analytics events, newest first, for a caller of the management API",
+  access: calledBy('management'),
+  kind: 'query',
+  errors: 'management',
+  params: EventsOfTenantParams,
+  query: ListEventsQuery,
+  response: [AnalyticsEvent],
+});
+
 /** The whole period as lines of JSON, oldest first: what pages would show, for programs that keep their own copy. */
 export const exportEvents = defineOperation({
   name: 'analytics.export-events',

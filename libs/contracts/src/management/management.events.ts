@@ -1,5 +1,6 @@
 import { defineIntegrationEvent } from '../integration-event.js';
 import type { Role } from '../roles.js';
+import type { MemberStatus } from './management.operations.js';
 
 export interface TenantCreatedData {
   tenantId: string;
@@ -13,6 +14,17 @@ export const tenantDeleted = defineIntegrationEvent<{ tenantId: string; host: st
 export const clientCreated = defineIntegrationEvent<{ tenantId: string; clientId: string; roles: Role[] }>(
   'management.client-created',
 );
+export const clientRolesChanged = defineIntegrationEvent<{ tenantId: string; clientId: string; roles: Role[] }>(
+  'management.client-roles-changed',
+);
 export const clientDeleted = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
   'management.client-deleted',
 );
+/** `Active`: a registered user, who is a member at once. Told once more for a new link. */
+export const memberInvited = defineIntegrationEvent<{
+  tenantId: string;
+  userId: string;
+  roles: Role[];
+  status: MemberStatus;
+  inviteExpiresAt: string;
+}>('management.member-invited');

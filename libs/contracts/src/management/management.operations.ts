@@ -1,4 +1,5 @@
-import { Allow, IsBoolean, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { Allow, IsBoolean, IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { AnalyticsEvent, ListEventsQuery } from '../analytics/analytics.operations.js';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
@@ -70,6 +71,12 @@ export class CreateClientRequest {
   @Roles() roles: Role[];
 }
 
+/** Both as they shall be. */
+export class UpdateClientRequest {
+  @Name() name: string;
+  @Roles() roles: Role[];
+}
+
 export class Client {
   clientId: string;
   name: string;
@@ -80,6 +87,23 @@ export class Client {
 export class CreatedClient extends Client {
   /** 64 characters, shown once. */
   clientSecret: string;
+}
+
+/** Longest time that two secrets of a client are good, seconds: 7 days. */
+export const MAX_SECRET_OVERLAP_SECONDS = 604_800;
+
+export class RotateClientSecretRequest {
+  /** How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it. */
+  @Optional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(0, { message: 'must not be negative' })
+  @Max(MAX_SECRET_OVERLAP_SECONDS, { message: `must be at most ${MAX_SECRET_OVERLAP_SECONDS}` })
+  overlapSeconds?: number;
+}
+
+export class RotatedClientSecret extends ClientCredentials {
+  /** Until when the secret before is good too; absent when it has ended. */
+  previousSecretExpiresAt?: string;
 }
 
 export class ClientParams extends TenantParams {
@@ -182,6 +206,23 @@ export const retrieveTenant = defineOperation({
   errorStatuses: [400, 401, 404],
 });
 
+export class UpdateTenantRequest {
+  @Name() name: string;
+}
+
+export const updateTenant = defineOperation({
+  name: 'management.update-tenant',
+  summary: 'Rename a tenant; its subdomain stays',
+  http: { method: 'PUT', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_UPDATE', category: 'tenant', tenantFrom: 'params' },
+  errors: 'management',
+  params: TenantParams,
+  body: UpdateTenantRequest,
+  response: Tenant,
+  errorStatuses: [400, 401, 403, 404],
+});
+
 export const deleteTenant = defineOperation({
   name: 'management.delete-tenant',
   summary: 'Delete a tenant',
@@ -217,6 +258,49 @@ export const listClients = defineOperation({
   params: TenantParams,
   query: PageQuery,
   response: [Client],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const retrieveClient = defineOperation({
+  name: 'management.retrieve-client',
+  summary: 'Retrieve a client of a tenant',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_RETRIEVE', category: 'tenant-client', tenantFrom: 'params' },
+  errors: 'management',
+  params: ClientParams,
+  response: Client,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const updateClient = defineOperation({
+  name: 'management.update-client',
+  summary: 'Rename a client of a tenant, change its roles; new roles count at once, for tokens it has too',
+  http: { method: 'PUT', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_UPDATE', category: 'tenant-client', tenantFrom: 'params' },
+  errors: 'management',
+  params: ClientParams,
+  body: UpdateClientRequest,
+  response: Client,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const rotateClientSecret = defineOperation({
+  name: 'management.rotate-client-secret',
+  summary: 'Give a client of a tenant a new secret; the one before stays good for a while',
+  http: {
+    method: 'POST',
+    path: '/v1/tenants/:tenantId/clients/:clientId/secret',
+    success: 201,
+    hosts: ['management'],
+  },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_CLIENT_SECRET_ROTATE', category: 'tenant-client', tenantFrom: 'params' },
+  errors: 'management',
+  params: ClientParams,
+  body: RotateClientSecretRequest,
+  response: RotatedClientSecret,
   errorStatuses: [400, 401, 403, 404],
 });
 
@@ -328,6 +412,57 @@ export const inviteMember = defineOperation({
   idempotent: true,
 });
 
+export class Invitation {
+  userId: string;
+  email: string;
+  /** `Pending` or `Expired` */
+  status: MemberStatus;
+  roles: Role[];
+  inviteExpiresAt: string;
+}
+
+export const listInvitations = defineOperation({
+  name: 'management.list-invitations',
+  summary: 'Retrieve the invitations of a tenant that nobody has accepted',
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: TenantParams,
+  query: PageQuery,
+  response: [Invitation],
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const resendInvitation = defineOperation({
+  name: 'management.resend-invitation',
+  summary: 'Send an invitation again, with a new link; the old one is dead at once',
+  http: {
+    method: 'POST',
+    path: '/v1/tenants/:tenantId/invitations/:userId/resend',
+    success: 200,
+    hosts: ['management'],
+    body: 'none',
+  },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_RESEND', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  response: InvitationResult,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const cancelInvitation = defineOperation({
+  name: 'management.cancel-invitation',
+  summary: 'Cancel an invitation that nobody has accepted; its link is dead at once',
+  http: { method: 'DELETE', path: '/v1/tenants/:tenantId/invitations/:userId', success: 204, hosts: ['management'] },
+  access: managementAccess,
+  analytics: { prefix: 'TENANT_MEMBER_INVITATION_CANCEL', category: 'tenant-member', tenantFrom: 'params' },
+  errors: 'management',
+  params: MemberParams,
+  errorStatuses: [400, 401, 403, 404],
+});
+
 export const listMembers = defineOperation({
   name: 'management.list-members',
   summary: 'Retrieve tenant members',
@@ -393,6 +528,21 @@ export const acceptInvitation = defineOperation({
   response: MembershipUpdate,
   secrets: ['token'],
   errorStatuses: [400, 401, 403],
+});
+
+/** The tenant's trail as its own API tells it, for people who have no client there. Asked of analytics by management. */
+export const listTenantEvents = defineOperation({
+  name: 'management.list-tenant-events',
+  summary: "Retrieve a tenant's analytics events, newest first",
+  http: { method: 'GET', path: '/v1/tenants/:tenantId/events', success: 200, hosts: ['management'] },
+  access: managementAccess,
+  // Not in the tenant's own trail, which would grow by being looked at.
+  analytics: { prefix: 'TENANT_EVENT_RETRIEVE_LIST', category: 'tenant' },
+  errors: 'management',
+  params: TenantParams,
+  query: ListEventsQuery,
+  response: [AnalyticsEvent],
+  errorStatuses: [400, 401, 403, 404, 503],
 });
 
 /** What the gateway's directory asks on a miss (decision 4). */

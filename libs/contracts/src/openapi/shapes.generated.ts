@@ -464,6 +464,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['grant_type', 'pre-authorized_code'],
     description: 'Form fields of the token endpoint. OID4VCI §6.1',
   },
+  Invitation: {
+    type: 'object',
+    properties: {
+      userId: { type: 'string' },
+      email: { type: 'string' },
+      status: { $ref: '#/components/schemas/MemberStatus', description: '`Pending` or `Expired`' },
+      roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
+      inviteExpiresAt: { type: 'string' },
+    },
+    required: ['userId', 'email', 'status', 'roles', 'inviteExpiresAt'],
+  },
   InvitationResult: {
     type: 'object',
     properties: {
@@ -1187,6 +1198,28 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'certificate-manager',
     ],
   },
+  RotateClientSecretRequest: {
+    type: 'object',
+    properties: {
+      overlapSeconds: {
+        type: 'number',
+        description:
+          'How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it.',
+      },
+    },
+  },
+  RotatedClientSecret: {
+    type: 'object',
+    properties: {
+      clientId: { type: 'string' },
+      clientSecret: { type: 'string', description: 'Shown once.' },
+      previousSecretExpiresAt: {
+        type: 'string',
+        description: 'Until when the secret before is good too; absent when it has ended.',
+      },
+    },
+    required: ['clientId', 'clientSecret'],
+  },
   Tenant: {
     type: 'object',
     properties: {
@@ -1220,7 +1253,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['access_token', 'expires_in', 'token_type'],
   },
-  ToldEventName: { type: 'string', enum: ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified'] },
+  ToldEventName: {
+    type: 'string',
+    enum: ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified', 'TenantMemberInvited'],
+  },
   TransactionCodeConfiguration: {
     type: 'object',
     properties: {
@@ -1228,11 +1264,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       description: { type: 'string' },
     },
   },
+  UpdateClientRequest: {
+    type: 'object',
+    properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
+    required: ['name', 'roles'],
+    description: 'Both as they shall be.',
+  },
   UpdateMembershipRequest: {
     type: 'object',
     properties: { roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
     required: ['roles'],
   },
+  UpdateTenantRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   User: {
     type: 'object',

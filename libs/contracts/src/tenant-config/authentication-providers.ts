@@ -4,7 +4,6 @@ import {
   ArrayUnique,
   IsArray,
   IsIn,
-  IsOptional,
   IsString,
   Length,
   Matches,
@@ -12,7 +11,7 @@ import {
 } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Rule, Uuid } from '../validators.js';
+import { IsRecord, Optional, Rule, Uuid } from '../validators.js';
 
 export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
 export type TokenEndpointAuthMethod = (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
@@ -73,37 +72,37 @@ export class AuthenticationProviderRequest {
   clientId: string;
 
   /** On update absent, or masked as in answers, it keeps what is stored. */
-  @IsOptional()
+  @Optional()
   @IsString({ message: 'must be a string' })
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
   clientSecret?: string;
 
   /** Default `openid`, `profile`, `email`; must contain `openid`. */
-  @IsOptional()
+  @Optional()
   @Names()
   @ArrayContains(['openid'], { message: 'must contain openid' })
   @Matches(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { each: true, message: 'must be scope values (RFC 6749 section 3.3)' })
   scope?: string[];
 
   /** Default `client_secret_basic`. */
-  @IsOptional()
+  @Optional()
   @IsIn(TOKEN_ENDPOINT_AUTH_METHODS, { message: `must be one of: ${TOKEN_ENDPOINT_AUTH_METHODS.join(', ')}` })
   tokenEndpointAuthMethod?: TokenEndpointAuthMethod;
 
   /** Always sent to the provider's authorization endpoint. */
-  @IsOptional()
+  @Optional()
   @IsRecord()
   @Rule('staticRequestParameters', staticParameters)
   staticRequestParameters?: Record<string, unknown>;
 
   /** Names of parameters of a request that are passed on to the provider. */
-  @IsOptional()
+  @Optional()
   @Names()
   @Rule('forwardedRequestParameters', forwardedParameters)
   forwardedRequestParameters?: string[];
 
   /** Names of claims of the ID token that outlive the session. Default none. */
-  @IsOptional() @Names() claimsToPersist?: string[];
+  @Optional() @Names() claimsToPersist?: string[];
 }
 
 export class AuthenticationProvider {

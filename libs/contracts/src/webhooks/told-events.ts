@@ -1,6 +1,6 @@
 import { didCreated } from '../dids/dids.events.js';
 import type { IntegrationEventType } from '../integration-event.js';
-import { clientCreated } from '../management/management.events.js';
+import { clientCreated, memberInvited } from '../management/management.events.js';
 import { customDomainVerified } from '../tenant-config/tenant-config.events.js';
 
 /** An integration event that webhooks tell of, and which of its members. */
@@ -15,7 +15,7 @@ const told = <Data extends { tenantId: string }>(
   ...members: Exclude<keyof Data & string, 'tenantId'>[]
 ): ToldEvent => ({ of, members });
 
-const NAMES = ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified'] as const;
+const NAMES = ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified', 'TenantMemberInvited'] as const;
 export type ToldEventName = (typeof NAMES)[number];
 
 /**
@@ -26,6 +26,7 @@ export const TOLD_EVENTS: Readonly<Record<ToldEventName, ToldEvent>> = {
   DidCreated: told(didCreated, 'did', 'method'),
   TenantClientCreated: told(clientCreated, 'clientId', 'roles'),
   CustomDomainVerified: told(customDomainVerified, 'domain'),
+  TenantMemberInvited: told(memberInvited, 'userId', 'roles', 'status', 'inviteExpiresAt'),
 };
 
 /** Names of the events of webhooks that follow from a subject of the feed. */

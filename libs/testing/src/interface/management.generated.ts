@@ -95,7 +95,8 @@ export interface paths {
     };
     /** Retrieve a tenant */
     get: operations['retrieveTenant'];
-    put?: never;
+    /** Rename a tenant; its subdomain stays */
+    put: operations['updateTenant'];
     post?: never;
     /** Delete a tenant */
     delete: operations['deleteTenant'];
@@ -129,11 +130,47 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    get?: never;
-    put?: never;
+    /** Retrieve a client of a tenant */
+    get: operations['retrieveClient'];
+    /** Rename a client of a tenant, change its roles; new roles count at once, for tokens it has too */
+    put: operations['updateClient'];
     post?: never;
     /** Delete a client of a tenant; its tokens end at once */
     delete: operations['deleteClient'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/clients/{clientId}/secret': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Give a client of a tenant a new secret; the one before stays good for a while */
+    post: operations['rotateClientSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Retrieve a tenant's analytics events, newest first */
+    get: operations['listTenantEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -146,10 +183,45 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    get?: never;
+    /** Retrieve the invitations of a tenant that nobody has accepted */
+    get: operations['listInvitations'];
     put?: never;
     /** Invite a tenant member */
     post: operations['inviteMember'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/invitations/{userId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Cancel an invitation that nobody has accepted; its link is dead at once */
+    delete: operations['cancelInvitation'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tenants/{tenantId}/invitations/{userId}/resend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Send an invitation again, with a new link; the old one is dead at once */
+    post: operations['resendInvitation'];
     delete?: never;
     options?: never;
     head?: never;
@@ -234,6 +306,23 @@ export interface components {
       /** @description From the link of the e-mail. */
       token: string;
     };
+    AnalyticsEvent: {
+      category: string;
+      clientId?: string;
+      /** @description What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+      data: {
+        [key: string]: unknown;
+      } | null;
+      id: string;
+      managementUserId?: string;
+      metadata: {
+        [key: string]: unknown;
+      };
+      requestId: string;
+      timestamp: string;
+      /** @description `<PREFIX>_START`, `_SUCCESS` or `_FAIL` */
+      type: string;
+    };
     Client: {
       clientId: string;
       name: string;
@@ -293,6 +382,14 @@ export interface components {
       param: string;
       value?: unknown;
     };
+    Invitation: {
+      email: string;
+      inviteExpiresAt: string;
+      roles: components['schemas']['Role'][];
+      /** @description `Pending` or `Expired` */
+      status: components['schemas']['MemberStatus'];
+      userId: string;
+    };
     InvitationResult: {
       inviteExpiresAt: string;
       status: components['schemas']['MemberStatus'];
@@ -347,6 +444,11 @@ export interface components {
       /** @description With 429 only. */
       message?: string;
     };
+    PageOfAnalyticsEvent: {
+      data: components['schemas']['AnalyticsEvent'][];
+      /** @description `cursor` of the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfClient: {
       data: components['schemas']['Client'][];
       /** @description `cursor` of the next page. Absent on the last page. */
@@ -354,6 +456,11 @@ export interface components {
     };
     PageOfEnvironment: {
       data: components['schemas']['Environment'][];
+      /** @description `cursor` of the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfInvitation: {
+      data: components['schemas']['Invitation'][];
       /** @description `cursor` of the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -845,6 +952,17 @@ export interface components {
       | 'dts-consumer'
       | 'auditor'
       | 'certificate-manager';
+    RotateClientSecretRequest: {
+      /** @description How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it. */
+      overlapSeconds?: number;
+    };
+    RotatedClientSecret: {
+      clientId: string;
+      /** @description Shown once. */
+      clientSecret: string;
+      /** @description Until when the secret before is good too; absent when it has ended. */
+      previousSecretExpiresAt?: string;
+    };
     Tenant: {
       environment: components['schemas']['Environment'];
       environmentId: string;
@@ -874,8 +992,18 @@ export interface components {
       /** @constant */
       token_type: 'Bearer';
     };
+    /** @description Both as they shall be. */
+    UpdateClientRequest: {
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      roles: components['schemas']['Role'][];
+    };
     UpdateMembershipRequest: {
       roles: components['schemas']['Role'][];
+    };
+    UpdateTenantRequest: {
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
     };
     UpdateUserInformationRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
@@ -1456,6 +1584,46 @@ export interface operations {
       503: components['responses']['ManagementUnavailable'];
     };
   };
+  updateTenant: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateTenantRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Tenant'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
   deleteTenant: {
     parameters: {
       query?: never;
@@ -1572,6 +1740,82 @@ export interface operations {
       503: components['responses']['ManagementUnavailable'];
     };
   };
+  retrieveClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Client'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  updateClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateClientRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Client'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
   deleteClient: {
     parameters: {
       query?: never;
@@ -1602,6 +1846,137 @@ export interface operations {
       404: components['responses']['ManagementNotFound'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  rotateClientSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        clientId: string;
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['RotateClientSecretRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RotatedClientSecret'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  listTenantEvents: {
+    parameters: {
+      query?: {
+        /** @description ORed with `types`; everything else is ANDed. */
+        categories?: string[];
+        /** @description Machine actors; `none` and `*` have their usual meaning. */
+        clientIds?: string[];
+        cursor?: string;
+        /** @description Inclusive. Must be an ISO 8601 time. */
+        dateFrom?: string;
+        /** @description Inclusive. Must be an ISO 8601 time. */
+        dateTo?: string;
+        /** @description Event ids. */
+        ids?: string[];
+        limit?: number;
+        /** @description Human actors; `none` and `*` likewise. */
+        managementUserIds?: string[];
+        /** @description Ids of API calls, as in `x-request-id`. */
+        requestIds?: string[];
+        /** @description Full event types with suffix. */
+        types?: string[];
+      };
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfAnalyticsEvent'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  listInvitations: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        tenantId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfInvitation'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
@@ -1647,6 +2022,78 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  cancelInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done; no content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
+      429: components['responses']['ManagementTooManyRequests'];
+      500: components['responses']['ManagementInternal'];
+      503: components['responses']['ManagementUnavailable'];
+    };
+  };
+  resendInvitation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        tenantId: string;
+        userId: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['InvitationResult'];
+        };
+      };
+      400: components['responses']['ManagementInvalid'];
+      401: components['responses']['ManagementUnauthenticated'];
+      403: components['responses']['ManagementForbidden'];
+      404: components['responses']['ManagementNotFound'];
+      413: components['responses']['ManagementTooLarge'];
+      415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];

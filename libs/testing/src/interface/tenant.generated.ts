@@ -1082,7 +1082,7 @@ export interface components {
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
     /** @enum {string} */
-    ToldEventName: 'DidCreated' | 'TenantClientCreated' | 'CustomDomainVerified';
+    ToldEventName: 'DidCreated' | 'TenantClientCreated' | 'CustomDomainVerified' | 'TenantMemberInvited';
     TransactionCodeConfiguration: {
       description?: string;
       /**

@@ -1,0 +1,90 @@
+import {
+  ApiClient,
+  clientToken,
+  connectManagement,
+  connectWithRoles,
+  createTenantUnderTest,
+  expectStatus,
+  requestToken,
+  PLATFORM_START_MS,
+  startPlatform,
+  TenantApi,
+  waitUntil,
+  type ManagementApi,
+  type RunningPlatform,
+  type TenantUnderTest,
+} from '@attestry/testing';
+
+let platform: RunningPlatform;
+let management: ManagementApi;
+let tenant: TenantUnderTest;
+beforeAll(async () => {
+  platform = await startPlatform();
+  management = await connectManagement(platform);
+  tenant = await createTenantUnderTest(platform, management, 'clients');
+}, PLATFORM_START_MS);
+afterAll(async () => platform?.stop());
+
+/** Decision 4. */
+const WITHIN_MS = 1000;
+
+describe("a client's roles", () => {
+  it('count at once, for the token it has: taken, given back, and gone with the client', async () => {
+    const api = await connectWithRoles(platform, management, tenant, ['issuer']);
+    const change = async (roles: ('issuer' | 'auditor')[]) =>
+      expectStatus(await management.clients.update(tenant.id, api.clientId, { name: 'changing', roles }), 200);
+    const statuses = async () => [(await api.dids.list()).status, (await api.analytics.list()).status].join();
+    expect(await statuses()).toBe('200,403');
+    expect(await change(['auditor'])).toMatchObject({ name: 'changing', roles: ['auditor'] });
+    await waitUntil(async () => (await statuses()) === '403,200', { timeoutMs: WITHIN_MS });
+    await change(['issuer', 'auditor']);
+    await waitUntil(async () => (await statuses()) === '200,200', { timeoutMs: WITHIN_MS });
+    expect((await management.clients.retrieve(tenant.id, api.clientId)).body).toMatchObject({
+      roles: ['issuer', 'auditor'],
+    });
+    expectStatus(await management.clients.delete(tenant.id, api.clientId), 204);
+    await waitUntil(async () => (await statuses()) === '401,401', { timeoutMs: WITHIN_MS });
+  });
+});
+
+describe("a client's secret", () => {
+  const asks = async (clientId: string, clientSecret: string) =>
+    (await requestToken(platform.ready.auth, { client_id: clientId, client_secret: clientSecret }, tenant.url)).status;
+
+  it('gets a successor; both give tokens until the overlap ends, and tokens given before stay good', async () => {
+    const made = expectStatus(await management.clients.create(tenant.id, { name: 'rotating', roles: ['issuer'] }), 201);
+    const { clientId, clientSecret: old } = made;
+    const api = new TenantApi(tenant.url, await clientToken(platform, tenant.url, made));
+    const fresh = expectStatus(await management.clients.rotateSecret(tenant.id, clientId, 3), 201);
+    const left = Date.parse(fresh.previousSecretExpiresAt!) - Date.now();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(3000);
+    expect(await asks(clientId, old)).toBe(200);
+    expect(await asks(clientId, fresh.clientSecret)).toBe(200);
+    await waitUntil(async () => (await asks(clientId, old)) === 401, { timeoutMs: 10_000 });
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(fresh.previousSecretExpiresAt!));
+    expect(await asks(clientId, fresh.clientSecret)).toBe(200);
+    expectStatus(await api.dids.list(), 200);
+    // It is told once, and never again.
+    const shown = [await management.clients.retrieve(tenant.id, clientId), await management.clients.list(tenant.id)];
+    for (const { text } of shown) expect(text).not.toMatch(/secret/i);
+
+    const last = expectStatus(await management.clients.rotateSecret(tenant.id, clientId, 0), 201);
+    expect(last).toEqual({ clientId, clientSecret: expect.any(String) });
+    expect(await asks(clientId, fresh.clientSecret)).toBe(401);
+    expect(await asks(clientId, last.clientSecret)).toBe(200);
+    expectStatus(await management.clients.delete(tenant.id, clientId), 204);
+    await waitUntil(async () => (await api.dids.list()).status === 401, { timeoutMs: WITHIN_MS });
+  });
+
+  it('is a day longer good without a word about it, nor a body', async () => {
+    const made = expectStatus(await management.clients.create(tenant.id, { name: 'wordless', roles: ['issuer'] }), 201);
+    const path = `/v1/tenants/${tenant.id}/clients/${made.clientId}/secret`;
+    const answer = await new ApiClient(management.client.baseUrl, management.client.token).request('POST', path, {});
+    const { previousSecretExpiresAt } = expectStatus(answer, 201) as { previousSecretExpiresAt: string };
+    const left = Date.parse(previousSecretExpiresAt) - Date.now();
+    expect(left).toBeGreaterThan(86_000_000);
+    expect(left).toBeLessThanOrEqual(86_400_000);
+    expect(await asks(made.clientId, made.clientSecret)).toBe(200);
+  });
+});

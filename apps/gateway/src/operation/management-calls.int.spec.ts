@@ -1,0 +1,163 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  lookUpManagementClient,
+  notFound,
+  OPERATION_SUBJECTS,
+  OPERATIONS,
+  retrieveTokenKeys,
+  type Operation,
+  type OperationEventMessage,
+} from '@attestry/contracts';
+import type { Reply, Serving } from '@attestry/messaging';
+import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import type { FastifyInstance } from 'fastify';
+import { SignJWT } from 'jose';
+import { Edge } from '../edge/edge.js';
+import { gatewayParty } from '../gateway.module.js';
+
+const MANAGEMENT = 'management.example.test';
+const ID = '11111111-1111-4111-8111-111111111111';
+const LIMIT = 200;
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+let folder: string;
+let engines: Engines;
+let app: NestFastifyApplication;
+let server: FastifyInstance;
+const peers: Serving[] = [];
+const told: OperationEventMessage[] = [];
+let reply: () => Promise<Reply>;
+
+const operations = OPERATIONS.filter(({ http, access }) => http && access.kind === 'management');
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'attestry-management-calls-'));
+  const config = parseConfig({
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
+    BASE_DOMAIN: 'example.test',
+    RATE_LIMIT_API: String(LIMIT),
+  });
+  engines = await openEngines(config);
+  const serve = (operation: Operation, answer: () => Promise<Reply>) =>
+    peers.push(engines.bus.serve(operation.subject, answer));
+  serve(lookUpManagementClient as Operation, async () => ({ ok: true, data: { exists: true } }));
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
+  serve(retrieveTokenKeys as Operation, async () => ({ ok: true, data: { keys: [jwk] } }));
+  for (const operation of operations) serve(operation, () => reply());
+  engines.bus.consume({ name: 'test', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
+    told.push(...messages.map(({ data }) => data as OperationEventMessage));
+  });
+  app = await NestFactory.create<NestFastifyApplication>(rootModule([gatewayParty], engines), new FastifyAdapter(), {
+    bodyParser: false,
+    logger: createNestLogger(engines.logger),
+    abortOnError: false,
+  });
+  server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  app.get(Edge).mount(server);
+  await app.init();
+}, 60_000);
+afterAll(async () => {
+  await app?.close();
+  await Promise.all(peers.map((peer) => peer.close()));
+  await engines?.close();
+  await rm(folder, { recursive: true });
+});
+
+/** What an operation takes; the others take no body. */
+const BODIES: Record<string, object> = {
+  'management.create-tenant': { subdomain: 'acme', environmentId: ID },
+  'management.update-tenant': { name: 'Acme' },
+  'management.create-client': { name: 'x', roles: ['issuer'] },
+  'management.update-client': { name: 'x', roles: ['issuer'] },
+  'management.rotate-client-secret': { overlapSeconds: 0 },
+  'management.update-user-information': { name: 'Ada' },
+  'management.invite-member': { email: 'ada@people.example', roles: ['issuer'] },
+  'management.update-membership': { roles: ['issuer'] },
+  'management.accept-invitation': { token: 'x' },
+};
+
+const send = async ({ name, http }: Operation, clientId: string) => {
+  const token = await new SignJWT({ client_id: clientId })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1' })
+    .setIssuer('http://auth.example.test')
+    .setAudience(`http://${MANAGEMENT}`)
+    .setExpirationTime('1h')
+    .sign(privateKey);
+  const url = http!.path.replace(':clientId', 'a'.repeat(32)).replaceAll(/:(?:tenant|user)Id/g, ID);
+  const payload = BODIES[name];
+  return server.inject({
+    method: http!.method,
+    url,
+    headers: {
+      host: MANAGEMENT,
+      authorization: `Bearer ${token}`,
+      ...(payload && { 'content-type': 'application/json' }),
+    },
+    ...(payload && { payload }),
+  });
+};
+const eventsOf = async (requestId: string, count: number): Promise<OperationEventMessage[]> => {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const found = told.filter((message) => message.requestId === requestId);
+    if (found.length >= count) return found;
+    if (Date.now() > end) throw new Error(`${found.length} of ${count} operation events`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+/** Written down once more, as the specification lists them. */
+const STATED = `ENVIRONMENT_RETRIEVE_LIST TENANT_RETRIEVE_LIST TENANT_CREATE TENANT_RETRIEVE TENANT_DELETE TENANT_CLIENT_RETRIEVE_LIST
+  TENANT_CLIENT_CREATE TENANT_CLIENT_DELETE USER_USERINFO_RETRIEVE USER_USERINFO_UPDATE TENANT_MEMBER_INVITATION_CREATE
+  TENANT_MEMBER_RETRIEVE_LIST TENANT_MEMBER_RETRIEVE TENANT_MEMBERSHIP_UPDATE TENANT_MEMBERSHIP_DELETE`.split(/\s+/);
+
+describe('each operation of the management API', () => {
+  it('has a prefix, and the stated ones are among them [M47, M48]', () => {
+    expect(operations.map(({ analytics }) => analytics?.prefix)).toEqual(expect.arrayContaining(STATED));
+    for (const { analytics } of operations) expect(analytics?.prefix).toMatch(/^[A-Z_]+$/);
+  });
+
+  it.each(operations)('leaves a START and its outcome: $name [M47, M48]', async (operation) => {
+    const { prefix, category } = operation.analytics!;
+    for (const [outcome, answered] of [
+      ['SUCCESS', { ok: true, data: { id: ID, data: [] } }],
+      ['FAIL', { ok: false, error: notFound().toWire() }],
+    ] as [string, Reply][]) {
+      reply = async () => answered;
+      const answer = await send(operation, `caller-${operation.name}`);
+      expect(answer.statusCode).toBe(outcome === 'FAIL' ? 404 : operation.http!.success);
+      const found = await eventsOf(String(answer.headers['x-request-id']), 2);
+      expect(found.map((message) => [message.prefix, message.outcome, message.category])).toEqual([
+        [prefix, 'START', category],
+        [prefix, outcome, category],
+      ]);
+      for (const { clientId } of found) expect(clientId).toBe(`caller-${operation.name}`);
+    }
+  });
+
+  it('is limited: 429 with the time to wait, for one client and not for another', async () => {
+    reply = async () => ({ ok: true, data: { data: [] } });
+    const list = operations.find(({ name }) => name === 'management.list-tenants')!;
+    const statuses: number[] = [];
+    for (let n = 0; n < LIMIT; n++) statuses.push((await send(list, 'busy')).statusCode);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const refused = await send(list, 'busy');
+    expect(refused.statusCode).toBe(429);
+    expect(refused.json()).toEqual({
+      code: 'TooManyRequests',
+      type: expect.stringMatching(/Error$/),
+      message: 'Too Many Requests',
+      details: [],
+    });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.headers['x-ratelimit-limit']).toBe(String(LIMIT));
+    expect(refused.headers['x-ratelimit-remaining']).toBe('0');
+    expect((await send(list, 'idle')).statusCode).toBe(200);
+  });
+});

@@ -1,0 +1,10 @@
+import type { InvitationResult } from '@attestry/contracts';
+import { memberStatus } from '../tenant/membership.decisions.js';
+import type { TenantState } from '../tenant/tenant.state.js';
+
+/** What whoever invited is told; `state` holds the invitation. */
+export const invitationResult = (state: TenantState, userId: string, now: string): InvitationResult => {
+  const member = state.status === 'active' ? state.members.get(userId) : undefined;
+  if (!member?.inviteExpiresAt) throw new Error('who was invited is a member');
+  return { userId, status: memberStatus(member, now), inviteExpiresAt: member.inviteExpiresAt };
+};

@@ -1,0 +1,42 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { Invitation, listInvitations, OperationContext, PageOf } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import type { RequestOf } from '@attestry/service-kit';
+import { managementCaller } from '../management-caller.js';
+import { People } from '../people/people.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { memberStatus } from '../tenant/membership.decisions.js';
+import { seenByAdmin } from '../tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+
+export class ListInvitations {
+  constructor(
+    readonly request: RequestOf<typeof listInvitations>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** As the list of members: the stream says who is still invited, however far the list is. */
+@QueryHandler(ListInvitations)
+export class ListInvitationsHandler implements IQueryHandler<ListInvitations> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly people: People,
+    private readonly lists: TenantListsReadModel,
+  ) {}
+
+  async execute({ request, context }: ListInvitations): Promise<PageOf<Invitation>> {
+    const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
+    const { id, members } = seenByAdmin(state, managementCaller(context));
+    const listed = await this.lists.invitedOf(id, request.query);
+    const now = this.people.now();
+    const shown = listed.data.map(async ({ userId, ...sealed }): Promise<Invitation[]> => {
+      const member = members.get(userId);
+      if (member?.status !== 'invited') return [];
+      const { email } = await this.people.open(sealed);
+      const { roles, inviteExpiresAt } = member;
+      return [{ userId, email, status: memberStatus(member, now), roles, inviteExpiresAt }];
+    });
+    return { ...listed, data: (await Promise.all(shown)).flat() };
+  }
+}

@@ -1,0 +1,50 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { InvitationResult, OperationContext, resendInvitation as operation } from '@attestry/contracts';
+import { Streams, type Ids } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { eventContext, IDS, type RequestOf } from '@attestry/service-kit';
+import { invitationResult } from '../invite-member/invitation-result.js';
+import { newInvitation } from '../invite-member/new-invitation.js';
+import { managementCaller } from '../management-caller.js';
+import { People } from '../people/people.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { resendInvitation, seenInvitation } from '../tenant/membership.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+
+export class ResendInvitation {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Sent by the reaction that sends every invitation. */
+@CommandHandler(ResendInvitation)
+export class ResendInvitationHandler implements ICommandHandler<ResendInvitation> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly people: People,
+    private readonly lists: TenantListsReadModel,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: ResendInvitation): Promise<InvitationResult> {
+    const { tenantId, userId } = request.params;
+    const caller = managementCaller(context);
+    // No key is made for a link that nobody will get.
+    seenInvitation((await this.streams.load(tenant, tenantStream(tenantId))).state, caller, userId);
+    const registered = (await this.people.user(userId)).status === 'registered';
+    const now = this.people.now();
+    const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
+    const { state, position } = await this.streams.runDecision(
+      tenant,
+      tenantStream(tenantId),
+      (current) => resendInvitation(current, { caller, userId }, facts),
+      eventContext(context, tenantId),
+    );
+    await this.lists.settled(position);
+    return invitationResult(state, userId, now);
+  }
+}

@@ -1,0 +1,9 @@
+import { permissionsOf, type Client, type Role } from '@attestry/contracts';
+
+/** The client as the management API shows it, without its secret. */
+export const clientView = (clientId: string, { name, roles }: { name: string; roles: Role[] }): Client => ({
+  clientId,
+  name,
+  roles,
+  permissions: permissionsOf(roles),
+});

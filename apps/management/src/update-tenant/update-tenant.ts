@@ -1,0 +1,44 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { notFound, type OperationContext, type Tenant, type updateTenant as operation } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { tenantHost } from '../directory/hosts.js';
+import { TenantDirectory } from '../directory/tenant-directory.js';
+import { managementCaller } from '../management-caller.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { renameTenant, seenByMember } from '../tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { tenantView } from '../tenant/tenant-view.js';
+
+export class UpdateTenant {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+@CommandHandler(UpdateTenant)
+export class UpdateTenantHandler implements ICommandHandler<UpdateTenant> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly directory: TenantDirectory,
+    private readonly lists: TenantListsReadModel,
+  ) {}
+
+  async execute({ request, context }: UpdateTenant): Promise<Tenant> {
+    const { tenantId } = request.params;
+    const { name } = request.body;
+    const caller = managementCaller(context);
+    const { state, position } = await this.streams.runDecision(
+      tenant,
+      tenantStream(tenantId),
+      (current) => renameTenant(current, { caller, name }),
+      eventContext(context, tenantId),
+    );
+    await this.lists.settled(position);
+    const seen = seenByMember(state, caller);
+    const environment = this.directory.environment(seen.tenant.environmentId);
+    if (!environment) throw notFound();
+    return tenantView(seen.tenant, tenantHost(seen.tenant.subdomain, environment), environment, seen.roles);
+  }
+}
