@@ -32,7 +32,7 @@ export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './start-projection.js';
 export * from './list-page.js';
 export * from './outbound.js';
-export { bytesFor, idFor, sealAgain } from './repeats/drawn-again.js';
+export { bytesFor, idFor, sealAgain, type SealedForNew } from './repeats/drawn-again.js';
 export { checkIdempotencyKey } from './repeats/repeats.js';
 export * from './reactions.js';
 export * from './service-definition.js';

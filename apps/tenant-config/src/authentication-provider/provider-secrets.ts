@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticationProvider, TenantContext } from '@attestry/contracts';
 import { isErased, KeyVault } from '@attestry/keys';
+import { sealAgain, type SealedForNew } from '@attestry/service-kit';
 import type { LivingProvider } from './authentication-provider.state.js';
 import { mask } from './masked-secret.js';
 
@@ -12,6 +13,11 @@ export class ProviderSecrets {
   async seal(tenantId: string, providerId: string, secret: string): Promise<string> {
     await this.vault.createDataKey(tenantId, 'tenant', providerId);
     return this.vault.seal(tenantId, 'tenant', providerId, secret);
+  }
+
+  /** {@link seal} for a provider that an earlier run of the call may have made. */
+  sealForNew(tenantId: string, providerId: string, secret: string): Promise<SealedForNew> {
+    return sealAgain(this.vault, tenantId, 'tenant', providerId, secret);
   }
 
   async open(tenantId: string, { sealedSecret }: LivingProvider): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import {
   type OperationContext,
 } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import {
   createAuthenticationProvider,
   living,
@@ -50,7 +50,7 @@ export class CreateAuthenticationProviderHandler implements ICommandHandler<Crea
   async execute({ request: { body }, context }: CreateAuthenticationProvider): Promise<AuthenticationProvider> {
     const tenant = tenantOf(context);
     const claims = authenticationProviderClaimStream(tenant.id);
-    const providerId = this.ids.uuid();
+    const providerId = idFor(context, 'provider', this.ids);
     const now = () => this.clock.now().toISOString();
     const claim = async (state: AuthenticationProviderClaimState) =>
       claimProvider(state, { owner: providerId }, { now: now(), owner: await this.statusOf(tenant.id, state) });
@@ -59,8 +59,8 @@ export class CreateAuthenticationProviderHandler implements ICommandHandler<Crea
     const settings = settingsOf(body, await this.discovery.check(body.url));
     await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
     const { clientSecret } = body;
-    const sealedSecret =
-      clientSecret === undefined ? undefined : await this.secrets.seal(tenant.id, providerId, clientSecret);
+    const secret =
+      clientSecret === undefined ? undefined : await this.secrets.sealForNew(tenant.id, providerId, clientSecret);
     try {
       const { state } = await this.streams.runDecision(
         authenticationProvider,
@@ -68,15 +68,17 @@ export class CreateAuthenticationProviderHandler implements ICommandHandler<Crea
         (current) =>
           createAuthenticationProvider(
             current,
-            { providerId, settings, ...(sealedSecret !== undefined && { sealedSecret }) },
+            { providerId, settings, ...(secret && { sealedSecret: secret.sealed }) },
             { now: now() },
           ),
         eventContext(context),
+        { once: true },
       );
       return await this.secrets.viewOf(tenant, living(state));
     } catch (error) {
-      // Only where certainly nothing was stored: otherwise the provider may exist and this is its key.
-      if (error instanceof AppError || error instanceof WrongExpectedRevision)
+      // Only where certainly nothing was stored: otherwise the provider may exist and this is its key. Of a call that may be
+      // run again it stays: a destroyed key cannot be made again under its id.
+      if (!context.attempt && (error instanceof AppError || error instanceof WrongExpectedRevision))
         await this.secrets.destroy(tenant.id, providerId);
       throw error;
     }

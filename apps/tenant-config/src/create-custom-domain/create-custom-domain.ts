@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { createCustomDomain as operation, CustomDomain, OperationContext } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, PlatformConfig, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, PlatformConfig, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured, createCustomDomain } from '../custom-domain/custom-domain.decisions.js';
@@ -28,12 +28,13 @@ export class CreateCustomDomainHandler implements ICommandHandler<CreateCustomDo
 
   async execute({ request, context }: CreateCustomDomain): Promise<CustomDomain> {
     const command = acceptedDomain(request.body, platformDomains(this.config));
-    const facts = { verificationToken: this.ids.uuid(), now: this.clock.now().toISOString() };
+    const facts = { verificationToken: idFor(context, 'token', this.ids), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
       customDomain,
       customDomainStream(tenantOf(context).id),
       (current) => createCustomDomain(current, command, facts),
       eventContext(context),
+      { once: true },
     );
     return viewOf(configured(state));
   }

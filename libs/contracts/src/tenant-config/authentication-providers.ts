@@ -144,6 +144,7 @@ export const createAuthenticationProvider = defineOperation({
   body: AuthenticationProviderRequest,
   response: AuthenticationProvider,
   errorStatuses: [400, 401, 403, 409],
+  idempotent: true,
 });
 
 export const listAuthenticationProviders = defineOperation({

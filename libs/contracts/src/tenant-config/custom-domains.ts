@@ -50,6 +50,7 @@ export const createCustomDomain = defineOperation({
   body: CustomDomainRequest,
   response: CustomDomain,
   errorStatuses: [400, 401, 403],
+  idempotent: true,
 });
 
 export const retrieveCustomDomain = defineOperation({

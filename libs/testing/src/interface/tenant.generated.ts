@@ -1831,7 +1831,10 @@ export interface operations {
   createCustomDomain: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1858,8 +1861,10 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2665,7 +2670,10 @@ export interface operations {
   createAuthenticationProvider: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2695,6 +2703,7 @@ export interface operations {
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
