@@ -5,7 +5,7 @@ import { AnswerCheck, type RawAnswer } from './fuzz/answers.js';
 import { callsOf, Values, type Call } from './fuzz/calls.js';
 import { DomainLog, exchange, Things, type SentRequest } from './fuzz/sender.js';
 import { readDefinition, type ApiName, type ToldOperation } from './fuzz/told-operations.js';
-import { clientOf, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
 
 /** Requests of all operations together, at least. */
 const REQUESTS = 5000;
@@ -48,7 +48,7 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
   }, PLATFORM_START_MS);
   afterAll(async () => {
     log?.close();
-    await world?.platform.stop();
+    if (world) await closeWorld(world);
   });
 
   const isOnAuthHost = ({ path }: Pick<ToldOperation, 'path'>) => path === '/.well-known/jwks.json';
