@@ -1,19 +1,33 @@
 import { request as httpRequest } from 'node:http';
+import type { AnalyticsEvent } from '@attestry/contracts';
 import {
   ApiClient,
   connectManagement,
   createTenantUnderTest,
   expectStatus,
+  makeHolderKey,
   PLATFORM_START_MS,
   startPlatform,
   TestDnsServer,
+  verifyDomainLinkage,
   waitUntil,
+  Wallet,
+  WebhookReceiver,
+  type Answer,
+  type DidDocument,
   type RunningPlatform,
   type TenantUnderTest,
 } from '@attestry/testing';
+import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
 
 /** What a customer's proxy does: the gateway is asked with the Host of the custom domain. */
-const DOCUMENTS = ['/.well-known/did.json', '/.well-known/openid-credential-issuer', '/manifest.json'];
+const DOCUMENTS = [
+  '/.well-known/did.json',
+  '/.well-known/did-configuration',
+  '/.well-known/did-configuration.json',
+  '/.well-known/openid-credential-issuer',
+  '/manifest.json',
+];
 
 let platform: RunningPlatform;
 let dns: TestDnsServer;
@@ -34,6 +48,11 @@ afterAll(async () => {
   await platform?.stop();
   await dns?.stop();
 });
+
+interface DidConfiguration {
+  entries: { issuer: string; credentialSubject: { origin: string } }[];
+  linked_dids: { issuer: string; credentialSubject: { origin: string } }[];
+}
 
 const brand = { name: 'Acme & Söhne', logoUrl: 'https://cdn.example/logo.png' };
 
@@ -78,7 +97,7 @@ const verified = async ({ api }: TenantUnderTest, domain = `brand${++serial}.exa
 };
 
 describe('the custom domain over HTTP', () => {
-  it('is created from JSON and from XML alike, and answered as JSON', async () => {
+  it('is created from JSON and from XML alike, and answered as JSON [T4] [T5] [T11] [T63]', async () => {
     const { api } = tenant;
     const inJson = expectStatus(await api.customDomain.create({ ...brand, domain: 'one.example' }), 201);
     expectStatus(await api.customDomain.delete(), 204);
@@ -129,7 +148,7 @@ describe('the custom domain over HTTP', () => {
     expect((await api.customDomain.retrieve()).status).toBe(404);
   });
 
-  it('is nobody before it is verified', async () => {
+  it('is nobody before it is verified [T8] [T63]', async () => {
     await tenant.api.customDomain.create({ ...brand, domain: 'early.example' });
     for (const path of DOCUMENTS) expect((await at('early.example', path)).status).toBe(404);
     const refused = await tenant.api.customDomain.verify();
@@ -139,7 +158,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('answers for the public documents, rendered for its own name, and for nothing else', async () => {
+  it('answers for the public documents, rendered for its own name, and for nothing else [T8] [T58]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -172,7 +191,8 @@ describe('the custom domain over HTTP', () => {
     expect(manifest.headers.get('cache-control')).toBe('public, max-age=300');
 
     const authorization = { authorization: `Bearer ${tenant.token}` };
-    for (const path of ['/', '/v1/config/domain', '/v1/dids', '/v1/events', '/v1/webhooks/jwks', '/v1/oauth/jwks'])
+    const api = ['/', '/v1/config/domain', '/v1/dids', '/v1/events', '/v1/webhooks/jwks', '/v1/oauth/jwks'];
+    for (const path of [...api, '/openapi.json', '/docs', '/docs/start.js'])
       expect([path, (await at(domain, path, { headers: authorization })).status]).toEqual([path, 404]);
     for (const path of ['/.well-known/oauth-authorization-server', '/v1/openid/credential', '/oauth/token'])
       for (const method of ['GET', 'POST', 'OPTIONS'])
@@ -183,7 +203,158 @@ describe('the custom domain over HTTP', () => {
       for (const path of DOCUMENTS) expect([name, (await at(name, path)).status]).toEqual([name, 404]);
   });
 
-  it('is of one tenant, and gone with its deletion', async () => {
+  it('is vouched for by the DIDs of the tenant, each document with its own origin first', async () => {
+    const { api } = tenant;
+    const domain = await verified(tenant);
+    const key = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
+    const web = expectStatus(await api.dids.create({ method: 'web', options: { url: domain } }), 201);
+    const resolve = async (): Promise<DidDocument> => (await at(domain, '/.well-known/did.json')).body as DidDocument;
+    const ofCustom = (await at(domain, '/.well-known/did-configuration.json')).body as DidConfiguration;
+    const issuers = ofCustom.linked_dids.map(({ issuer }) => issuer);
+    expect(issuers).toEqual(expect.arrayContaining([key, web.did]));
+    for (const entry of ofCustom.linked_dids.filter(({ issuer }) => [key, web.did].includes(issuer)))
+      await verifyDomainLinkage({ ...entry }, `http://${domain}`, { resolve });
+    expect(ofCustom.entries).toEqual(ofCustom.linked_dids);
+
+    const atHome = async () =>
+      expectStatus(
+        await new ApiClient(tenant.url).request<DidConfiguration>('GET', '/.well-known/did-configuration'),
+        200,
+      )
+        .entries.filter(({ issuer }) => issuer === key)
+        .map(({ credentialSubject }) => credentialSubject.origin);
+    await waitUntil(async () => (await atHome()).length === 2, { timeoutMs: 5000, what: 'the new origin' });
+    expect(await atHome()).toEqual([tenant.url, `http://${domain}`]);
+    expectStatus(await api.customDomain.delete(), 204);
+    await waitUntil(async () => (await atHome()).length === 1, { timeoutMs: 5000, what: 'its end' });
+    expect(await atHome()).toEqual([tenant.url]);
+  });
+
+  it('is told to webhooks when it is verified, once', async () => {
+    const { api } = tenant;
+    const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
+    try {
+      const subscription = { events: ['CustomDomainVerified' as const], url: receiver.url };
+      const { id } = expectStatus(await api.webhooks.create(subscription), 201);
+      const domain = await verified(tenant);
+      // Again: nothing comes about.
+      expectStatus(await api.customDomain.verify(), 204);
+      const { body, verified: isGenuine } = await receiver.next();
+      expect([isGenuine, body.event.type, body.event.payload]).toEqual([true, 'CustomDomainVerified', { domain }]);
+      const next = await verified(tenant);
+      expect((await receiver.next()).body.event.payload).toEqual({ domain: next });
+      expect(receiver.deliveries).toHaveLength(2);
+      expectStatus(await api.webhooks.delete(id), 204);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('leaves the API where it was, and the DIDs that exist as they are', async () => {
+    const { api } = tenant;
+    await api.customDomain.delete();
+    const before = expectStatus(await api.dids.create({ method: 'web', options: { url: `${tenant.host}/kept` } }), 201);
+    await verified(tenant);
+    expectStatus(await api.dids.retrieve(before.did), 200);
+    const document = await new ApiClient(tenant.url).request('GET', '/kept/did.json');
+    expect([document.status, document.body]).toEqual([200, before.localMetadata.initialDidDocument]);
+    expectStatus(await api.users.list(), 200);
+  });
+
+  it('leaves the events of each operation, and is a 404 where there is none [T12] [T62] [T65]', async () => {
+    const { api } = other;
+    const typesOf = async ({ headers }: Answer) => {
+      const query = { requestIds: [headers.get('x-request-id')!] };
+      return expectStatus(await api.analytics.list(query), 200).data.map(({ type }: AnalyticsEvent) => type);
+    };
+    const expectEvents = async (answer: Answer, verb: string) =>
+      expect(await typesOf(answer)).toEqual([
+        `CONFIG_CUSTOM_DOMAIN_${verb}_${answer.status < 300 ? 'SUCCESS' : 'FAIL'}`,
+        `CONFIG_CUSTOM_DOMAIN_${verb}_START`,
+      ]);
+    await api.customDomain.delete();
+    const domain = 'events.example';
+    for (const [verb, call] of [
+      ['RETRIEVE', () => api.customDomain.retrieve()],
+      ['UPDATE', () => api.customDomain.update({ ...brand, domain })],
+      ['VERIFY', () => api.customDomain.verify()],
+      ['DELETE', () => api.customDomain.delete()],
+    ] as [string, () => Promise<Answer>][]) {
+      const missing = await call();
+      expect([verb, missing.status, (missing.body as { code: string }).code]).toEqual([verb, 404, 'NotFound']);
+      await expectEvents(missing, verb);
+    }
+    await expectEvents(await api.customDomain.create({ ...brand, domain: 'no domain' }), 'CREATE');
+    const created = await api.customDomain.create({ ...brand, domain });
+    dns.set(domain, expectStatus(created, 201).verificationToken);
+    await expectEvents(created, 'CREATE');
+    await expectEvents(await api.customDomain.retrieve(), 'RETRIEVE');
+    await expectEvents(await api.customDomain.update({ ...brand, name: 'Other', domain }), 'UPDATE');
+    await expectEvents(await api.customDomain.verify(), 'VERIFY');
+    await expectEvents(await api.customDomain.delete(), 'DELETE');
+  });
+
+  it('takes with it what was issued under it: no document, and no further credential [T9]', async () => {
+    const { api } = tenant;
+    const domain = await verified(tenant);
+    const { did } = expectStatus(await api.dids.create({ method: 'web', options: { url: domain } }), 201);
+    const request = { type: 'Course', name: 'Course credential', issuer: { name: 'Acme' }, issuerDid: did };
+    const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
+    const configuration = expectStatus(await api.jwtVc.create({ ...request, claimMappings }), 201).id;
+    const { uri } = expectStatus(
+      await api.offers.create({ credentials: [configuration], claims: { given_name: 'Ada' } }),
+      200,
+    );
+    const wallet = new Wallet();
+    const offer = await wallet.resolveOffer(uri);
+    const metadata = await wallet.metadata(offer.credential_issuer);
+    const token = await wallet.accessToken(offer, metadata);
+    const key = await makeHolderKey();
+    const ask = async () => {
+      const jwt = await wallet.proof(metadata, configuration, key, await wallet.nonce(metadata));
+      return new ApiClient(tenant.url).request<{ error?: string; credentials?: { credential: string }[] }>(
+        'POST',
+        '/v1/openid/credential',
+        { token, body: { credential_configuration_id: configuration, proofs: { jwt: [jwt] } } },
+      );
+    };
+    const verify = async (jwt: string) => {
+      const { kid, alg } = decodeProtectedHeader(jwt);
+      expect(kid).toMatch(`${did}#`);
+      const document = await at(domain, '/.well-known/did.json');
+      if (document.status !== 200) throw new Error(`the document of the issuer was answered with ${document.status}`);
+      const methods = (document.body as DidDocument).verificationMethod!;
+      const jwk = methods.find(({ id }) => id === kid)!.publicKeyJwk as JWK;
+      return jwtVerify(jwt, await importJWK(jwk, alg));
+    };
+
+    const { credential } = expectStatus(await ask(), 200).credentials![0]!;
+    expect((await verify(credential)).payload.iss).toBe(did);
+
+    expectStatus(await api.customDomain.delete(), 204);
+    await waitUntil(async () => (await at(domain, '/.well-known/did.json')).status === 404, {
+      timeoutMs: 5000,
+      what: 'the end of the document',
+    });
+    for (const path of DOCUMENTS) expect([path, (await at(domain, path)).status]).toEqual([path, 404]);
+    await expect(verify(credential)).rejects.toThrow('404');
+    await waitUntil(async () => (await ask()).status !== 200, { timeoutMs: 5000, what: 'the end of issuing' });
+    const refused = await ask();
+    expect([refused.status, refused.body.error]).toEqual([400, 'credential_request_denied']);
+
+    // The same domain, proved again, is the same identity: the DID has kept its keys.
+    await verified(tenant, domain);
+    await waitUntil(async () => (await ask()).status === 200, { timeoutMs: 5000, what: 'the return of issuing' });
+    expect((await verify(credential)).payload.iss).toBe(did);
+    // And an update to another domain ends it as a deletion does.
+    expectStatus(await api.customDomain.update({ ...brand, domain: `moved-${domain}` }), 200);
+    await waitUntil(async () => (await ask()).body.error === 'credential_request_denied', {
+      timeoutMs: 5000,
+      what: 'the end of issuing',
+    });
+  });
+
+  it('is of one tenant, and gone with its deletion [T14] [T15]', async () => {
     const domain = await verified(tenant);
     expect((await at(domain, '/manifest.json')).status).toBe(200);
     const { verificationToken } = expectStatus(await other.api.customDomain.create({ ...brand, domain }), 201);
@@ -213,7 +384,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('changes hands with an update to another domain', async () => {
+  it('changes hands with an update to another domain [T6] [T13]', async () => {
     const domain = await verified(tenant);
     const current = expectStatus(await tenant.api.customDomain.retrieve(), 200);
     const renamed = expectStatus(await tenant.api.customDomain.update({ ...brand, name: 'New', domain }), 200);

@@ -124,7 +124,7 @@ describe('roles', () => {
     expect(found.map((permission) => permission.split(':')[1])).toEqual(actions);
   });
 
-  it('may call these operations and no others', () => {
+  it('may call these operations and no others [T10]', () => {
     const declared = OPERATIONS.flatMap(({ name, access }) =>
       access.kind === 'roles' ? [[name, sorted(access.roles)] as const] : [],
     );
