@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { clientCreated, clientDeleted, tenantCreated, tenantDeleted } from '@attestry/contracts';
+import { clientCreated, clientDeleted, tenantCreated, tenantDeleted, tenantPurged } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
@@ -35,6 +35,8 @@ export class ManagementReactions implements OnApplicationBootstrap {
       }
       case 'TenantDeleted':
         return [fact(tenantDeleted, { tenantId: event.data.tenantId, host: this.directory.hostOf(event.data) })];
+      case 'TenantPurged':
+        return [fact(tenantPurged, { tenantId: event.data.tenantId })];
       case 'TenantClientCreated': {
         const { tenantId, clientId, roles } = event.data;
         return [fact(clientCreated, { tenantId, clientId, roles })];

@@ -34,7 +34,7 @@ export interface PartyRights {
 
 export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
-const { tenantCreated, tenantDeleted, clientCreated, clientDeleted } = managementEvents;
+const { tenantCreated, tenantDeleted, tenantPurged, clientCreated, clientDeleted } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
 const reading = (name: string, ...events: readonly { readonly subject: string }[]): BusReading => ({
@@ -57,8 +57,13 @@ const READS: Readonly<Record<BusParty, Reads>> = {
     listens: [reading('gateway.directory', tenantCreated, tenantDeleted, clientCreated, clientDeleted)],
   },
   management: {},
-  dids: {},
-  issuance: { consumes: [reading('issuance.delivery-interest', webhookSaved, webhookDeleted)] },
+  dids: { consumes: [reading('dids.forgotten-tenants', tenantPurged)] },
+  issuance: {
+    consumes: [
+      reading('issuance.delivery-interest', webhookSaved, webhookDeleted),
+      reading('issuance.forgotten-tenants', tenantPurged),
+    ],
+  },
   webhooks: {
     consumes: [
       reading(
@@ -66,6 +71,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
         ...[credentialIssued, userDeleted, tenantDeleted],
         ...Object.values(TOLD_EVENTS).map(({ of }) => of),
       ),
+      reading('webhooks.forgotten-tenants', tenantPurged),
     ],
   },
   analytics: {

@@ -29,7 +29,7 @@ export interface ActiveTenant {
   members: ReadonlyMap<string, Membership>;
 }
 
-export type TenantState = { status: 'absent' } | ActiveTenant | { status: 'deleted' };
+export type TenantState = { status: 'absent' } | ActiveTenant | { status: 'deleted' } | { status: 'purged' };
 
 export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`;
 
@@ -114,6 +114,8 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
     }
     case 'TenantDeleted':
       return { status: 'deleted' };
+    case 'TenantPurged':
+      return { status: 'purged' };
   }
 };
 
@@ -131,6 +133,7 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
     TenantClientCreated: 1,
     TenantClientDeleted: 1,
     TenantDeleted: 1,
+    TenantPurged: 1,
   },
   evolve,
 };
