@@ -161,7 +161,7 @@ shapes and event names stand; routes, access checks and this page follow from it
   \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [facts](facts.md#32-errors).
 - **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB), 415, 429, 500 and 503. Every answer carries
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.
-- **Rate classes** are explained in [facts](facts.md#33-limits) and set in [configuration](configuration.md).
+- **Rate classes** are explained in [facts](facts.md#34-limits) and set in [configuration](configuration.md).
 - **Analytics** names a prefix: each call leaves \`<prefix>_START\` and one of \`<prefix>_SUCCESS\`, \`<prefix>_FAIL\`.
 - **Unknown members** of a request are dropped, not refused ([record 0005](../adr/0005-unknown-members-are-dropped.md)).
 - **Deprecated** operations carry \`Deprecation\`, \`Sunset\` and \`Link\` in every answer; see [versions](changelog.md).

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AppError, credentialIssued, releaseIssuerKey, userDeleted } from '@attestry/contracts';
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { fact, PlatformConfig, Reactions, ServiceClient, type Fact } from '@attestry/service-kit';
+import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
+import { fact, PlatformConfig, Reactions, ServiceClient, type Fact, forgetTenants } from '@attestry/service-kit';
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
@@ -46,11 +46,13 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
 export class IssuanceReactions implements OnApplicationBootstrap {
   constructor(
     private readonly reactions: Reactions,
+    private readonly streams: Streams,
     private readonly client: ServiceClient,
     private readonly config: PlatformConfig,
   ) {}
 
   onApplicationBootstrap(): void {
+    forgetTenants('issuance', this.reactions, this.streams);
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',

@@ -2,6 +2,7 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
 import { PUBLISHED } from './management.reactions.js';
+import { deletedTenants } from './purge-tenants/deleted-tenants.projection.js';
 import { tenantLists } from './tenant-lists/tenant-lists.projection.js';
 
 export const managementService: ServiceDefinition = {
@@ -10,7 +11,10 @@ export const managementService: ServiceDefinition = {
   publishes: PUBLISHED.map(({ category }) => category),
   module: ManagementModule,
   endpoints: managementEndpoints,
-  projections: [{ projection: tenantLists, follows: 'domain' }],
+  projections: [
+    { projection: tenantLists, follows: 'domain' },
+    { projection: deletedTenants, follows: 'domain' },
+  ],
 };
 export { FIRST_MANAGEMENT_CLIENT_FILE } from './register-management-client/first-management-client.js';
 export {

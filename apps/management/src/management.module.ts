@@ -23,6 +23,8 @@ import { LookUpManagementClientHandler } from './look-up-management-client/look-
 import { LookUpTenantHandler } from './look-up-tenant/look-up-tenant.js';
 import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
+import { PurgeTenants } from './purge-tenants/purge-tenants.js';
+import { ReplayedPurges } from './purge-tenants/replayed-purges.js';
 import { FirstManagementClient } from './register-management-client/first-management-client.js';
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
 import { ResendInvitationHandler } from './resend-invitation/resend-invitation.js';
@@ -89,6 +91,8 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     // lists and reactions
     TenantListsReadModel,
     ManagementReactions,
+    PurgeTenants,
+    ReplayedPurges,
   ],
 })
 export class ManagementModule {}

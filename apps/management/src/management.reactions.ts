@@ -6,6 +6,7 @@ import {
   memberInvited,
   tenantCreated,
   tenantDeleted,
+  tenantPurged,
 } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
@@ -42,6 +43,8 @@ export class ManagementReactions implements OnApplicationBootstrap {
       }
       case 'TenantDeleted':
         return [fact(tenantDeleted, { tenantId: event.data.tenantId, host: this.directory.hostOf(event.data) })];
+      case 'TenantPurged':
+        return [fact(tenantPurged, { tenantId: event.data.tenantId })];
       case 'TenantClientCreated': {
         const { tenantId, clientId, roles } = event.data;
         return [fact(clientCreated, { tenantId, clientId, roles })];

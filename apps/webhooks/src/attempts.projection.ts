@@ -1,6 +1,7 @@
 import type { WebhookAttempt, WebhookEventType } from '@attestry/contracts';
 import { readEvent } from '@attestry/event-store';
 import { BatchedRows, type Projection } from '@attestry/read-model';
+import { forgetting } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CancelReason, WebhookDeliveryEvent } from './webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
@@ -35,7 +36,7 @@ type Row = AttemptTables['webhook_attempt'];
 export const keptSince = (now: string): string => new Date(Date.parse(now) - ATTEMPTS_KEPT_MS).toISOString();
 
 /** The attempts of each webhook, beside the sender's queue so that nobody who sends waits for it. */
-export const attemptsProjection: Projection<AttemptTables> = {
+export const attemptsProjection: Projection<AttemptTables> = forgetting('webhooks', {
   name: 'webhooks.attempts',
   version: 1,
   categories: [webhookDelivery.category],
@@ -145,7 +146,7 @@ export const attemptsProjection: Projection<AttemptTables> = {
     const newest = changes.at(-1);
     if (newest) await trx.deleteFrom('webhook_attempt').where('created_at', '<', keptSince(newest.at)).execute();
   },
-};
+});
 
 /** An attempt whose outcome nobody knows: its sender ended, or the delivery did. */
 const INTERRUPTED = { status: 'Failed', error: 'interrupted' } as const;

@@ -1,5 +1,6 @@
 import { readEvent } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
+import { forgetting } from '@attestry/service-kit';
 import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
 
 export interface KeyTables {
@@ -8,7 +9,7 @@ export interface KeyTables {
 }
 
 /** Which keys of all tenants are to be replaced or retired, and when. */
-export const keysProjection: Projection<KeyTables> = {
+export const keysProjection: Projection<KeyTables> = forgetting('webhooks', {
   name: 'webhooks.keys',
   version: 1,
   categories: [webhookKeys.category],
@@ -67,4 +68,4 @@ export const keysProjection: Projection<KeyTables> = {
       }
     }
   },
-};
+});

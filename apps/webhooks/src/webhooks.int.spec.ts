@@ -1023,6 +1023,7 @@ describe('webhooks', () => {
       'webhooks.deliveries',
       'webhooks.delivery-keys',
       'webhooks.directory',
+      'webhooks.forgotten-tenants',
       'webhooks.key-rotation',
       'webhooks.keys',
       'webhooks.publisher',

@@ -35,7 +35,8 @@ export interface PartyRights {
 
 export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
-const { tenantCreated, tenantDeleted, clientCreated, clientRolesChanged, clientDeleted } = managementEvents;
+const { tenantCreated, tenantDeleted, tenantPurged, clientCreated, clientRolesChanged, clientDeleted } =
+  managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
@@ -71,11 +72,17 @@ const READS: Readonly<Record<BusParty, Reads>> = {
   },
   management: {},
   'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
-  dids: { consumes: [reading('dids.linked-domain', customDomainVerified, customDomainWithdrawn)] },
+  dids: {
+    consumes: [
+      reading('dids.linked-domain', customDomainVerified, customDomainWithdrawn),
+      reading('dids.forgotten-tenants', tenantPurged),
+    ],
+  },
   issuance: {
     consumes: [
       reading('issuance.delivery-interest', webhookSaved, webhookDeleted),
       reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
+      reading('issuance.forgotten-tenants', tenantPurged),
     ],
   },
   webhooks: {
@@ -85,6 +92,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
         ...[credentialIssued, userDeleted, tenantDeleted],
         ...Object.values(TOLD_EVENTS).map(({ of }) => of),
       ),
+      reading('webhooks.forgotten-tenants', tenantPurged),
     ],
   },
   analytics: {

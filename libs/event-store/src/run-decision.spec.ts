@@ -59,6 +59,59 @@ describe('Streams', () => {
     await rm(folder, { recursive: true });
   });
 
+  describe('once', () => {
+    const attempt = { ...context, attempt: 'attempt' };
+    const again = () => {
+      throw new Error('decided again');
+    };
+
+    it('finds what an earlier run of the call appended, with the state of then', async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      const first = await streams.runDecision(
+        account,
+        stream,
+        () => [...deposit(2)(), ...deposit(3)()],
+        { ...attempt, requestId: 'first run' },
+        { once: true },
+      );
+      await streams.runDecision(account, stream, close, context);
+      for (const process of [streams, elsewhere]) {
+        const found = await process.runDecision(account, stream, again, attempt, { once: true });
+        expect(found).toMatchObject({ state: first.state, revision: 2, chain: first.chain, events: first.events });
+        expect(found.position).toBe(first.position);
+      }
+      expect(first.recorded.map(({ metadata }) => [metadata.requestId, metadata.correlationId])).toEqual([
+        ['first run', 'attempt'],
+        ['first run', 'attempt'],
+      ]);
+      expect((await store.readStream(stream)).length).toBe(4);
+    });
+
+    it('finds it when the stream was thought to be new', async () => {
+      await elsewhere.runDecision(account, stream, open('Ada'), attempt, { once: true });
+      const fresh = streams.fresh(account);
+      const found = await streams.decideOn(account, stream, fresh, open('Eve'), attempt, { once: true });
+      expect(found).toMatchObject({ revision: 0, state: { owner: 'Ada' } });
+    });
+
+    it('finds it over many pages', async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      const many = Array.from({ length: 600 }, () => deposit(1)()[0]!);
+      await streams.runDecision(account, stream, () => many, context);
+      await streams.runDecision(account, stream, () => many, attempt, { once: true });
+      await streams.runDecision(account, stream, close, context);
+      const found = await elsewhere.runDecision(account, stream, again, attempt, { once: true });
+      expect(found).toMatchObject({ revision: 1200, state: { balance: 1200 } });
+      expect(found.events).toHaveLength(600);
+    });
+
+    it('decides where only other calls have appended', async () => {
+      await streams.runDecision(account, stream, open('Ada'), { ...context, attempt: 'other' }, { once: true });
+      const decided = await streams.runDecision(account, stream, deposit(1), attempt, { once: true });
+      expect(decided.state).toMatchObject({ balance: 1 });
+    });
+  });
+
   it('appends what was decided with its metadata and an intact chain', async () => {
     await streams.runDecision(account, stream, open('Ada'), context);
     const decided = await streams.runDecision(

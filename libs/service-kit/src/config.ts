@@ -510,6 +510,12 @@ export const SETTINGS = {
     '10000',
     integer(100, 120000),
   ),
+  tenantPurgeDays: setting(
+    'TENANT_PURGE_DAYS',
+    'Days after its deletion that the keys and rows of a tenant are destroyed for good.',
+    '30',
+    integer(1, 3650),
+  ),
   operationEventsDays: setting('OPERATION_EVENTS_DAYS', 'Days analytics events are kept.', '400', integer(1, 36500)),
   loggingLevels: setting(
     'LOGGING_LEVEL_TENANTS',

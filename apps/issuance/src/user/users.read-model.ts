@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { Health, startProjection } from '@attestry/service-kit';
+import { forgetting, Health, startProjection } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
@@ -73,7 +73,7 @@ const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: st
 };
 
 /** Users and sessions are one projection: of a deleted user nothing may come back, whatever was under way. */
-export const users: Projection<UserTables> = {
+export const users: Projection<UserTables> = forgetting('issuance', {
   name: 'issuance.users',
   version: 1,
   categories: [user.category, issuanceSession.category],
@@ -169,7 +169,7 @@ export const users: Projection<UserTables> = {
     }
     await flush();
   },
-};
+});
 
 /** A tenant's users, the sessions that hold claims of theirs, and the metadata of their credentials. */
 @Injectable()

@@ -183,6 +183,9 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       await trx.deleteFrom('tenant').where('id', '=', tenantId).execute();
       return;
     }
+    // Nothing of it is left here.
+    case 'TenantPurged':
+      return;
   }
 };
 

@@ -151,5 +151,20 @@ const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant)
 export const deleteTenant = (state: TenantState, command: { caller: Principal }): TenantEvent[] =>
   deleted(seenByAdmin(state, command.caller));
 
+const DAY_MS = 86_400_000;
+
+/** The last time of deletion whose tenants are purged by now. RFC 3339, UTC, milliseconds. */
+export const purgedUpTo = (now: Date, days: number): string => new Date(now.getTime() - days * DAY_MS).toISOString();
+
+/** Once. The caller has destroyed the keys; the subdomain stays claimed for ever. */
+export const purgeTenant = (
+  state: TenantState,
+  command: { tenantId: string },
+  facts: { now: string },
+): TenantEvent[] =>
+  state.status === 'deleted'
+    ? [{ type: 'TenantPurged', data: { tenantId: command.tenantId, purgedAt: facts.now } }]
+    : [];
+
 /** Undoes a creation that lost its subdomain to a later one while it was under way. */
 export const withdrawTenant = (state: TenantState): TenantEvent[] => (state.status === 'active' ? deleted(state) : []);

@@ -76,4 +76,6 @@ export type TenantEvent =
       };
     }
   | { type: 'TenantClientDeleted'; data: { tenantId: string; clientId: string } }
-  | { type: 'TenantDeleted'; data: { tenantId: string; environmentId: string; subdomain: string; host: string } };
+  | { type: 'TenantDeleted'; data: { tenantId: string; environmentId: string; subdomain: string; host: string } }
+  /** Its keys are destroyed: what was personal or secret in any event of the tenant is unreadable from now on. */
+  | { type: 'TenantPurged'; data: { tenantId: string; purgedAt: string } };

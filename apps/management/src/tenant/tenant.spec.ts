@@ -10,6 +10,8 @@ import {
   rotateClientSecret,
   seenClient,
   updateClient,
+  purgedUpTo,
+  purgeTenant,
   MAX_CLIENTS_PER_TENANT,
   type Principal,
   seenByAdmin,
@@ -36,6 +38,35 @@ const client = (clientId: string, name = 'Default client', roles: Role[] = ['adm
 });
 const deleted: TenantEvent = { type: 'TenantDeleted', data: { tenantId, ...place } };
 const living = [created, member('boss', ['admin']), client('c1')];
+
+describe('purging a tenant', () => {
+  const purge = (state: TenantState) => purgeTenant(state, { tenantId }, { now });
+  const purged: TenantEvent = { type: 'TenantPurged', data: { tenantId, purgedAt: now } };
+
+  it('ends a deleted tenant, once', () => {
+    given(tenant, [...living, deleted])
+      .when(purge)
+      .then([purged]);
+    given(tenant, [...living, deleted, purged])
+      .when(purge)
+      .then([]);
+  });
+
+  it('leaves living tenants alone, and those that never were', () => {
+    given(tenant, living).when(purge).then([]);
+    given(tenant, []).when(purge).then([]);
+  });
+
+  it('leaves nothing that could be deleted again', () => {
+    given(tenant, [...living, deleted, purged])
+      .when((state) => deleteTenant(state, { caller: machine('boss') }))
+      .thenThrows('NotFound');
+  });
+
+  it('is due after so many days', () => {
+    expect(purgedUpTo(new Date('2026-03-31T10:00:00.000Z'), 30)).toBe(now);
+  });
+});
 
 describe('tenant', () => {
   const create = (state: TenantState) =>

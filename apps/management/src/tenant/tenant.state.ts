@@ -31,7 +31,7 @@ export interface ActiveTenant {
   members: ReadonlyMap<string, Membership>;
 }
 
-export type TenantState = { status: 'absent' } | ActiveTenant | { status: 'deleted' };
+export type TenantState = { status: 'absent' } | ActiveTenant | { status: 'deleted' } | { status: 'purged' };
 
 export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`;
 
@@ -143,6 +143,8 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
     }
     case 'TenantDeleted':
       return { status: 'deleted' };
+    case 'TenantPurged':
+      return { status: 'purged' };
   }
 };
 
@@ -165,6 +167,7 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
     TenantClientSecretRotated: 1,
     TenantClientDeleted: 1,
     TenantDeleted: 1,
+    TenantPurged: 1,
   },
   evolve,
 };

@@ -11,6 +11,8 @@ export interface TenantCreatedData {
 }
 export const tenantCreated = defineIntegrationEvent<TenantCreatedData>('management.tenant-created');
 export const tenantDeleted = defineIntegrationEvent<{ tenantId: string; host: string }>('management.tenant-deleted');
+/** Its keys are destroyed; whoever has rows of it removes them. */
+export const tenantPurged = defineIntegrationEvent<{ tenantId: string }>('management.tenant-purged');
 export const clientCreated = defineIntegrationEvent<{ tenantId: string; clientId: string; roles: Role[] }>(
   'management.client-created',
 );

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Leases, Streams, type Clock } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import { ReadModels, type RunningProjection } from '@attestry/read-model';
+import { CLOCK, Health, LOGGER, PlatformConfig, startProjection, type Logger } from '@attestry/service-kit';
+import { purgedUpTo, purgeTenant } from '../tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { deletedTenants, type DeletedTenantTables } from './deleted-tenants.projection.js';
+
+const NAME = 'management.purge';
+/** Longer than a look takes; whoever dies with it delays the next by as much. */
+const LEASE_MS = 60_000;
+const PAUSE_MS = 60_000;
+/** Tenants of one look; the others come with the next. */
+const MOST = 100;
+
+/**
+ * Purges tenants that were deleted `TENANT_PURGE_DAYS` ago. The keys go first: with them whatever is sealed becomes
+ * unreadable, in events, read models and copies of them alike. Then `TenantPurged` says so, and the other services remove
+ * their rows. A crash between the two is a look that comes again: destroying is no fault the second time.
+ */
+@Injectable()
+export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly holder = randomUUID();
+  private readonly stopping = new AbortController();
+  private projected!: RunningProjection<DeletedTenantTables>;
+  private error: string | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly leases: Leases,
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly config: PlatformConfig,
+    private readonly health: Health,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.projected = await startProjection(this.readModels, this.health, deletedTenants);
+  }
+
+  onApplicationBootstrap(): void {
+    this.health.register(NAME, () => [
+      { name: NAME, healthy: this.error === undefined, ...(this.error !== undefined && { error: this.error }) },
+    ]);
+    this.running = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        await this.look();
+        this.error = undefined;
+      } catch (error) {
+        this.error = error instanceof Error ? error.message : String(error);
+        this.logger.error({ error: this.error }, 'purging tenants failed');
+      }
+      await pause(PAUSE_MS, undefined, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
+  }
+
+  /** Purges what is due, where no other process does. */
+  async look(): Promise<void> {
+    const lease = await this.leases.acquire(NAME, this.holder, LEASE_MS);
+    if (!lease) return;
+    try {
+      const due = await this.projected.db
+        .selectFrom('deleted_tenant')
+        .select('id')
+        .where('deleted_at', '<=', purgedUpTo(this.clock.now(), this.config.tenantPurgeDays))
+        .orderBy('deleted_at')
+        .limit(MOST)
+        .execute();
+      for (const { id } of due) await this.purge(id);
+    } finally {
+      await this.leases.release(lease);
+    }
+  }
+
+  private async purge(tenantId: string): Promise<void> {
+    const { state } = await this.streams.load(tenant, tenantStream(tenantId));
+    // The list may be behind; keys of a tenant that is not deleted are never touched.
+    if (state.status !== 'deleted') return;
+    await this.vault.destroyTenant(tenantId);
+    const requestId = randomUUID();
+    await this.streams.runDecision(
+      tenant,
+      tenantStream(tenantId),
+      (current) => purgeTenant(current, { tenantId }, { now: this.clock.now().toISOString() }),
+      { tenantId, requestId, actor: 'service:management', operation: NAME, partitionKey: tenantId },
+    );
+    this.logger.info({ tenantId }, 'tenant purged');
+  }
+}

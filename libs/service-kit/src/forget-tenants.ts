@@ -1,0 +1,68 @@
+import { tenantPurged, type ServiceName } from '@attestry/contracts';
+import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
+import type { Projection } from '@attestry/read-model';
+import type { Kysely } from 'kysely';
+import type { Reactions } from './reactions.js';
+
+type TenantForgotten = { type: 'TenantForgotten'; data: { tenantId: string } };
+type TenantMemory = { status: 'kept' | 'forgotten' };
+
+/** In a service's own streams that a tenant was purged: its projections remove the rows, also when they are built anew. */
+export const forgottenTenant = (service: ServiceName): Aggregate<TenantMemory, TenantForgotten> => ({
+  category: `${service}ForgottenTenant`,
+  initial: { status: 'kept' },
+  types: { TenantForgotten: 1 },
+  evolve: () => ({ status: 'forgotten' }),
+});
+
+/** Name of the consumer that hears of purged tenants; permanent. */
+export const forgottenTenantsOf = (service: ServiceName): string => `${service}.forgotten-tenants`;
+
+/** Notes every purged tenant in the service's own streams. */
+export const forgetTenants = (service: ServiceName, reactions: Reactions, streams: Streams): void => {
+  const aggregate = forgottenTenant(service);
+  const name = forgottenTenantsOf(service);
+  reactions.consume({ name, subjects: [tenantPurged.subject] }, async (messages) => {
+    for (const { id, data, headers } of messages) {
+      const { tenantId } = data as { tenantId: string };
+      await streams.runDecision(
+        aggregate,
+        `${aggregate.category}-${tenantId}`,
+        ({ status }): TenantForgotten[] => (status === 'kept' ? [{ type: 'TenantForgotten', data: { tenantId } }] : []),
+        {
+          tenantId,
+          requestId: headers['requestId'] ?? id,
+          actor: `service:${service}`,
+          operation: name,
+          causationId: id,
+          partitionKey: tenantId,
+        },
+      );
+    }
+  });
+};
+
+/** A projection all of whose tables have a column `tenant_id`, and whose rows go with their tenant. */
+export const forgetting = <Tables>(service: ServiceName, projection: Projection<Tables>): Projection<Tables> => {
+  const { category, types } = forgottenTenant(service);
+  return {
+    ...projection,
+    categories: [...projection.categories, category],
+    types: [...projection.types, ...Object.keys(types)],
+    async project(trx, events) {
+      let before: RecordedEvent[] = [];
+      for (const stored of events) {
+        if (!stored.stream.startsWith(`${category}-`)) {
+          before.push(stored);
+          continue;
+        }
+        if (before.length) await projection.project(trx, before);
+        before = [];
+        const rows = trx as unknown as Kysely<{ [table: string]: { tenant_id: string } }>;
+        for (const table of projection.tables as readonly string[])
+          await rows.deleteFrom(table).where('tenant_id', '=', stored.metadata.tenantId).execute();
+      }
+      if (before.length) await projection.project(trx, before);
+    },
+  };
+};
