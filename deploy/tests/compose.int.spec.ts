@@ -184,7 +184,7 @@ describe('deploy/compose/make-env.mjs', () => {
   it('fills every secret once, readable by its owner only, and never overwrites', () => {
     expect(statSync(envFile).mode & 0o777).toBe(0o600);
     const secrets = Object.entries(values).filter(([name]) => /PASSWORD|SECRET|KEY|CLIENT/.test(name));
-    expect(secrets.length).toBe(14);
+    expect(secrets.length).toBe(15);
     for (const [, value] of secrets) expect(value).toMatch(/^[A-Za-z][A-Za-z0-9_-]{42}$/);
     expect(new Set(secrets.map(([, value]) => value)).size).toBe(secrets.length);
     const before = readFileSync(envFile, 'utf8');
