@@ -34,7 +34,7 @@ export class DidsReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    forgetTenants('dids', this.reactions, this.streams);
+    forgetTenants('dids.forgotten-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('dids', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'dids.finish-deletions',

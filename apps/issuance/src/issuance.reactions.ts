@@ -52,7 +52,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    forgetTenants('issuance', this.reactions, this.streams);
+    forgetTenants('issuance.forgotten-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',

@@ -15,13 +15,14 @@ export const forgottenTenant = (service: ServiceName): Aggregate<TenantMemory, T
   evolve: () => ({ status: 'forgotten' }),
 });
 
-/** Name of the consumer that hears of purged tenants; permanent. */
-export const forgottenTenantsOf = (service: ServiceName): string => `${service}.forgotten-tenants`;
-
-/** Notes every purged tenant in the service's own streams. */
-export const forgetTenants = (service: ServiceName, reactions: Reactions, streams: Streams): void => {
+/** Notes every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
+export const forgetTenants = (
+  name: `${ServiceName}.forgotten-tenants`,
+  reactions: Reactions,
+  streams: Streams,
+): void => {
+  const service = name.slice(0, name.indexOf('.')) as ServiceName;
   const aggregate = forgottenTenant(service);
-  const name = forgottenTenantsOf(service);
   reactions.consume({ name, subjects: [tenantPurged.subject] }, async (messages) => {
     for (const { id, data, headers } of messages) {
       const { tenantId } = data as { tenantId: string };
