@@ -32,6 +32,7 @@ export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './start-projection.js';
 export * from './list-page.js';
 export * from './outbound.js';
+export * from './sign-in-desk.js';
 export * from './reactions.js';
 export * from './service-definition.js';
 export { busOf, type Hosted } from './hosted.js';
