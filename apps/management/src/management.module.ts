@@ -27,6 +27,12 @@ import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-k
 import { RetrieveUserInformationHandler } from './retrieve-user-information/retrieve-user-information.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
+import { Accounts } from './sign-in/accounts.js';
+import { Attempts } from './sign-in/attempts.js';
+import { BuiltInSignIn } from './sign-in/built-in-sign-in.js';
+import { FormGuard } from './sign-in/form-guard.js';
+import { InvitationLinks } from './sign-in/invitation-links.js';
+import { Passwords } from './sign-in/passwords.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 import { UpdateMembershipHandler } from './update-membership/update-membership.js';
 import { UpdateUserInformationHandler } from './update-user-information/update-user-information.js';
@@ -61,6 +67,13 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     AcceptInvitationHandler,
     Mailer,
     SendInvitations,
+    // the built-in sign-in
+    Passwords,
+    Accounts,
+    Attempts,
+    FormGuard,
+    InvitationLinks,
+    BuiltInSignIn,
     // what the gateway asks
     AdmitUserHandler,
     LookUpTenantHandler,
