@@ -31,6 +31,7 @@ label{display:block;font-weight:600;margin-top:1.25rem}
 .hint{margin:0}
 .fault{margin:0;color:var(--bad);font-weight:600}
 input{width:100%;font:inherit;padding:.6rem .7rem;margin-top:.25rem;border:1px solid var(--line);border-radius:.375rem;color:inherit;background:transparent}
+input[readonly]{border-style:dashed}
 button,.button{font:inherit;font-weight:600;margin:1.5rem .75rem 0 0;padding:.65rem 1.25rem;border:2px solid var(--strong);border-radius:.375rem;background:var(--strong);color:var(--on-strong);cursor:pointer}
 button.second{background:transparent;color:var(--strong)}
 a{color:var(--strong)}
