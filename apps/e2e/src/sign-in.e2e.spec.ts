@@ -246,12 +246,23 @@ if (missing !== undefined) skipSuite(suite, missing);
         headers: await (await answered).allHeaders(),
       };
     };
+    // As attempt, without a page to look at.
+    const guess = async (email: string, password: string) => {
+      const { value } = (await context.cookies(base)).find(({ name }) => name === 'attestry_form')!;
+      const form = await page.locator('input[name=form]').getAttribute('value');
+      const body = new URLSearchParams({ form: form!, email, password });
+      const headers = {
+        cookie: `attestry_form=${value}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      };
+      expect((await hostFetch(`${base}/sign-in`, { method: 'POST', headers, body })).status).toBe(400);
+    };
     const wrong = await attempt('lin@people.example', 'not the password');
     const unknown = await attempt('nobody@people.example', 'not the password');
     expect(wrong.status).toBe(400);
     expect([unknown.status, unknown.text]).toEqual([wrong.status, wrong.text]);
     expect(wrong.text).toContain('The e-mail address or the password is wrong');
-    for (let n = 0; n < 9; n++) await attempt('lin@people.example', `guess number ${n}`);
+    for (let n = 0; n < 9; n++) await guess('lin@people.example', `guess number ${n}`);
     const locked = await attempt('lin@people.example', PASSWORD);
     expect([locked.status, locked.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
     expect(locked.text).toMatch(/Too many attempts. Try again in 1\d minutes/);
@@ -320,4 +331,47 @@ if (missing !== undefined) skipSuite(suite, missing);
     // On other hosts there is no such page.
     expect((await hostFetch(`${platform.ready.management}/people/sign-in`)).status).toBe(404);
   }, 60_000);
+
+  it('works as the guide says', async () => {
+    // Without a mail server, as who starts with nothing.
+    await platform.end();
+    await platform.restart({ SMTP_URL: '' });
+    const guide = readFileSync(join(repository, 'docs/guides/people.md'), 'utf8');
+    const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+    const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', blocks.join('\n')], {
+      cwd: repository,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        BASE: platform.ready.management.replace('http://management.', ''),
+        DATA_DIR: platform.dataDir,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that all of it can be ended.
+      detached: true,
+    });
+    let out = '';
+    let told = '';
+    let code: number | null | undefined;
+    shell.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    shell.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    shell.once('close', (ended) => (code = ended));
+    const said = async (text: () => string, pattern: RegExp, what: string): Promise<string> => {
+      await waitUntil(() => code !== undefined || pattern.test(text()), { what, timeoutMs: 60_000 });
+      if (!pattern.test(text())) throw new Error(`bash ended with ${code} before ${what}: ${out}${told}`);
+      return pattern.exec(text())![0];
+    };
+    const context = await newContext();
+    try {
+      const page = await context.newPage();
+      await signUp(page, await said(() => out, /^http\S+token=\S+$/m, 'the link'), 'Ada');
+      expect(await headingOf(page)).toBe('You are a member of Analytical Society');
+      await page.goto(await said(() => told, /^http\S+client_id=\S+$/m, 'the address to open'));
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await waitUntil(() => code !== undefined, { what: 'the end of the commands', timeoutMs: 60_000 });
+      expect([code, out.trim().split('\n').slice(-2)]).toEqual([0, ['ada@example.org', 'Analytical Society']]);
+    } finally {
+      if (code === undefined) process.kill(-shell.pid!);
+      await context.close();
+    }
+  }, 120_000);
 });
