@@ -7,7 +7,7 @@ import { tenantLists } from './tenant-lists/tenant-lists.projection.js';
 
 export const managementService: ServiceDefinition = {
   name: 'management',
-  needs: ['domain', 'keys'],
+  needs: ['domain', 'keys', 'sign-in'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: ManagementModule,
   endpoints: managementEndpoints,

@@ -91,7 +91,7 @@ describe('the e-mail of an invitation', () => {
     const email = freshEmail();
     await invite(email);
     const link = await mail.linkTo(email);
-    expect(`${link.origin}${link.pathname}`).toBe('http://auth.one.example/invitation');
+    expect(`${link.origin}${link.pathname}`).toBe('http://auth.one.example/people/invitation');
     const [sent, ...more] = mail.to(email);
     expect(more).toEqual([]);
     expect(sent).toMatchObject({

@@ -36,6 +36,12 @@ import { RetrieveUserInformationHandler } from './retrieve-user-information/retr
 import { RotateClientSecretHandler } from './rotate-client-secret/rotate-client-secret.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
+import { Accounts } from './sign-in/accounts.js';
+import { Attempts } from './sign-in/attempts.js';
+import { BuiltInSignIn } from './sign-in/built-in-sign-in.js';
+import { FormGuard } from './sign-in/form-guard.js';
+import { InvitationLinks } from './sign-in/invitation-links.js';
+import { Passwords } from './sign-in/passwords.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 import { UpdateClientHandler } from './update-client/update-client.js';
 import { UpdateMembershipHandler } from './update-membership/update-membership.js';
@@ -81,6 +87,13 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     AcceptInvitationHandler,
     Mailer,
     SendInvitations,
+    // the built-in sign-in
+    Passwords,
+    Accounts,
+    Attempts,
+    FormGuard,
+    InvitationLinks,
+    BuiltInSignIn,
     // what the gateway asks
     AdmitUserHandler,
     LookUpTenantHandler,

@@ -6,7 +6,7 @@ import { backUpFiles } from '@attestry/sqlite';
 
 const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
 /** What cannot be made anew. Lists are made from events; the lock and requests of a moment are nobody's to keep. */
-const FILES = ['events.db', 'operations.db', 'feed.db', 'keys.db', 'replay.db'];
+const FILES = ['events.db', 'operations.db', 'feed.db', 'keys.db', 'replay.db', 'sign-in.db'];
 const PLAIN = ['management-client.json'];
 
 /** Copies a data folder as it was in one moment, also while its platform runs. Prints one JSON line. */

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 /** Owner of keys that belong to the platform itself, not to a tenant. */
 export const PLATFORM = 'platform';
 
-export type SigningPurpose = 'did' | 'webhook' | 'token';
+export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in';
 export type DataPurpose = 'user' | 'session' | 'delivery' | 'tenant';
 /** `Bls12381G2` keys wait for BBS signatures: they are kept and published, nothing is signed with them yet. */
 export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';

@@ -39,12 +39,38 @@ describe('configuration', () => {
     const { mailFrom, invitationUrl } = parseConfig({ MAIL_FROM: 'Attestry <hello@one.example>' });
     expect([mailFrom, invitationUrl]).toEqual([
       'Attestry <hello@one.example>',
-      'http://auth.localhost:8080/invitation',
+      'http://auth.localhost:8080/people/invitation',
     ]);
     for (const wrong of ['nobody', 'a@b@c', 'Name <a@b.example>, c@d.example', 'a@b.example\r\nBcc: c@d.example'])
       expect(faultsOf({ MAIL_FROM: wrong })).toEqual([expect.stringMatching(/^MAIL_FROM /)]);
     expect(JSON.stringify(parseConfig({ SMTP_URL: 'smtps://user:hidden@mail.example' }))).not.toContain('hidden');
     expect(faultsOf({ SMTP_URL: 'https://mail.example' })).toEqual([expect.stringMatching(/^SMTP_URL /)]);
+  });
+
+  it('has a sign-in of its own in development alone, and where people have no other issuer', () => {
+    const signInOf = (env: Record<string, string>) => parseConfig(env).signIn;
+    expect(signInOf({})).toBe('built-in');
+    expect(parseConfig({}).signInIssuer).toBe('http://auth.localhost:8080/people');
+    expect(signInOf({ SIGN_IN: 'none' })).toBe('none');
+    expect(parseConfig({ SIGN_IN: 'none' }).invitationUrl).toBe('http://auth.localhost:8080/invitation');
+    expect(signInOf({ MANAGEMENT_OIDC_ISSUER: 'https://login.example' })).toBe('none');
+    expect(signInOf(PRODUCTION)).toBe('none');
+    expect(signInOf({ ...PRODUCTION, SIGN_IN: 'built-in' })).toBe('built-in');
+    expect(faultsOf({ SIGN_IN: 'built-in', MANAGEMENT_OIDC_ISSUER: 'https://login.example' })).toEqual([
+      expect.stringMatching(/^SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER exclude each other/),
+    ]);
+    const cluster = {
+      ...PRODUCTION,
+      NATS_URL: 'nats://one:4222',
+      REDIS_URL: 'redis://one',
+      DATABASE_URL: 'postgres://one',
+    };
+    expect(signInOf(cluster)).toBe('none');
+    expect(signInOf({ ...cluster, NODE_ENV: 'development' })).toBe('none');
+    expect(faultsOf({ ...cluster, SIGN_IN: 'built-in' })).toEqual([
+      expect.stringMatching(/^SIGN_IN=built-in needs all services in one process/),
+    ]);
+    expect(faultsOf({ SIGN_IN: 'yes' })).toEqual([expect.stringMatching(/^SIGN_IN /)]);
   });
 
   it('reports all faults together', () => {

@@ -400,6 +400,13 @@ export const SETTINGS = {
     text,
     optional,
   ),
+  signIn: setting(
+    'SIGN_IN',
+    'The sign-in of people at `<first authorization host>/people`: `built-in`, or `none`. Needs all services in one process and no `MANAGEMENT_OIDC_ISSUER`. Default: `built-in` where it can be and `NODE_ENV` is not `production`.',
+    '',
+    oneOf('built-in', 'none'),
+    optional,
+  ),
   smtpUrl: setting(
     'SMTP_URL',
     'Mail server that e-mail is handed to: `smtp://` or `smtps://user:password@host:port`. Default: each e-mail is written to `<DATA_DIR>/mail`, and its path is logged.',
@@ -416,7 +423,7 @@ export const SETTINGS = {
   ),
   invitationUrl: setting(
     'INVITATION_URL',
-    'Page that the links of invitations lead to; `?token=` is added. It calls `POST /v1/invitations/accept`. Default `<scheme>://<first authorization host>/invitation`.',
+    'Page that the links of invitations lead to; `?token=` is added. It calls `POST /v1/invitations/accept`. Default: the page of the built-in sign-in, `<scheme>://<first authorization host>/people/invitation`; without it `/invitation` there, which is for you to serve.',
     '',
     httpUrl,
     optional,
@@ -559,13 +566,14 @@ type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['p
 
 export interface PlatformConfigValues extends Omit<
   Parsed,
-  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl' | 'invitationUrl'
+  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl' | 'invitationUrl' | 'signIn'
 > {
   baseDomain: string;
   managementDomain: string;
   environments: EnvironmentConfig[];
   contextUrl: string;
   invitationUrl: string;
+  signIn: 'built-in' | 'none';
 }
 
 /** Has each value as a property, none of which is named twice. */
@@ -589,6 +597,14 @@ export class PlatformConfig extends Values {
   /** False where processes share engines and no folder: then nothing is handed over through files. */
   get hasDataFolder(): boolean {
     return this.natsServers === undefined;
+  }
+  /** Issuer of the built-in sign-in's tokens, and the address its pages begin with. */
+  get signInIssuer(): string {
+    return `${this.publicScheme}://${this.environments[0]!.authorizationServerDomain}/people`;
+  }
+  /** Audience of access tokens that people present. */
+  get peopleAudience(): string {
+    return this.managementOidcAudience ?? `${this.publicScheme}://${this.managementDomain}`;
   }
   get rates(): RateLimits {
     return {
@@ -650,6 +666,7 @@ export const parseConfig = (
   if (faults.length) throw new ConfigError(faults);
   const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
   const environments = parsed.environments ?? [defaultEnvironment(baseDomain)];
+  const signIn = parsed.signIn ?? defaultSignIn(parsed);
   return new PlatformConfig({
     ...parsed,
     ...(port !== undefined && { port }),
@@ -657,10 +674,16 @@ export const parseConfig = (
     managementDomain: parsed.managementDomain ?? `management.${baseDomain}`,
     environments,
     contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
+    signIn,
     invitationUrl:
-      parsed.invitationUrl ?? `${parsed.publicScheme}://${environments[0]!.authorizationServerDomain}/invitation`,
+      parsed.invitationUrl ??
+      `${parsed.publicScheme}://${environments[0]!.authorizationServerDomain}${signIn === 'built-in' ? '/people' : ''}/invitation`,
   });
 };
+
+/** People need an issuer of their tokens; production has one by nobody's default. */
+const defaultSignIn = ({ nodeEnv, natsServers, managementOidcIssuer }: Parsed): 'built-in' | 'none' =>
+  nodeEnv !== 'production' && natsServers === undefined && managementOidcIssuer === undefined ? 'built-in' : 'none';
 
 /** What cannot work, and what several processes must be told alike. */
 const sharedFaults = (parsed: Parsed): string[] => {
@@ -675,6 +698,12 @@ const sharedFaults = (parsed: Parsed): string[] => {
     faults.push('NATS_CERT_FILE and NATS_KEY_FILE must be set together');
   if (parsed.service !== undefined) need(['natsServers'], 'with SERVICE: a service alone reaches no other');
   if (parsed.keysDatabaseUrl !== undefined) need(['databaseUrl'], 'with KEYS_DATABASE_URL');
+  if (parsed.signIn === 'built-in') {
+    if (parsed.managementOidcIssuer !== undefined)
+      faults.push('SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER exclude each other: people have one issuer');
+    if (parsed.natsServers !== undefined)
+      faults.push('SIGN_IN=built-in needs all services in one process: with NATS_URL set MANAGEMENT_OIDC_ISSUER');
+  }
   if (parsed.natsServers === undefined) return faults;
   const why = 'with NATS_URL: several processes share it';
   const { service } = parsed;

@@ -35,6 +35,7 @@ export * from './outbound.js';
 export { forgetTenants, forgetting } from './forget-tenants.js';
 export { bytesFor, idFor, sealAgain, type SealedForNew } from './repeats/drawn-again.js';
 export { checkIdempotencyKey } from './repeats/repeats.js';
+export * from './sign-in-desk.js';
 export * from './reactions.js';
 export * from './service-definition.js';
 export { busOf, type Hosted } from './hosted.js';

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 
 export * from './acknowledgement-ledger.js';
 export * from './api-client.js';
+export * from './browser.js';
 export * from './canary.js';
 export * from './command-server.js';
 export * from './did-resolution.js';

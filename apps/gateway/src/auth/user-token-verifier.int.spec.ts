@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWK } from 'jose';
-import { createLogger, Outbound, type PlatformConfig } from '@attestry/service-kit';
+import { createLogger, Outbound, SignInDesk, type PlatformConfig } from '@attestry/service-kit';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
 const AUDIENCE = 'http://management.one.example';
@@ -49,10 +49,9 @@ beforeEach(async () => {
   discovery = () => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) });
   const config = {
     managementOidcIssuer: issuer,
-    publicScheme: 'http',
-    managementDomain: 'management.one.example',
+    peopleAudience: AUDIENCE,
   } as unknown as PlatformConfig;
-  verifier = new UserTokenVerifier(config, outbound, clock, createLogger('silent', {}));
+  verifier = new UserTokenVerifier(config, outbound, new SignInDesk(), clock, createLogger('silent', {}));
 });
 
 const claims = (over: Record<string, unknown> = {}) => ({

@@ -4,16 +4,22 @@ import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { unavailable } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  LOGGER,
+  Outbound,
+  PlatformConfig,
+  SignInDesk,
+  type Logger,
+  type PersonOfIssuer,
+} from '@attestry/service-kit';
+import { BuiltInIssuer } from './built-in-issuer.js';
 import { OidcIssuer, type KeySet } from './oidc-issuer.js';
 
-/** A person, as an access token of the operator's provider tells of them. */
-export interface UserToken {
-  issuer: string;
-  subject: string;
-  email?: string;
-  emailVerified: boolean;
-  name?: string;
+/** Who vouches for people, and the keys they do it with. */
+interface TokenIssuer {
+  readonly issuer: string;
+  keySet(now: number, deadline: number, fresh?: boolean): Promise<KeySet>;
 }
 
 /** Signatures that only the provider can make: never `none`, never a shared secret. */
@@ -41,24 +47,26 @@ const MAX_SUBJECT = 255;
 const isClaim = (value: unknown): value is string => typeof value === 'string' && value.length <= 1000;
 
 /**
- * Verifies access tokens of the operator's OpenID provider (RFC 9068 §4). Its type tells an access token from an ID token, whose
+ * Verifies access tokens of people: those of the operator's OpenID provider, or else of the built-in sign-in (RFC 9068 §4). Its type tells an access token from an ID token, whose
  * audience is a client in any case; and `sub` equal to `client_id` is a machine (§2.2), which is no person.
  */
 @Injectable()
 export class UserTokenVerifier {
-  private readonly verified = new LRUCache<string, { token: UserToken; until: number }>({ max: 20_000 });
-  private readonly provider: OidcIssuer | undefined;
+  private readonly verified = new LRUCache<string, { token: PersonOfIssuer; until: number }>({ max: 20_000 });
+  private readonly provider: TokenIssuer | undefined;
   private readonly audience: string;
 
   constructor(
     config: PlatformConfig,
     outbound: Outbound,
+    desk: SignInDesk,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const { managementOidcIssuer: issuer } = config;
-    this.provider = issuer === undefined ? undefined : new OidcIssuer(issuer, outbound);
-    this.audience = config.managementOidcAudience ?? `${config.publicScheme}://${config.managementDomain}`;
+    if (issuer !== undefined) this.provider = new OidcIssuer(issuer, outbound);
+    else if (config.signIn === 'built-in') this.provider = new BuiltInIssuer(config.signInIssuer, desk);
+    this.audience = config.peopleAudience;
   }
 
   /** Whether the token says it is of the provider; nothing else is looked at. */
@@ -77,7 +85,7 @@ export class UserTokenVerifier {
    * @param deadline of the call that brought it, milliseconds since the epoch
    * @throws AppError 503 when the provider's keys cannot be had
    */
-  async verify(token: string, deadline: number): Promise<UserToken | undefined> {
+  async verify(token: string, deadline: number): Promise<PersonOfIssuer | undefined> {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
@@ -86,7 +94,7 @@ export class UserTokenVerifier {
     if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
     if (payload['client_id'] === payload.sub) return undefined;
     const { email, name } = payload;
-    const user: UserToken = {
+    const user: PersonOfIssuer = {
       issuer: payload.iss!,
       subject: payload.sub,
       emailVerified: payload['email_verified'] === true,

@@ -18,7 +18,7 @@ import {
   type TenantContext,
 } from '@attestry/contracts';
 import type { Consumer } from '@attestry/messaging';
-import { PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
+import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@attestry/service-kit';
 
 /** A living tenant as the gateway needs it. */
 export interface DirectoryEntry {
@@ -31,15 +31,6 @@ const MAX_ENTRIES = 50_000;
 const UNKNOWN_MS = 1000;
 const MANAGEMENT_CLIENT_MS = 1000;
 const USER_MS = 1000;
-
-/** Who a person is to their provider. */
-export interface PersonOfProvider {
-  issuer: string;
-  subject: string;
-  email?: string;
-  emailVerified: boolean;
-  name?: string;
-}
 
 /**
  * Hosts, tenants and clients, kept in memory (decision 4). A miss asks management; an ending comes over the feed and
@@ -125,7 +116,7 @@ export class Directory implements OnApplicationBootstrap {
   }
 
   /** The user that a person is; management registers them at the first sight. */
-  async userOf(person: PersonOfProvider, deadline: number): Promise<string> {
+  async userOf(person: PersonOfIssuer, deadline: number): Promise<string> {
     const { issuer, subject, email, emailVerified, name } = person;
     const key = JSON.stringify([issuer, subject, email, emailVerified, name]);
     const known = this.users.get(key);

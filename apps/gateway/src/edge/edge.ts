@@ -38,6 +38,7 @@ import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { RateLimits, type RateState } from './rate-limits.js';
 import { newRequestId } from './request-id.js';
 import { Router } from './router.js';
+import { SignInPages } from './sign-in-pages.js';
 
 /** 1 MiB (facts 3.3). */
 const BODY_LIMIT = 1_048_576;
@@ -88,6 +89,7 @@ export class Edge {
     private readonly health: Health,
     private readonly observe: ObserveRequests,
     private readonly documents: InterfaceDocuments,
+    private readonly signIn: SignInPages,
     @Inject(SERVED_OPERATIONS) served: readonly Operation[],
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -157,6 +159,7 @@ export class Edge {
     if (host.api === 'management') edge.errors = 'management';
     const document = this.documents.find(host.api, path);
     if (document) return this.answerDocument(edge, request, reply, document);
+    if (this.signIn.serve(host, path)) return this.answerSignIn(edge, host, request, reply);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
     if (!route) {
@@ -407,6 +410,22 @@ export class Edge {
     reply.headers(headers);
     const isKnown = request.headers['if-none-match'] === headers['etag'];
     void (isKnown ? reply.code(304).send() : reply.code(200).send(body));
+  }
+
+  /** Pages of the sign-in are no operations: they read the request and write the answer themselves. */
+  private async answerSignIn(
+    edge: EdgeState,
+    host: ResolvedHost,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    edge.rate = await this.rates.count('public', { address: edge.address });
+    this.checkRate(edge.rate);
+    this.commonHeaders(edge, reply);
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    await this.signIn.answer(request.raw, reply.raw, { host, ...edge });
   }
 
   /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */

@@ -1,11 +1,12 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
-import { KeyVault, ReplayGuard } from '@attestry/keys';
+import { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Outbound } from '../outbound.js';
+import { SignInDesk } from '../sign-in-desk.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
 import type { ProcessEngines } from './engines.js';
@@ -34,6 +35,8 @@ export class EnginesModule {
       [KeyVault, engines.vault],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
+      [ExpiringRecords, engines.signInRecords],
+      [SignInDesk, new SignInDesk()],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
       [Outbound, new Outbound(engines.config.allowPrivateTargets)],

@@ -1,5 +1,5 @@
 import type { Checkpoints, Clock, EventStore, Ids, Leases, Streams } from '@attestry/event-store';
-import type { KeyVault, ReplayGuard } from '@attestry/keys';
+import type { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
 import type { MessageBus } from '@attestry/messaging';
 import type { ReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config.js';
@@ -40,10 +40,14 @@ export interface StateEngines {
 }
 
 /** The engines behind the ports, whichever adapters the configuration chose. */
-export type ProcessEngines = BaseEngines & Partial<StateEngines>;
+export type ProcessEngines = BaseEngines &
+  Partial<StateEngines> & {
+    /** What the built-in sign-in keeps; absent where it is off. */
+    signInRecords?: ExpiringRecords;
+  };
 
 /** Those of a process that hosts every service. */
 export type Engines = BaseEngines & StateEngines;
 
 /** Groups of engines that a service asks for; every process has the bus. */
-export type EngineNeed = 'domain' | 'operations' | 'keys' | 'replay-guard' | 'rates';
+export type EngineNeed = 'domain' | 'operations' | 'keys' | 'replay-guard' | 'rates' | 'sign-in';

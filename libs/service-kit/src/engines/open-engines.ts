@@ -18,10 +18,12 @@ import {
   type ListedCheckpoints,
 } from '@attestry/event-store';
 import {
+  EmbeddedExpiringRecords,
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
   openPostgresKeyVault,
   openRedisReplayGuard,
+  type ExpiringRecords,
   type KeyVault,
   type MasterKeysGiven,
 } from '@attestry/keys';
@@ -175,6 +177,13 @@ class Opening {
       : this.keep(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
   }
 
+  /** A file also where all else is in PostgreSQL: the sign-in is one process's. */
+  async signIn(): Promise<ExpiringRecords | undefined> {
+    if (this.config.signIn !== 'built-in') return undefined;
+    const clock = () => this.clock.now();
+    return this.keep(EmbeddedExpiringRecords.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
+  }
+
   async rates(): Promise<StateEngines['rates']> {
     const { redisUrl: url, natsNamespace: namespace } = this.config;
     if (url === undefined) return new MemoryRateCounter();
@@ -316,12 +325,13 @@ export const openProcessEngines = async (
       opening.keepUntilClose({ close: async () => lock.release() });
     }
     await opening.trace();
-    const [domain, operations, vault, replayGuard, rates] = await all([
+    const [domain, operations, vault, replayGuard, rates, signInRecords] = await all([
       needs.has('domain') ? opening.domain() : undefined,
       needs.has('operations') ? opening.operations() : undefined,
       needs.has('keys') ? opening.keys() : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
+      needs.has('sign-in') ? opening.signIn() : undefined,
     ] as const);
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
@@ -342,6 +352,7 @@ export const openProcessEngines = async (
       ...(vault && { vault }),
       ...(replayGuard && { replayGuard }),
       ...(rates && { rates }),
+      ...(signInRecords && { signInRecords }),
       close,
     };
   } catch (error) {
@@ -350,7 +361,7 @@ export const openProcessEngines = async (
   }
 };
 
-const ALL: ReadonlySet<EngineNeed> = new Set(['domain', 'operations', 'keys', 'replay-guard', 'rates']);
+const ALL: ReadonlySet<EngineNeed> = new Set(['domain', 'operations', 'keys', 'replay-guard', 'rates', 'sign-in']);
 
 /** Opens everything a process needs that hosts every service. */
 export const openEngines = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Engines> =>

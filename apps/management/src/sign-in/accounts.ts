@@ -1,0 +1,111 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError } from '@attestry/contracts';
+import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
+import { isErased, KeyVault, PLATFORM, type Sealed } from '@attestry/keys';
+import { CLOCK, IDS } from '@attestry/service-kit';
+import { claimAccountEmail } from '../account-email/account-email.decisions.js';
+import { accountEmail, accountEmailStream } from '../account-email/account-email.state.js';
+import { openAccount } from '../account/account.decisions.js';
+import { account, accountStream, type OpenAccount } from '../account/account.state.js';
+import { Passwords } from './passwords.js';
+
+/** Who has an account, in clear. */
+export interface AccountHolder {
+  accountId: string;
+  email: string;
+  name: string;
+}
+
+/** Accounts of the built-in sign-in. An address is looked up by its MAC (decision 10). */
+@Injectable()
+export class Accounts {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly passwords: Passwords,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  /** What stands for an address where it must not be told. */
+  macOf(email: string): string {
+    return this.vault.mac(email.trim().toLowerCase(), 'account-email').mac;
+  }
+
+  async exists(email: string): Promise<boolean> {
+    return (await this.byEmail(email)) !== undefined;
+  }
+
+  /** `undefined` for an unknown account and for a wrong password, after the same work. */
+  async check(email: string, password: string): Promise<AccountHolder | undefined> {
+    const found = await this.byEmail(email);
+    const stored = found && (await this.opened(found.sealedPassword));
+    return (await this.passwords.verify(password, stored)) && found ? this.holder(found) : undefined;
+  }
+
+  /** `undefined` when it does not exist or was erased. */
+  async byId(accountId: string): Promise<AccountHolder | undefined> {
+    const { state } = await this.streams.load(account, accountStream(accountId));
+    return state.status === 'open' ? this.holder(state) : undefined;
+  }
+
+  /** @throws AppError conflict when the address has an account */
+  async open(given: { email: string; name: string; password: string }, requestId: string): Promise<AccountHolder> {
+    const email = given.email.trim().toLowerCase();
+    const { name } = given;
+    const password = await this.passwords.hash(given.password);
+    const events = this.events(requestId);
+    const now = this.clock.now().toISOString();
+    const claim = await this.streams.runDecision(
+      accountEmail,
+      accountEmailStream(this.macOf(email)),
+      (current) => claimAccountEmail(current, { owner: this.ids.uuid(), now }),
+      events,
+    );
+    if (claim.state.status !== 'claimed') throw new Error('a claim that was made is there');
+    const accountId = claim.state.owner;
+    await this.vault.createDataKey(PLATFORM, 'user', accountId);
+    const [sealedEmail, sealedName, sealedPassword] = await Promise.all(
+      [email, name, password].map((text) => this.vault.seal(PLATFORM, 'user', accountId, text)),
+    );
+    const command = { accountId, sealedEmail: sealedEmail!, sealedName: sealedName!, sealedPassword: sealedPassword! };
+    await this.streams.runDecision(
+      account,
+      accountStream(accountId),
+      (current) => openAccount(current, command, { now }),
+      events,
+    );
+    return { accountId, email, name };
+  }
+
+  private async byEmail(email: string): Promise<OpenAccount | undefined> {
+    const { state: claim } = await this.streams.load(accountEmail, accountEmailStream(this.macOf(email)));
+    if (claim.status !== 'claimed') return undefined;
+    const { state } = await this.streams.load(account, accountStream(claim.owner));
+    return state.status === 'open' ? state : undefined;
+  }
+
+  private async holder({ id, sealedEmail, sealedName }: OpenAccount): Promise<AccountHolder | undefined> {
+    const [email, name] = await Promise.all([this.opened(sealedEmail), this.opened(sealedName)]);
+    return email === undefined || name === undefined ? undefined : { accountId: id, email, name };
+  }
+
+  private async opened(sealed: Sealed): Promise<string | undefined> {
+    const text = await this.vault.open(PLATFORM, 'user', sealed);
+    return isErased(text) ? undefined : text;
+  }
+
+  private events(requestId: string): EventContext {
+    return {
+      tenantId: PLATFORM,
+      requestId: this.ids.uuid(),
+      actor: 'service:management',
+      operation: 'management.sign-in',
+      correlationId: requestId,
+      causationId: requestId,
+    };
+  }
+}
+
+/** Whether somebody else opened the account in the same moment. */
+export const isTaken = (error: unknown): boolean => error instanceof AppError && error.kind === 'conflict';

@@ -1,0 +1,252 @@
+import { createServer, type Server } from 'node:http';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  admitUser,
+  createTenant,
+  inviteMember,
+  type Caller,
+  type Operation,
+  type OperationContext,
+} from '@attestry/contracts';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  SignInDesk,
+  startServices,
+  type Engines,
+  type PersonOfIssuer,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { hostFetch, MailReceiver } from '@attestry/testing';
+import { managementService } from '../index.js';
+import { Accounts, isTaken } from './accounts.js';
+
+const START_MS = 120_000;
+const PASSWORD = 'a long enough password';
+const HOUR = 3_600_000;
+const clock = { time: Date.now(), now: () => new Date(clock.time) };
+
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let mail: MailReceiver;
+let server: Server;
+let base: string;
+let tenantId: string;
+let address = '192.0.2.1';
+
+const context = (caller: Caller): OperationContext => ({
+  caller,
+  requestId: 'request',
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: 'http://management.localhost',
+});
+const boss = () => context({ kind: 'management', clientId: 'boss' });
+/** As the gateway does it. */
+const call = async (person: PersonOfIssuer, operation: Operation, body: object) => {
+  const gateway = context({ kind: 'service', service: 'gateway' });
+  const { userId } = await client.call(admitUser, { body: person }, gateway);
+  return client.call(operation, { body }, context({ kind: 'user', userId }));
+};
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'sign-in-'));
+  mail = await MailReceiver.start();
+  server = createServer((request, response) => {
+    const { signIn } = services.app.get(SignInDesk, { strict: false });
+    void signIn!.handle(request, response, { requestId: 'request', address, call });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const config = parseConfig({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    DATA_DIR: dataDir,
+    BASE_DOMAIN: `localhost:${port}`,
+    SMTP_URL: mail.url,
+  });
+  base = config.signInIssuer;
+  engines = await openEngines(config, { clock });
+  services = await startServices([managementService], engines);
+  client = new ServiceClient(engines.bus, 'gateway');
+  const body = { subdomain: 'acme', name: 'Acme & <i>Sons</i>', environmentId: config.environments[0]!.id };
+  tenantId = (await client.call(createTenant, { body }, boss())).id;
+}, START_MS);
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  await services.close();
+  await engines.close();
+  await mail.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** A browser without anything but cookies and forms. */
+class Visitor {
+  private readonly cookies = new Map<string, string>();
+  private text = '';
+
+  async get(url: string): Promise<{ status: number; text: string }> {
+    return this.send(url);
+  }
+
+  /** The form of the page that was shown last. */
+  async submit(fields: Record<string, string>): Promise<{ status: number; text: string; retryAfter: string | null }> {
+    const action = /<form method="post" action="([^"]+)"/.exec(this.text)![1]!;
+    const hidden = [...this.text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+      ([, name, value]) => [name!, value!] as const,
+    );
+    const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...fields });
+    return this.send(new URL(action, base).href, { method: 'POST', body });
+  }
+
+  private async send(url: string, init: RequestInit = {}) {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await hostFetch(url, {
+      redirect: 'manual',
+      ...init,
+      headers: { cookie, ...(init.body ? { 'content-type': 'application/x-www-form-urlencoded' } : {}) },
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair] = line.split(';') as [string];
+      this.cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+    }
+    this.text = await answer.text();
+    return { status: answer.status, text: this.text, retryAfter: answer.headers.get('retry-after') };
+  }
+}
+
+const invite = async (email: string): Promise<string> => {
+  await client.call(inviteMember, { params: { tenantId }, body: { email, roles: ['issuer'] } }, boss());
+  return (await mail.linkTo(email)).href;
+};
+const signUp = async (email: string, name = 'Somebody'): Promise<Visitor> => {
+  const visitor = new Visitor();
+  await visitor.get(await invite(email));
+  const joined = await visitor.submit({ name, password: PASSWORD, action: 'sign-up' });
+  expect([joined.status, joined.text.includes('The invitation is accepted')]).toEqual([200, true]);
+  return visitor;
+};
+const signIn = async (email: string, password: string) => {
+  const visitor = new Visitor();
+  await visitor.get(`${base}/sign-in`);
+  return visitor.submit({ email, password });
+};
+
+describe('an account', () => {
+  it('is one for an address, whoever comes at once, and stands nowhere in clear', async () => {
+    const accounts = services.app.get(Accounts, { strict: false });
+    const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
+    const opened = await Promise.allSettled([accounts.open(given, 'r1'), accounts.open(given, 'r2')]);
+    const [refused] = opened.flatMap((it) => (it.status === 'rejected' ? [it.reason as unknown] : []));
+    expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(isTaken(refused)).toBe(true);
+    const holder = await accounts.check('twice@PEOPLE.example ', PASSWORD);
+    expect(holder).toMatchObject({ email: 'twice@people.example', name: 'Twice Over' });
+    expect(await accounts.byId(holder!.accountId)).toEqual(holder);
+    expect(await accounts.check('twice@people.example', `${PASSWORD}!`)).toBeUndefined();
+    const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
+    expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
+    expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
+    await engines.vault.destroy('platform', [holder!.accountId]);
+    expect(await accounts.check('twice@people.example', PASSWORD)).toBeUndefined();
+    expect(await accounts.byId(holder!.accountId)).toBeUndefined();
+  });
+});
+
+describe('the page of an invitation', () => {
+  it('makes an account that is signed in, under the name as typed', async () => {
+    const visitor = await signUp('one@people.example', '<script>alert(1)</script>');
+    const { text } = await visitor.get(`${base}/sign-in`);
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(text).not.toContain('<script');
+  });
+
+  it('says after five days that the link has expired', async () => {
+    const link = await invite('late@people.example');
+    const shown = new Visitor();
+    expect((await shown.get(link)).text).toContain('Join Acme &amp; &lt;i&gt;Sons&lt;/i&gt;');
+    const before = clock.time;
+    clock.time += 5 * 24 * HOUR;
+    const { status, text } = await new Visitor().get(link);
+    expect([status, text.includes('This invitation has expired')]).toEqual([410, true]);
+    // Also for who had the form open all the time.
+    expect((await shown.submit({ name: 'Late', password: PASSWORD, action: 'sign-up' })).status).toBe(410);
+    expect(await services.app.get(Accounts, { strict: false }).exists('late@people.example')).toBe(false);
+    clock.time = before;
+  });
+
+  it('lets who is signed in accept as who they are, once', async () => {
+    const visitor = await signUp('two@people.example', 'Two');
+    const link = await invite('two+alias@people.example');
+    expect((await visitor.get(link)).text).toContain('Accept as two+alias@people.example instead');
+    // A member already: the invitation stays good for somebody else.
+    const refused = await visitor.submit({ action: 'accept' });
+    expect([refused.status, refused.text.includes('This invitation is not for you')]).toEqual([409, true]);
+    await visitor.get(`${link}&as=invited`);
+    expect((await visitor.submit({ name: 'Alias', password: PASSWORD, action: 'sign-up' })).status).toBe(200);
+    expect((await visitor.get(`${base}/sign-in`)).text).toContain('two+alias@people.example');
+    expect((await visitor.get(link)).status).toBe(410);
+  });
+
+  it('takes who has an account already by the password', async () => {
+    const accounts = services.app.get(Accounts, { strict: false });
+    await accounts.open({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r');
+    const visitor = new Visitor();
+    expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
+    expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);
+    // Nor does the form of a newcomer make another one.
+    expect((await visitor.submit({ name: 'x', password: `${PASSWORD}2`, action: 'sign-up' })).status).toBe(400);
+    expect((await visitor.submit({ password: PASSWORD, action: 'sign-in' })).text).toContain('You are a member of');
+  });
+});
+
+describe('a session', () => {
+  it('ends after eight hours, and stands in no file', async () => {
+    const visitor = await signUp('four@people.example');
+    expect((await visitor.get(`${base}/sign-in`)).text).toContain('You are signed in');
+    const session = (visitor as unknown as { cookies: Map<string, string> }).cookies.get('attestry_session')!;
+    for (const name of ['sign-in.db', 'sign-in.db-wal']) {
+      const bytes = await readFile(join(dataDir, name), 'latin1');
+      expect(bytes).not.toContain(session);
+      expect(bytes).not.toContain('accountId');
+    }
+    clock.time += 8 * HOUR;
+    expect((await visitor.get(`${base}/sign-in`)).text).toContain('<h1>Sign in</h1>');
+    clock.time -= 8 * HOUR;
+  });
+
+  it('is nobody’s by a cookie that was made up or cut', async () => {
+    const visitor = await signUp('five@people.example');
+    const { cookies } = visitor as unknown as { cookies: Map<string, string> };
+    cookies.set('attestry_session.sig', 'x'.repeat(27));
+    expect((await visitor.get(`${base}/sign-in`)).text).toContain('<h1>Sign in</h1>');
+  });
+});
+
+describe('who guesses passwords', () => {
+  it('waits until the window of the account ends, and the right password does not help', async () => {
+    await signUp('six@people.example');
+    for (let n = 0; n < 10; n++) expect((await signIn('six@people.example', `guess ${n}`)).status).toBe(400);
+    const locked = await signIn('SIX@people.example', PASSWORD);
+    expect([locked.status, locked.retryAfter]).toEqual([429, '900']);
+    clock.time += 15 * 60_000;
+    expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
+    // What was right does not count.
+    for (let n = 0; n < 12; n++) expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
+  });
+
+  it('waits when one address tries many accounts', async () => {
+    await signUp('seven@people.example');
+    address = '192.0.2.77';
+    const tried = await Promise.all(Array.from({ length: 50 }, (_, n) => signIn(`n${n}@people.example`, 'guess')));
+    expect(new Set(tried.map(({ status }) => status))).toEqual(new Set([400]));
+    expect((await signIn('seven@people.example', PASSWORD)).status).toBe(429);
+    address = '192.0.2.78';
+    expect((await signIn('seven@people.example', PASSWORD)).status).toBe(200);
+  }, 60_000);
+});

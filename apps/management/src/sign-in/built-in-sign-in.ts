@@ -1,0 +1,506 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
+import type { Provider } from 'oidc-provider';
+import { acceptInvitation, AppError, type JwkSet } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { ExpiringRecords, KeyVault } from '@attestry/keys';
+import {
+  CLOCK,
+  LOGGER,
+  PlatformConfig,
+  SignInDesk,
+  type Logger,
+  type PersonOfIssuer,
+  type SignIn,
+  type SignInVisit,
+} from '@attestry/service-kit';
+import { accountNameFault, MIN_PASSWORD, passwordFault } from '../account/account.decisions.js';
+import { Accounts, isTaken, type AccountHolder } from './accounts.js';
+import { Attempts } from './attempts.js';
+import { FormGuard } from './form-guard.js';
+import { InvitationLinks, type DeadLink } from './invitation-links.js';
+import { field, form, html, page, pageHeaders, type FormFault, type Html } from './pages.js';
+import { openProvider, originOf, SESSION_SECONDS, signingKeys } from './provider.js';
+import { readForm } from './read-form.js';
+
+interface Visit extends SignInVisit {
+  request: IncomingMessage;
+  response: ServerResponse;
+  provider: Provider;
+  url: URL;
+  /** Of a form that was posted from our own page. */
+  fields: Record<string, string>;
+}
+
+type Session = InstanceType<Provider['Session']>;
+
+/** How a password was judged: whose it is, or what to show. */
+type Judged = { holder: AccountHolder } | { faults: FormFault[]; retryAfter?: number };
+
+/** One text for an unknown account and for a wrong password. */
+const WRONG = 'The e-mail address or the password is wrong';
+
+const DEAD_LINKS: Record<DeadLink, { title: string; text: string; status: number }> = {
+  unknown: {
+    title: 'This link is not valid',
+    text: 'Check that you opened the whole link of the e-mail. If you did, ask for another invitation.',
+    status: 404,
+  },
+  used: {
+    title: 'This invitation was used',
+    text: 'An invitation can be accepted once. If that was you, you are a member already.',
+    status: 410,
+  },
+  expired: {
+    title: 'This invitation has expired',
+    text: 'An invitation is good for five days. Ask who invited you for another one.',
+    status: 410,
+  },
+  replaced: {
+    title: 'This invitation was replaced',
+    text: 'A newer invitation was sent to you. Open the link of the latest e-mail.',
+    status: 410,
+  },
+  withdrawn: {
+    title: 'This invitation was withdrawn',
+    text: 'Ask who invited you whether you should become a member.',
+    status: 410,
+  },
+};
+
+/**
+ * The sign-in of people that comes with the platform: an OpenID provider, and plain pages that work without scripts. It knows accounts;
+ * who is a user and a member is for the operations that it calls through the gateway, as the person.
+ */
+@Injectable()
+export class BuiltInSignIn implements SignIn, OnModuleInit {
+  private readonly base: string;
+  private readonly origin: string;
+  private readonly isSecure: boolean;
+  private opening: Promise<Provider> | undefined;
+
+  constructor(
+    private readonly config: PlatformConfig,
+    private readonly vault: KeyVault,
+    private readonly accounts: Accounts,
+    private readonly attempts: Attempts,
+    private readonly guard: FormGuard,
+    private readonly links: InvitationLinks,
+    private readonly desk: SignInDesk,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    /** Absent where the sign-in is off. */
+    @Optional() private readonly records?: ExpiringRecords,
+  ) {
+    const { origin, pathname, protocol } = new URL(config.signInIssuer);
+    this.base = pathname;
+    this.origin = origin;
+    this.isSecure = protocol === 'https:';
+  }
+
+  onModuleInit(): void {
+    if (this.records) this.desk.offer(this);
+  }
+
+  async keySet(): Promise<JwkSet> {
+    const keys = await signingKeys(this.vault);
+    return { keys: keys.map(({ keyId, publicJwk }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })) };
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void> {
+    for (const [name, value] of Object.entries(pageHeaders())) response.setHeader(name, value);
+    try {
+      const provider = await this.provider();
+      await this.route({
+        ...visit,
+        request,
+        response,
+        provider,
+        url: new URL(request.url ?? '/', this.origin),
+        fields: {},
+      });
+    } catch (error) {
+      this.fail(response, error, visit.requestId);
+    }
+  }
+
+  /** Opened by whoever comes first: many platforms never show a page. */
+  private provider(): Promise<Provider> {
+    const { config, vault, accounts, logger, records } = this;
+    if (!records) throw new Error('the sign-in is off');
+    this.opening ??= openProvider({ config, vault, records, accounts, logger, now: () => this.clock.now().getTime() });
+    this.opening.catch(() => (this.opening = undefined));
+    return this.opening;
+  }
+
+  private async route(visit: Visit): Promise<void> {
+    const path = visit.url.pathname.slice(this.base.length);
+    const interaction = /^\/sign-in\/([A-Za-z0-9_-]{1,64})$/.exec(path)?.[1];
+    const ours =
+      path === '/invitation'
+        ? this.invitation
+        : path === '/sign-in'
+          ? this.signIn
+          : interaction !== undefined
+            ? this.interaction
+            : undefined;
+    if (!ours) return this.toProvider(visit);
+    const { request, response } = visit;
+    if (request.method === 'GET' || request.method === 'HEAD') return ours.call(this, visit);
+    if (request.method !== 'POST') {
+      response.setHeader('allow', 'GET, HEAD, POST');
+      return this.show(visit, 405, 'This does not work', html`<p>This page takes forms.</p>`);
+    }
+    const read = await readForm(request);
+    if (read.status !== 200)
+      return this.show(visit, read.status, 'This does not work', html`<p>The form could not be read.</p>`);
+    if (!this.guard.isOwn(request, read.fields['form'], this.origin))
+      return this.show(
+        visit,
+        403,
+        'The form is out of date',
+        html`<p>
+          It did not come from this page, or your browser does not keep cookies. Open the page again and try once more.
+        </p>`,
+      );
+    return ours.call(this, { ...visit, fields: read.fields });
+  }
+
+  /** Everything else is the library's: it is mounted below the issuer's path. */
+  private async toProvider({ request, response, provider }: Visit): Promise<void> {
+    const original = request.url ?? '/';
+    const mounted = request as IncomingMessage & { originalUrl?: string };
+    mounted.originalUrl = original;
+    mounted.url = original.slice(this.base.length) || '/';
+    await provider.callback()(mounted, response);
+  }
+
+  // Signing in
+
+  private async signIn(visit: Visit): Promise<void> {
+    const known = await this.signedIn(visit);
+    if (visit.request.method !== 'POST') {
+      if (known) return this.show(visit, 200, 'You are signed in', this.whoIs(known));
+      return this.show(visit, 200, 'Sign in', this.signInForm(visit));
+    }
+    const judged = await this.judge(visit, visit.fields['email'] ?? '');
+    if ('faults' in judged) return this.showAgain(visit, judged, 'Sign in', this.signInForm(visit, judged.faults));
+    await this.beginSession(visit, judged.holder);
+    return this.show(visit, 200, 'You are signed in', this.whoIs(judged.holder));
+  }
+
+  /** A client asks who somebody is: the page in the middle of an authorization request. */
+  private async interaction(visit: Visit): Promise<void> {
+    const { provider, request, response, fields } = visit;
+    let details;
+    try {
+      details = await provider.interactionDetails(request, response);
+    } catch (error) {
+      if ((error as Error).name !== 'SessionNotFound') throw error;
+      return this.show(
+        visit,
+        410,
+        'This sign-in is over',
+        html`<p>It was finished already, or took too long. Begin again where you came from.</p>`,
+      );
+    }
+    const leadsTo = originOf(details.params['redirect_uri']);
+    const client = await provider.Client.find(String(details.params['client_id']));
+    const clientName = client?.clientName ?? 'An application';
+    const known = details.prompt.name === 'consent' ? await this.signedIn(visit) : undefined;
+    const isPost = request.method === 'POST';
+    if (isPost && fields['action'] === 'cancel')
+      return provider.interactionFinished(
+        request,
+        response,
+        { error: 'access_denied' },
+        { mergeWithLastSubmission: false },
+      );
+    if (known) {
+      if (isPost && fields['action'] === 'continue')
+        return provider.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true });
+      return this.show(visit, 200, 'Continue?', this.consentForm(visit, clientName, known), [], leadsTo);
+    }
+    const title = `Sign in to continue to ${clientName}`;
+    if (!isPost) return this.show(visit, 200, title, this.signInForm(visit, [], true), [], leadsTo);
+    const judged = await this.judge(visit, fields['email'] ?? '');
+    if ('faults' in judged)
+      return this.showAgain(visit, judged, title, this.signInForm(visit, judged.faults, true), leadsTo);
+    // Who typed a password for this client has been asked.
+    const result = { login: { accountId: judged.holder.accountId, amr: ['pwd'] }, consent: {} };
+    return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+  }
+
+  /** Whether the password is the account's. Who guesses too often has to wait, whether the account exists or not. */
+  private async judge(visit: Visit, email: string): Promise<Judged> {
+    const password = visit.fields['password'] ?? '';
+    const faults: FormFault[] = [
+      ...(email.trim() === '' ? [{ field: 'email', text: 'Enter your e-mail address' }] : []),
+      ...(password === '' ? [{ field: 'password', text: 'Enter your password' }] : []),
+    ];
+    if (faults.length) return { faults };
+    const account = this.accounts.macOf(email.slice(0, 320));
+    const until = await this.attempts.begin(this.records!, account, visit.address);
+    if (until) {
+      const seconds = Math.max(1, Math.ceil((until.getTime() - this.clock.now().getTime()) / 1000));
+      const text = `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes`;
+      return { faults: [{ text }], retryAfter: seconds };
+    }
+    const holder = await this.accounts.check(email.slice(0, 320), password.slice(0, 1024));
+    if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
+    await this.attempts.succeeded(this.records!, account);
+    return { holder };
+  }
+
+  // Sessions
+
+  /** Who this browser's session is of. */
+  private async signedIn(visit: Visit): Promise<AccountHolder | undefined> {
+    const { accountId } = await this.session(visit);
+    return accountId === undefined ? undefined : this.accounts.byId(accountId);
+  }
+
+  private session({ provider, request, response }: Visit): Promise<Session> {
+    return provider.Session.get(provider.createContext(request, response) as never);
+  }
+
+  /** A new session under a new id, so that one known before the sign-in is worth nothing. */
+  private async beginSession(visit: Visit, { accountId }: AccountHolder): Promise<void> {
+    const { provider, request, response } = visit;
+    const before = await this.session(visit);
+    if (before.accountId !== undefined) await before.destroy();
+    const session = new provider.Session();
+    session.loginAccount({ accountId, amr: ['pwd'] } as never);
+    await session.save(SESSION_SECONDS);
+    const { cookies } = provider.createContext(request, response);
+    cookies.set(provider.cookieName('session'), session.jti, {
+      path: this.base,
+      httpOnly: true,
+      sameSite: 'lax',
+      signed: true,
+      secure: this.isSecure,
+      maxAge: SESSION_SECONDS * 1000,
+    });
+  }
+
+  // Invitations
+
+  private async invitation(visit: Visit): Promise<void> {
+    const isPost = visit.request.method === 'POST';
+    const token = (isPost ? visit.fields['token'] : visit.url.searchParams.get('token')) ?? '';
+    const link = await this.links.look(token);
+    if (link.status !== 'open') return this.showDead(visit, link.status);
+    const { tenantName, email } = link;
+    const title = `Join ${tenantName}`;
+    const known = await this.signedIn(visit);
+    if (isPost && visit.fields['action'] === 'accept' && known) return this.accept(visit, known, token, tenantName);
+    if (!isPost && known && visit.url.searchParams.get('as') !== 'invited')
+      return this.show(visit, 200, title, this.acceptForm(visit, token, tenantName, known, email));
+
+    const isNew = !(await this.accounts.exists(email));
+    if (!isPost || visit.fields['action'] === 'accept')
+      return this.show(visit, 200, title, this.invitedForm(visit, { token, tenantName, email, isNew }));
+    const judged = isNew ? await this.signUp(visit, email) : await this.judge(visit, email);
+    if ('faults' in judged) {
+      const content = this.invitedForm(visit, { token, tenantName, email, isNew }, judged.faults);
+      return this.showAgain(visit, judged, title, content);
+    }
+    await this.beginSession(visit, judged.holder);
+    return this.accept(visit, judged.holder, token, tenantName);
+  }
+
+  /** Only with a link: whoever has it reads the mailbox, so the address is proved. */
+  private async signUp({ fields, requestId }: Visit, email: string): Promise<Judged> {
+    const name = (fields['name'] ?? '').trim();
+    const password = fields['password'] ?? '';
+    const nameFault = accountNameFault(name);
+    const fault = passwordFault(password, email);
+    const faults: FormFault[] = [
+      ...(nameFault === undefined ? [] : [{ field: 'name', text: nameFault }]),
+      ...(fault === undefined ? [] : [{ field: 'password', text: fault }]),
+    ];
+    if (faults.length) return { faults };
+    try {
+      return { holder: await this.accounts.open({ email, name, password }, requestId) };
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+      return { faults: [{ text: 'The account was made a moment ago. Open the link again and sign in' }] };
+    }
+  }
+
+  private async accept(visit: Visit, holder: AccountHolder, token: string, tenantName: string): Promise<void> {
+    try {
+      await visit.call(this.personOf(holder), acceptInvitation, { token });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'invalid') throw error;
+      const { status } = await this.links.look(token);
+      // Good, but not for this person.
+      if (status === 'open')
+        return this.show(
+          visit,
+          409,
+          'This invitation is not for you',
+          html`<p>
+              You are signed in as <strong>${holder.email}</strong>, who is a member already, or the invitation is
+              somebody else’s.
+            </p>
+            ${this.signOutLink()}`,
+        );
+      return this.showDead(visit, status);
+    }
+    return this.show(
+      visit,
+      200,
+      `You are a member of ${tenantName}`,
+      html`<p>The invitation is accepted.</p>
+        ${this.whoIs(holder)}`,
+    );
+  }
+
+  private personOf({ accountId, email, name }: AccountHolder): PersonOfIssuer {
+    return { issuer: this.config.signInIssuer, subject: accountId, email, emailVerified: true, name };
+  }
+
+  // What is shown
+
+  private signInForm(visit: Visit, faults: readonly FormFault[] = [], canCancel = false): Html {
+    const email = visit.fields['email'];
+    return form(
+      visit.url.pathname,
+      { form: this.formField(visit) },
+      html`${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }) }, faults)}
+        ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, faults)}
+        <button name="action" value="sign-in">Sign in</button>
+        ${canCancel && html`<button class="second" name="action" value="cancel" formnovalidate>Cancel</button>`}`,
+    );
+  }
+
+  private consentForm(visit: Visit, clientName: string, { name, email }: AccountHolder): Html {
+    return html`<p>
+        You are signed in as <strong>${name}</strong> (${email}). ${clientName} wants to act for you at the management
+        API, for an hour.
+      </p>
+      <p>Continue only if you have just started this yourself.</p>
+      ${form(
+        visit.url.pathname,
+        { form: this.formField(visit) },
+        html`<button name="action" value="continue">Continue</button>
+          <button class="second" name="action" value="cancel">Cancel</button>`,
+      )}
+      ${this.signOutLink()}`;
+  }
+
+  private invitedForm(
+    visit: Visit,
+    { token, tenantName, email, isNew }: { token: string; tenantName: string; email: string; isNew: boolean },
+    faults: readonly FormFault[] = [],
+  ): Html {
+    const address = field({
+      name: 'email',
+      label: 'E-mail address',
+      type: 'email',
+      autocomplete: 'username',
+      value: email,
+      fixed: true,
+    });
+    const name = visit.fields['name'];
+    const rest = isNew
+      ? html`${field({ name: 'name', label: 'Your name', type: 'text', autocomplete: 'name', ...(name !== undefined && { value: name }) }, faults)}
+          ${field(
+            {
+              name: 'password',
+              label: 'Choose a password',
+              type: 'password',
+              autocomplete: 'new-password',
+              hint: `At least ${MIN_PASSWORD} characters. A few words are easier to remember than signs.`,
+            },
+            faults,
+          )} <button name="action" value="sign-up">Make my account and accept</button>`
+      : html`${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, faults)}
+          <button name="action" value="sign-in">Sign in and accept</button>`;
+    return html`<p>
+        You are invited to become a member of <strong>${tenantName}</strong>.
+        ${isNew ? 'Make an account to accept.' : 'Sign in to accept.'}
+      </p>
+      ${form(`${this.base}/invitation`, { form: this.formField(visit), token }, html`${address}${rest}`)}`;
+  }
+
+  private acceptForm(
+    visit: Visit,
+    token: string,
+    tenantName: string,
+    { name, email }: AccountHolder,
+    invited: string,
+  ): Html {
+    const isOther = email !== invited.toLowerCase();
+    return html`<p>You are invited to become a member of <strong>${tenantName}</strong>.</p>
+      <p>You are signed in as <strong>${name}</strong> (${email}).</p>
+      ${form(
+        `${this.base}/invitation`,
+        { form: this.formField(visit), token },
+        html`<button name="action" value="accept">Accept as ${name}</button>`,
+      )}
+      ${isOther && html`<p><a href="${this.base}/invitation?${new URLSearchParams({ token, as: 'invited' }).toString()}">Accept as ${invited} instead</a></p>`}`;
+  }
+
+  private whoIs({ name, email }: AccountHolder): Html {
+    return html`<p>You are signed in as <strong>${name}</strong> (${email}).</p>
+      ${this.signOutLink()}`;
+  }
+
+  private signOutLink(): Html {
+    return html`<p><a href="${this.base}/sign-out">Sign out</a></p>`;
+  }
+
+  private showDead(visit: Visit, fate: DeadLink): void {
+    const { title, text, status } = DEAD_LINKS[fate];
+    this.show(
+      visit,
+      status,
+      title,
+      html`<p>${text}</p>
+        <p><a href="${this.base}/sign-in">Sign in</a></p>`,
+    );
+  }
+
+  private showAgain(
+    visit: Visit,
+    { faults, retryAfter }: { faults: FormFault[]; retryAfter?: number },
+    title: string,
+    content: Html,
+    leadsTo: readonly string[] = [],
+  ): void {
+    if (retryAfter !== undefined) visit.response.setHeader('retry-after', retryAfter);
+    this.show(visit, retryAfter === undefined ? 400 : 429, title, content, faults, leadsTo);
+  }
+
+  private show(
+    { request, response }: Visit,
+    status: number,
+    title: string,
+    content: Html,
+    faults: readonly FormFault[] = [],
+    leadsTo: readonly string[] = [],
+  ): void {
+    for (const [name, value] of Object.entries(pageHeaders(leadsTo))) response.setHeader(name, value);
+    response.statusCode = status;
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(request.method === 'HEAD' ? undefined : page(title, content, faults));
+  }
+
+  private formField({ request, response }: Visit): string {
+    return this.guard.fieldFor(request, response, this.isSecure);
+  }
+
+  private fail(response: ServerResponse, error: unknown, requestId: string): void {
+    const isAway = error instanceof AppError && error.kind === 'unavailable';
+    this.logger.error(
+      { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+      'a page of the sign-in failed',
+    );
+    if (response.headersSent) return void response.destroy();
+    response.statusCode = isAway ? 503 : 500;
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(page('Something went wrong', html`<p>It is not your fault. Try again in a moment.</p>`));
+  }
+}

@@ -1,0 +1,39 @@
+import { argon2Sync } from 'node:crypto';
+import { Passwords } from './passwords.js';
+
+describe('hashes of passwords', () => {
+  const passwords = new Passwords();
+
+  it('are argon2id with a salt each, and tell the one password', async () => {
+    const [one, two] = await Promise.all([passwords.hash('correct horse'), passwords.hash('correct horse')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(two).not.toBe(one);
+    expect(await passwords.verify('correct horse', one)).toBe(true);
+    expect(await passwords.verify('correct horsf', one)).toBe(false);
+    expect(await passwords.verify('correct horse', undefined)).toBe(false);
+  });
+
+  it('are those of the reference: made with other parameters they are checked with those', async () => {
+    const nonce = Buffer.from('0123456789abcdef');
+    const hash = argon2Sync('argon2id', {
+      message: 'pässword',
+      nonce,
+      memory: 64,
+      passes: 3,
+      parallelism: 2,
+      tagLength: 24,
+    });
+    const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+    const stored = `$argon2id$v=19$m=64,t=3,p=2$${text(nonce)}$${text(hash)}`;
+    expect(await passwords.verify('pässword', stored)).toBe(true);
+    // Typed as two code points.
+    expect(await passwords.verify('pa\u0308ssword', stored)).toBe(true);
+    await expect(passwords.verify('x', 'plain')).rejects.toThrow('no argon2id hash');
+  });
+
+  it('are not made without end: who comes when too many wait is told so', async () => {
+    const crowd = await Promise.allSettled(Array.from({ length: 70 }, () => passwords.verify('x', undefined)));
+    expect(crowd.filter(({ status }) => status === 'rejected')).toHaveLength(4);
+    expect(await passwords.verify('x', undefined)).toBe(false);
+  }, 60_000);
+});

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A form has a few short fields. */
+const MAX_BYTES = 16 * 1024;
+
+export type ReadForm = { status: 200; fields: Record<string, string> } | { status: 400 | 413 | 415 };
+
+/** The fields of a posted form. A field given twice is a 400: two readers could take different ones. */
+export const readForm = async (request: IncomingMessage): Promise<ReadForm> => {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') return { status: 415 };
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) return { status: 413 };
+    chunks.push(chunk);
+  }
+  const fields: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of new URLSearchParams(Buffer.concat(chunks).toString('utf8'))) {
+    if (name in fields) return { status: 400 };
+    fields[name] = value;
+  }
+  return { status: 200, fields };
+};

@@ -1,0 +1,106 @@
+// `npm run sign-in`: signs a person in at the built-in sign-in and prints an access token for the management API.
+// Authorization code with PKCE and a loopback redirect (RFC 8252), with Node alone.
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import { parseArgs } from 'node:util';
+
+const USAGE = 'usage: npm run sign-in -- [--issuer http://auth.localhost:8080/people] [--json]';
+const WAIT_MS = 15 * 60_000;
+
+const { values } = parseArgs({
+  options: { issuer: { type: 'string', default: 'http://auth.localhost:8080/people' }, json: { type: 'boolean' } },
+});
+if (!URL.canParse(values.issuer)) fail(USAGE);
+
+try {
+  const { issuer, authorization_endpoint: authorize, token_endpoint: token } = await discover(values.issuer);
+  const verifier = randomBytes(32).toString('base64url');
+  const state = randomBytes(16).toString('base64url');
+  const back = http.createServer();
+  back.listen(0, '127.0.0.1');
+  await once(back, 'listening');
+  const redirectUri = `http://127.0.0.1:${back.address().port}/callback`;
+  const address = new URL(authorize);
+  address.search = new URLSearchParams({
+    client_id: 'attestry-cli',
+    response_type: 'code',
+    scope: 'openid manage',
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  console.error(`Open this address in a browser and sign in:\n\n${address.href}\n`);
+  const code = await codeFrom(back, { state, issuer });
+  const answer = await send(token, {
+    grant_type: 'authorization_code',
+    client_id: 'attestry-cli',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  });
+  if (answer.status !== 200) fail(`the token endpoint answers ${answer.status}: ${answer.text}`);
+  console.log(values.json ? answer.text : JSON.parse(answer.text).access_token);
+  process.exit(0);
+} catch (error) {
+  fail(error.message);
+}
+
+async function discover(issuer) {
+  const { status, text } = await send(`${issuer}/.well-known/openid-configuration`);
+  if (status !== 200) throw new Error(`${issuer} is no issuer: it answers ${status}`);
+  const metadata = JSON.parse(text);
+  if (metadata.issuer !== issuer) throw new Error(`${issuer} calls itself ${metadata.issuer}`);
+  return metadata;
+}
+
+/** The code of the browser's way back; `state` and `iss` (RFC 9207) tell that it is the answer to our question. */
+async function codeFrom(server, { state, issuer }) {
+  setTimeout(() => fail('nobody signed in'), WAIT_MS).unref();
+  for (;;) {
+    const [request, response] = await once(server, 'request');
+    const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1');
+    const isAnswer = pathname === '/callback' && searchParams.get('state') === state;
+    const isOurs = isAnswer && searchParams.get('iss') === issuer;
+    const code = isOurs ? searchParams.get('code') : null;
+    const said = code ? 'You are signed in. Go back to the command line.' : 'This does not work.';
+    response.writeHead(isOurs ? 200 : 400, { 'content-type': 'text/html; charset=utf-8', connection: 'close' });
+    await new Promise((resolve) =>
+      response.end(`<!doctype html><html lang="en"><title>Attestry</title><h1>${said}</h1></html>`, resolve),
+    );
+    if (code) return code;
+    if (isOurs) throw new Error(`the sign-in answers ${searchParams.get('error')}`);
+  }
+}
+
+/** POST with a form, else GET. `*.localhost` is this machine, whatever the resolver says (RFC 6761 section 6.3). */
+function send(url, form) {
+  const { protocol, hostname } = new URL(url);
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  const lookup = (_host, options, done) =>
+    options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
+  return new Promise((resolve, reject) => {
+    const request = (protocol === 'https:' ? https : http).request(
+      url,
+      {
+        method: form ? 'POST' : 'GET',
+        headers: form ? { 'content-type': 'application/x-www-form-urlencoded' } : {},
+        ...(isLocal && { lookup }),
+      },
+      async (response) => {
+        let text = '';
+        for await (const chunk of response.setEncoding('utf8')) text += chunk;
+        resolve({ status: response.statusCode, text });
+      },
+    );
+    request.on('error', reject);
+    request.end(form && new URLSearchParams(form).toString());
+  });
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
