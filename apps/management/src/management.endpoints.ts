@@ -74,7 +74,7 @@ export const managementEndpoints = [
   query(listClients, ListClients),
   query(retrieveClient, RetrieveClient),
   command(updateClient, UpdateClient),
-  command(rotateClientSecret, RotateClientSecret),
+  command(rotateClientSecret, RotateClientSecret, { mayRepeat: CheckAdmin }),
   command(deleteClient, DeleteClient),
   query(retrieveUserInformation, RetrieveUserInformation),
   command(updateUserInformation, UpdateUserInformation),

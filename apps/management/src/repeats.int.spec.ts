@@ -6,6 +6,7 @@ import {
   createTenant,
   deleteMembership,
   inviteMember,
+  rotateClientSecret,
   updateMembership,
   type Caller,
   type OperationContext,
@@ -95,6 +96,27 @@ describeRepeats('creating a client', {
     const name = `client ${++serial}`;
     return ({ key, by, other }) => makeClient(other ? `${name} other` : name, key, by);
   },
+});
+
+describe('a client', () => {
+  let clientId: string;
+  beforeAll(async () => {
+    ({ clientId } = await makeClient('to be given secrets'));
+  });
+  describeRepeats('rotating its secret', {
+    engines: () => engines,
+    clock,
+    category: 'tenant',
+    made: 'TenantClientSecretRotated',
+    thing:
+      () =>
+      ({ key, by = 'one', other }) =>
+        client.call(
+          rotateClientSecret,
+          { params: { tenantId, clientId }, body: { overlapSeconds: other ? 60 : 30 } },
+          context(machine(by), key),
+        ),
+  });
 });
 
 describeRepeats('inviting a member', {

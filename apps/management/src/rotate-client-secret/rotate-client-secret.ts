@@ -30,13 +30,14 @@ export class RotateClientSecretHandler implements ICommandHandler<RotateClientSe
     const { tenantId, clientId } = request.params;
     const overlapSeconds = request.body.overlapSeconds ?? this.config.clientSecretOverlapSeconds;
     const caller = managementCaller(context);
-    const { clientSecret } = newClientCredentials();
+    const { clientSecret } = newClientCredentials(context);
     const facts = { secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
       (current) => rotateClientSecret(current, { caller, clientId, overlapSeconds }, facts),
       eventContext(context, tenantId),
+      { once: true },
     );
     const client = state.status === 'active' ? state.clients.get(clientId) : undefined;
     const previousSecretExpiresAt = client?.previous?.expiresAt;

@@ -302,6 +302,7 @@ export const rotateClientSecret = defineOperation({
   body: RotateClientSecretRequest,
   response: RotatedClientSecret,
   errorStatuses: [400, 401, 403, 404],
+  idempotent: true,
 });
 
 export const deleteClient = defineOperation({

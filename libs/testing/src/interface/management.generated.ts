@@ -1854,7 +1854,10 @@ export interface operations {
   rotateClientSecret: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         clientId: string;
         tenantId: string;
@@ -1885,8 +1888,10 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
+      422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
