@@ -28,7 +28,7 @@ const missing =
   platformMode() === 'cluster'
     ? 'a cluster has no built-in sign-in'
     : chromiumPath() === undefined
-      ? 'there is no Chromium'
+      ? 'Chromium is not installed (Debian: apt install chromium)'
       : undefined;
 if (missing !== undefined) skipSuite(suite, missing);
 

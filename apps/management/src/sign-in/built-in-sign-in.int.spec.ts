@@ -18,11 +18,13 @@ import {
   startServices,
   type Engines,
   type PersonOfIssuer,
+  type ProcessEngines,
   type RunningServices,
 } from '@attestry/service-kit';
 import { hostFetch, MailReceiver } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { Accounts, isTaken } from './accounts.js';
+import { keptState } from './kept-state.js';
 
 const START_MS = 120_000;
 const PASSWORD = 'a long enough password';
@@ -30,7 +32,7 @@ const HOUR = 3_600_000;
 const clock = { time: Date.now(), now: () => new Date(clock.time) };
 
 let dataDir: string;
-let engines: Engines;
+let engines: Engines & Pick<ProcessEngines, 'signInRecords'>;
 let services: RunningServices;
 let client: ServiceClient;
 let mail: MailReceiver;
@@ -225,6 +227,30 @@ describe('a session', () => {
     const { cookies } = visitor as unknown as { cookies: Map<string, string> };
     cookies.set('attestry_session.sig', 'x'.repeat(27));
     expect((await visitor.get(`${base}/sign-in`)).text).toContain('<h1>Sign in</h1>');
+  });
+});
+
+describe('what the provider keeps', () => {
+  it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
+    const adapterOf = await keptState(engines.signInRecords!, engines.vault, () => clock.time);
+    const codes = adapterOf('AuthorizationCode');
+    const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
+    await codes.upsert('code-1', payload, 60);
+    await codes.upsert('code-2', payload, 60);
+    expect(await codes.find('code-1')).toEqual(payload);
+    const consumed = await Promise.allSettled([codes.consume('code-1'), codes.consume('code-1')]);
+    const reasons = consumed.flatMap((it) => (it.status === 'rejected' ? [it.reason as Error] : []));
+    expect(reasons).toEqual([expect.objectContaining({ name: 'InvalidGrant' })]);
+    expect(await codes.find('code-1')).toEqual({ ...payload, consumed: Math.floor(clock.time / 1000) });
+    await codes.revokeByGrantId('g1');
+    expect(await codes.find('code-1')).toBeUndefined();
+    expect(await codes.find('code-2')).toBeUndefined();
+    const sessions = adapterOf('Session');
+    await sessions.upsert('s1', { uid: 'u1', accountId: 'a1' }, 60);
+    expect(await sessions.findByUid('u1')).toEqual({ uid: 'u1', accountId: 'a1' });
+    clock.time += 60_000;
+    expect(await sessions.findByUid('u1')).toBeUndefined();
+    clock.time -= 60_000;
   });
 });
 

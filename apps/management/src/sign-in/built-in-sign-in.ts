@@ -139,7 +139,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const ours =
       path === '/invitation'
         ? this.invitation
-        : path === '/sign-in'
+        : path === '/sign-in' || path === '' || path === '/'
           ? this.signIn
           : interaction !== undefined
             ? this.interaction
