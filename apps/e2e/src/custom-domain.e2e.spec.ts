@@ -97,7 +97,7 @@ const verified = async ({ api }: TenantUnderTest, domain = `brand${++serial}.exa
 };
 
 describe('the custom domain over HTTP', () => {
-  it('is created from JSON and from XML alike, and answered as JSON [T4] [T5] [T11] [T63]', async () => {
+  it('is created from JSON and from XML alike, and answered as JSON [T4, T5, T11, T63]', async () => {
     const { api } = tenant;
     const inJson = expectStatus(await api.customDomain.create({ ...brand, domain: 'one.example' }), 201);
     expectStatus(await api.customDomain.delete(), 204);
@@ -148,7 +148,7 @@ describe('the custom domain over HTTP', () => {
     expect((await api.customDomain.retrieve()).status).toBe(404);
   });
 
-  it('is nobody before it is verified [T8] [T63]', async () => {
+  it('is nobody before it is verified [T8, T63]', async () => {
     await tenant.api.customDomain.create({ ...brand, domain: 'early.example' });
     for (const path of DOCUMENTS) expect((await at('early.example', path)).status).toBe(404);
     const refused = await tenant.api.customDomain.verify();
@@ -158,7 +158,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('answers for the public documents, rendered for its own name, and for nothing else [T8] [T58]', async () => {
+  it('answers for the public documents, rendered for its own name, and for nothing else [T8, T58]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -261,7 +261,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await api.users.list(), 200);
   });
 
-  it('leaves the events of each operation, and is a 404 where there is none [T12] [T62] [T65]', async () => {
+  it('leaves the events of each operation, and is a 404 where there is none [T12, T62, T65]', async () => {
     const { api } = other;
     const typesOf = async ({ headers }: Answer) => {
       const query = { requestIds: [headers.get('x-request-id')!] };
@@ -354,7 +354,7 @@ describe('the custom domain over HTTP', () => {
     });
   });
 
-  it('is of one tenant, and gone with its deletion [T14] [T15]', async () => {
+  it('is of one tenant, and gone with its deletion [T14, T15]', async () => {
     const domain = await verified(tenant);
     expect((await at(domain, '/manifest.json')).status).toBe(200);
     const { verificationToken } = expectStatus(await other.api.customDomain.create({ ...brand, domain }), 201);
@@ -384,7 +384,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('changes hands with an update to another domain [T6] [T13]', async () => {
+  it('changes hands with an update to another domain [T6, T13]', async () => {
     const domain = await verified(tenant);
     const current = expectStatus(await tenant.api.customDomain.retrieve(), 200);
     const renamed = expectStatus(await tenant.api.customDomain.update({ ...brand, name: 'New', domain }), 200);
