@@ -318,6 +318,18 @@ describe('the custom domain over HTTP', () => {
         { token, body: { credential_configuration_id: configuration, proofs: { jwt: [jwt] } } },
       );
     };
+    /** Several processes may answer, each of which learns of it by itself: so many answers in a row are of all of them. */
+    const everywhere = (status: number, error: string | undefined, what: string) =>
+      waitUntil(
+        async () => {
+          for (let n = 0; n < 16; n++) {
+            const answer = await ask();
+            if (answer.status !== status || answer.body.error !== error) return false;
+          }
+          return true;
+        },
+        { timeoutMs: 15_000, what },
+      );
     const verify = async (jwt: string) => {
       const { kid, alg } = decodeProtectedHeader(jwt);
       expect(kid).toMatch(`${did}#`);
@@ -338,21 +350,16 @@ describe('the custom domain over HTTP', () => {
     });
     for (const path of DOCUMENTS) expect([path, (await at(domain, path)).status]).toEqual([path, 404]);
     await expect(verify(credential)).rejects.toThrow('404');
-    await waitUntil(async () => (await ask()).status !== 200, { timeoutMs: 5000, what: 'the end of issuing' });
-    const refused = await ask();
-    expect([refused.status, refused.body.error]).toEqual([400, 'credential_request_denied']);
+    await everywhere(400, 'credential_request_denied', 'the end of issuing');
 
     // The same domain, proved again, is the same identity: the DID has kept its keys.
     await verified(tenant, domain);
-    await waitUntil(async () => (await ask()).status === 200, { timeoutMs: 5000, what: 'the return of issuing' });
+    await everywhere(200, undefined, 'the return of issuing');
     expect((await verify(credential)).payload.iss).toBe(did);
     // And an update to another domain ends it as a deletion does.
     expectStatus(await api.customDomain.update({ ...brand, domain: `moved-${domain}` }), 200);
-    await waitUntil(async () => (await ask()).body.error === 'credential_request_denied', {
-      timeoutMs: 5000,
-      what: 'the end of issuing',
-    });
-  });
+    await everywhere(400, 'credential_request_denied', 'the end of issuing again');
+  }, 60_000);
 
   it('is of one tenant, and gone with its deletion [T14, T15]', async () => {
     const domain = await verified(tenant);
