@@ -42,7 +42,7 @@ const faultOf = ({ status, body }: Answer) => {
 };
 
 describe('an authentication provider over HTTP', () => {
-  it('is created at a real OpenID provider, with its defaults [T42] [T43] [T45] [T46] [T48]', async () => {
+  it('is created at a real OpenID provider, with its defaults [T42, T43, T45, T46, T48]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const created = await providers.create({ url: provider.issuer, clientId: 'attestry', clientSecret: SECRET });
     const made = expectStatus(created, 201);
@@ -62,7 +62,7 @@ describe('an authentication provider over HTTP', () => {
     expect(created.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is read and listed as it was answered [T49] [T50]', async () => {
+  it('is read and listed as it was answered [T49, T50]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const { data } = expectStatus(await providers.list({ limit: 1 }), 200);
     expect(data).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('an authentication provider over HTTP', () => {
     expect(faultOf(second).slice(0, 2)).toEqual([409, 'Conflict']);
   });
 
-  it('is replaced by an update, which needs a client id and keeps a secret that it does not name [T43] [T46] [T51]', async () => {
+  it('is replaced by an update, which needs a client id and keeps a secret that it does not name [T43, T46, T51]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const [before] = expectStatus(await providers.list(), 200).data;
     const body = {

@@ -97,7 +97,7 @@ const verified = async ({ api }: TenantUnderTest, domain = `brand${++serial}.exa
 };
 
 describe('the custom domain over HTTP', () => {
-  it('is created from JSON and from XML alike, and answered as JSON [T4] [T5] [T11] [T63]', async () => {
+  it('is created from JSON and from XML alike, and answered as JSON [T4, T5, T11, T63]', async () => {
     const { api } = tenant;
     const inJson = expectStatus(await api.customDomain.create({ ...brand, domain: 'one.example' }), 201);
     expectStatus(await api.customDomain.delete(), 204);
@@ -148,7 +148,7 @@ describe('the custom domain over HTTP', () => {
     expect((await api.customDomain.retrieve()).status).toBe(404);
   });
 
-  it('is nobody before it is verified [T8] [T63]', async () => {
+  it('is nobody before it is verified [T8, T63]', async () => {
     await tenant.api.customDomain.create({ ...brand, domain: 'early.example' });
     for (const path of DOCUMENTS) expect((await at('early.example', path)).status).toBe(404);
     const refused = await tenant.api.customDomain.verify();
@@ -158,7 +158,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('answers for the public documents, rendered for its own name, and for nothing else [T8] [T58]', async () => {
+  it('answers for the public documents, rendered for its own name, and for nothing else [T8, T58]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -261,7 +261,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await api.users.list(), 200);
   });
 
-  it('leaves the events of each operation, and is a 404 where there is none [T12] [T62] [T65]', async () => {
+  it('leaves the events of each operation, and is a 404 where there is none [T12, T62, T65]', async () => {
     const { api } = other;
     const typesOf = async ({ headers }: Answer) => {
       const query = { requestIds: [headers.get('x-request-id')!] };
@@ -318,6 +318,18 @@ describe('the custom domain over HTTP', () => {
         { token, body: { credential_configuration_id: configuration, proofs: { jwt: [jwt] } } },
       );
     };
+    /** Several processes may answer, each of which learns of it by itself: so many answers in a row are of all of them. */
+    const everywhere = (status: number, error: string | undefined, what: string) =>
+      waitUntil(
+        async () => {
+          for (let n = 0; n < 16; n++) {
+            const answer = await ask();
+            if (answer.status !== status || answer.body.error !== error) return false;
+          }
+          return true;
+        },
+        { timeoutMs: 15_000, what },
+      );
     const verify = async (jwt: string) => {
       const { kid, alg } = decodeProtectedHeader(jwt);
       expect(kid).toMatch(`${did}#`);
@@ -338,23 +350,18 @@ describe('the custom domain over HTTP', () => {
     });
     for (const path of DOCUMENTS) expect([path, (await at(domain, path)).status]).toEqual([path, 404]);
     await expect(verify(credential)).rejects.toThrow('404');
-    await waitUntil(async () => (await ask()).status !== 200, { timeoutMs: 5000, what: 'the end of issuing' });
-    const refused = await ask();
-    expect([refused.status, refused.body.error]).toEqual([400, 'credential_request_denied']);
+    await everywhere(400, 'credential_request_denied', 'the end of issuing');
 
     // The same domain, proved again, is the same identity: the DID has kept its keys.
     await verified(tenant, domain);
-    await waitUntil(async () => (await ask()).status === 200, { timeoutMs: 5000, what: 'the return of issuing' });
+    await everywhere(200, undefined, 'the return of issuing');
     expect((await verify(credential)).payload.iss).toBe(did);
     // And an update to another domain ends it as a deletion does.
     expectStatus(await api.customDomain.update({ ...brand, domain: `moved-${domain}` }), 200);
-    await waitUntil(async () => (await ask()).body.error === 'credential_request_denied', {
-      timeoutMs: 5000,
-      what: 'the end of issuing',
-    });
-  });
+    await everywhere(400, 'credential_request_denied', 'the end of issuing again');
+  }, 60_000);
 
-  it('is of one tenant, and gone with its deletion [T14] [T15]', async () => {
+  it('is of one tenant, and gone with its deletion [T14, T15]', async () => {
     const domain = await verified(tenant);
     expect((await at(domain, '/manifest.json')).status).toBe(200);
     const { verificationToken } = expectStatus(await other.api.customDomain.create({ ...brand, domain }), 201);
@@ -384,7 +391,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('changes hands with an update to another domain [T6] [T13]', async () => {
+  it('changes hands with an update to another domain [T6, T13]', async () => {
     const domain = await verified(tenant);
     const current = expectStatus(await tenant.api.customDomain.retrieve(), 200);
     const renamed = expectStatus(await tenant.api.customDomain.update({ ...brand, name: 'New', domain }), 200);

@@ -136,7 +136,7 @@ describe('authentication providers', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is created with its defaults, its secret masked [T42] [T43] [T46] [T48]', async () => {
+  it('is created with its defaults, its secret masked [T42, T43, T46, T48]', async () => {
     const made = await create('t1');
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -164,7 +164,7 @@ describe('authentication providers', () => {
     expect((await list('race')).data).toHaveLength(1);
   });
 
-  it('keeps its secret when an update gives none or the masked one [T46] [T51]', async () => {
+  it('keeps its secret when an update gives none or the masked one [T46, T51]', async () => {
     const made = await create('t3', { scope: ['openid', 'email'] });
     const { id } = made;
     const full = {

@@ -118,7 +118,7 @@ describe('the custom domain of a tenant', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is created unverified, read, changed and deleted [T4] [T6] [T7] [T11] [T12] [T13] [T14] [T65]', async () => {
+  it('is created unverified, read, changed and deleted [T4, T6, T7, T11, T12, T13, T14, T65]', async () => {
     const made = await create('t1', 'One.example');
     expect(made).toEqual({
       name: 'Acme',
@@ -151,7 +151,7 @@ describe('the custom domain of a tenant', () => {
       await expect(create('t2', domain)).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'domain' }] });
   });
 
-  it('is verified by a TXT record that is exactly the token, as often as it takes [T5] [T6] [T8] [T15]', async () => {
+  it('is verified by a TXT record that is exactly the token, as often as it takes [T5, T6, T8, T15]', async () => {
     const { verificationToken: token } = await create('t3', 'three.example');
     await expect(verify('t3')).rejects.toMatchObject(failed(MISSING));
     for (const wrong of ['', `${token} `, `token=${token}`, token.toUpperCase(), randomUUID()]) {
@@ -213,7 +213,7 @@ describe('the custom domain of a tenant', () => {
     expect(await ownerOf('five.example')).toBe(loser);
   });
 
-  it('loses its verification with another domain, which frees the first for others [T6] [T13]', async () => {
+  it('loses its verification with another domain, which frees the first for others [T6, T13]', async () => {
     const before = await verified('t7', 'seven.example');
     const after = await update('t7', { ...before, domain: 'newseven.example' });
     expect(after).toEqual({

@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 import { noteDomain } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
 
-/** How long what another process noted may go unseen; own notes are seen at once. */
-const MAX_AGE_MS = 1000;
+/** How long what another process noted may go unseen; own notes are seen at once. An ending is to be one within a second. */
+const MAX_AGE_MS = 500;
 
 /** The host of a did:web, as a custom domain is written; `undefined` for other DIDs and for hosts with a port. */
 const domainOf = (did: string): string | undefined => /^did:web:([^:%]+)(?::|$)/.exec(did)?.[1]?.toLowerCase();
