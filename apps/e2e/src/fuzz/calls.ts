@@ -15,6 +15,8 @@ export interface Call {
   params: Record<string, string | Pick>;
   query: readonly (readonly [string, string])[];
   credentials: 'right' | 'none' | 'nonsense' | 'foreign' | 'basic';
+  /** Of an operation that takes `Idempotency-Key`. */
+  key?: string | undefined;
   contentType?: string;
   /** Text as it is, or a value that is sent as the operation's media type. */
   body?: { text: string } | { value: unknown };
@@ -189,14 +191,25 @@ export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Cal
     query,
     credentials: fc.constant('right' as const),
     tail: fc.constant(''),
+    ...(takesKey(operation) && { key: goodKey }),
     ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.of(content!.schema) }) }),
   }) as Arbitrary<Call>;
   const broken = fc.tuple(right, breaks(operation)).map(([call, change]) => change(call));
   return fc.oneof(right, broken);
 };
 
+const takesKey = ({ parameters }: ToldOperation): boolean => parameters.some((it) => it.in === 'header');
+/** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
+const goodKey: Arbitrary<string | undefined> = fc.oneof(
+  { arbitrary: fc.constant(undefined), weight: 6 },
+  { arbitrary: fc.stringMatching(/^[\x21-\x7e]{8,40}$/), weight: 3 },
+  { arbitrary: fc.constantFrom('1', '"quoted"', 'k'.repeat(255)), weight: 1 },
+);
+const NO_KEYS = ['', ' ', 'a b', 'k'.repeat(256), '\u00e4', '\t'];
+
 /** Ways to break a call. */
-const breaks = ({ parameters, body }: ToldOperation): Arbitrary<(call: Call) => Call> => {
+const breaks = (operation: ToldOperation): Arbitrary<(call: Call) => Call> => {
+  const { parameters, body } = operation;
   const hasPath = parameters.some((it) => it.in === 'path');
   const valueOf = (call: Call): unknown => (call.body && 'value' in call.body ? call.body.value : {});
   const ofAll: Arbitrary<(call: Call) => Call>[] = [
@@ -216,6 +229,7 @@ const breaks = ({ parameters, body }: ToldOperation): Arbitrary<(call: Call) => 
       .constantFrom('/', '/x', '//', '%', '%zz', '%00', ';a=b', '?%', '?=&&', '?limit=1&limit=2', '#x')
       .map((tail) => (call: Call) => ({ ...call, tail })),
   ];
+  if (takesKey(operation)) ofAll.push(fc.constantFrom(...NO_KEYS).map((key) => (call: Call) => ({ ...call, key })));
   if (hasPath)
     ofAll.push(
       fc.tuple(fc.nat(5), fc.oneof(hostileText, fc.string({ maxLength: 40 }))).map(([index, text]) => (call: Call) => {

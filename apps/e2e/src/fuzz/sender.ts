@@ -73,7 +73,7 @@ export class Things {
     const query = call.query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');
     const url = `${filled}${call.tail}${query ? `${call.tail.includes('?') ? '&' : '?'}${query}` : ''}`;
     const authorization = tokens[call.credentials];
-    const { contentType, body } = call;
+    const { contentType, body, key } = call;
     const text =
       body === undefined ? undefined : 'text' in body ? body.text : this.textOf(contentType ?? '', body.value);
     return {
@@ -82,6 +82,7 @@ export class Things {
       headers: {
         ...(authorization !== undefined && { authorization }),
         ...(contentType && { 'content-type': contentType }),
+        ...(key !== undefined && { 'idempotency-key': key }),
       },
       ...(text !== undefined && { body: text }),
     };

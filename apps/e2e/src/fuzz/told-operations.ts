@@ -7,7 +7,7 @@ export type ApiName = 'management' | 'tenant';
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   schema: JsonSchema;
 }
