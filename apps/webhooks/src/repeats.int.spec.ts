@@ -22,7 +22,12 @@ let tenants = 0;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
-  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' });
+  const config = parseConfig({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    DATA_DIR: dataDir,
+    ALLOW_PRIVATE_TARGETS: 'true',
+  });
   engines = await chosenEngines(await openEngines(config, { clock }));
   services = await startServices([webhooksService], engines);
 });
