@@ -24,14 +24,14 @@ const suites = [
   },
   { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 13 * minute },
   {
-    // The same tests on many processes and real engines; those left out look into the embedded platform's folder, or start their own processes.
+    // The same tests on many processes and real engines; those left out look into the embedded platform's folder, start processes of their own, or try what only one process has.
     name: 'e2e-cluster',
     projects: ['e2e'],
     args: [
       '--maxWorkers=2',
       '--testPathIgnorePatterns',
       '/node_modules/',
-      '(crash|canary|first-tenant|fuzz|moving|observability|restoring)\\.e2e',
+      '(crash|canary|first-tenant|fuzz|moving|observability|restoring|sign-in)\\.e2e',
     ],
     env: { ATTESTRY_MODE: 'cluster' },
     engines: true,
