@@ -1,1 +1,2 @@
-export { SERVICES, startPlatform, type Platform } from './platform.js';
+export { startPlatform, type Platform } from './platform.js';
+export { SERVICES } from './services.js';

@@ -4,11 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { analyticsService } from '@attestry/analytics';
-import { didsService } from '@attestry/dids';
-import { Edge, GATEWAY_NEEDS, gatewayParty, readableUrl } from '@attestry/gateway';
-import { issuanceService } from '@attestry/issuance';
-import { managementService } from '@attestry/management';
+import type { ServiceName } from '@attestry/contracts';
 import {
   AdminServer,
   createNestLogger,
@@ -21,18 +17,24 @@ import {
   type ProcessEngines,
   type ServiceDefinition,
 } from '@attestry/service-kit';
-import { tenantConfigService } from '@attestry/tenant-config';
-import { webhooksService } from '@attestry/webhooks';
 
-/** All services behind the gateway. */
-export const SERVICES: readonly ServiceDefinition[] = [
-  managementService,
-  tenantConfigService,
-  didsService,
-  issuanceService,
-  webhooksService,
-  analyticsService,
-];
+/** The services behind the gateway, loaded where they run: a process of one starts without the code of the others. */
+const LOADERS: Readonly<Record<ServiceName, () => Promise<ServiceDefinition>>> = {
+  management: async () => (await import('@attestry/management')).managementService,
+  'tenant-config': async () => (await import('@attestry/tenant-config')).tenantConfigService,
+  dids: async () => (await import('@attestry/dids')).didsService,
+  issuance: async () => (await import('@attestry/issuance')).issuanceService,
+  webhooks: async () => (await import('@attestry/webhooks')).webhooksService,
+  analytics: async () => (await import('@attestry/analytics')).analyticsService,
+};
+
+type Gateway = typeof import('@attestry/gateway');
+
+/** @param name of one; default all */
+export const loadServices = (name?: string): Promise<ServiceDefinition[]> =>
+  Promise.all(
+    Object.entries(LOADERS).flatMap(([service, load]) => (name === undefined || name === service ? [load()] : [])),
+  );
 
 export interface Platform {
   engines: ProcessEngines;
@@ -50,17 +52,21 @@ const KEEP_ALIVE_MS = 65_000;
 const DRAIN_MS = 10_000;
 
 /** What this process is told to run: everything, the gateway, or one service. */
-const hosted = ({ service }: PlatformConfig) => {
-  const services = SERVICES.filter(({ name }) => service === undefined || name === service);
-  const gateway = service === undefined || service === 'gateway';
+const hosted = async ({ service }: PlatformConfig) => {
+  const services = await loadServices(service);
+  const gateway = service === undefined || service === 'gateway' ? await import('@attestry/gateway') : undefined;
   const needs = new Set<EngineNeed>([
     ...services.flatMap((definition) => definition.needs),
-    ...(gateway ? GATEWAY_NEEDS : []),
+    ...(gateway?.GATEWAY_NEEDS ?? []),
   ]);
   return { services, gateway, needs };
 };
 
-const startGateway = async (root: Parameters<typeof NestFactory.create>[0], engines: ProcessEngines) => {
+const startGateway = async (
+  { Edge, readableUrl }: Gateway,
+  root: Parameters<typeof NestFactory.create>[0],
+  engines: ProcessEngines,
+) => {
   const adapter = new FastifyAdapter({
     trustProxy: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -89,11 +95,11 @@ const drain = async (server: Server): Promise<void> => {
 
 /** Starts what the configuration names in this process, on the engines it names. */
 export const startPlatform = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Platform> => {
-  const { services, gateway, needs } = hosted(config);
+  const { services, gateway, needs } = await hosted(config);
   const engines = await openProcessEngines(config, needs, options);
   try {
-    const root = rootModule([...services, ...(gateway ? [gatewayParty] : [])], engines);
-    const edge = gateway ? await startGateway(root, engines) : undefined;
+    const root = rootModule([...services, ...(gateway ? [gateway.gatewayParty] : [])], engines);
+    const edge = gateway ? await startGateway(gateway, root, engines) : undefined;
     const app: INestApplicationContext =
       edge ??
       (await NestFactory.createApplicationContext(root, {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { ConfigError, parseConfig, requestRebuilds } from '@attestry/service-kit';
-import { SERVICES } from './platform.js';
+import { SERVICES } from './services.js';
 
 const ALL = SERVICES.flatMap(({ projections }) => projections);
 const nameOf = ({ projection }: (typeof ALL)[number]): string => projection.name;

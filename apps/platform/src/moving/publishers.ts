@@ -1,5 +1,5 @@
 import { PLATFORM_LEASE, publisherOf } from '@attestry/service-kit';
-import { SERVICES } from '../platform.js';
+import { SERVICES } from '../services.js';
 import type { HeldLeases } from './held-leases.js';
 import type { History } from './history.js';
 

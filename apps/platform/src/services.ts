@@ -1,0 +1,4 @@
+import { loadServices } from './platform.js';
+
+/** All services behind the gateway. */
+export const SERVICES = await loadServices();
