@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -10,14 +9,20 @@ import {
 import { Leases, Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { CLOCK, Health, LOGGER, PlatformConfig, startProjection, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  Health,
+  LOGGER,
+  PeriodicWork,
+  PlatformConfig,
+  startProjection,
+  type Logger,
+} from '@attestry/service-kit';
 import { purgedUpTo, purgeTenant } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { deletedTenants, type DeletedTenantTables } from './deleted-tenants.projection.js';
 
 const NAME = 'management.purge';
-/** Longer than a look takes; whoever dies with it delays the next by as much. */
-const LEASE_MS = 60_000;
 const PAUSE_MS = 60_000;
 /** Tenants of one look; the others come with the next. */
 const MOST = 100;
@@ -29,71 +34,53 @@ const MOST = 100;
  */
 @Injectable()
 export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly holder = randomUUID();
-  private readonly stopping = new AbortController();
+  private readonly work: PeriodicWork;
   private projected!: RunningProjection<DeletedTenantTables>;
-  private error: string | undefined;
-  private running: Promise<void> | undefined;
 
   constructor(
     private readonly readModels: ReadModels,
-    private readonly leases: Leases,
+    leases: Leases,
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly config: PlatformConfig,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.work = new PeriodicWork(leases, health, logger, {
+      name: NAME,
+      failure: 'purging tenants failed',
+      pauseMs: PAUSE_MS,
+      look: () => this.purgeDue(),
+    });
+  }
 
   async onModuleInit(): Promise<void> {
     this.projected = await startProjection(this.readModels, this.health, deletedTenants);
   }
 
   onApplicationBootstrap(): void {
-    this.health.register(NAME, () => [
-      { name: NAME, healthy: this.error === undefined, ...(this.error !== undefined && { error: this.error }) },
-    ]);
-    this.running = this.run();
+    this.work.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      try {
-        await this.look();
-        this.error = undefined;
-      } catch (error) {
-        this.error = error instanceof Error ? error.message : String(error);
-        this.logger.error({ error: this.error }, 'purging tenants failed');
-      }
-      await pause(PAUSE_MS, undefined, { signal }).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-    }
+    await this.work.stop();
   }
 
   /** Purges what is due, where no other process does. */
-  async look(): Promise<void> {
-    const lease = await this.leases.acquire(NAME, this.holder, LEASE_MS);
-    if (!lease) return;
-    try {
-      const due = await this.projected.db
-        .selectFrom('deleted_tenant')
-        .select('id')
-        .where('deleted_at', '<=', purgedUpTo(this.clock.now(), this.config.tenantPurgeDays))
-        .orderBy('deleted_at')
-        .limit(MOST)
-        .execute();
-      for (const { id } of due) await this.purge(id);
-    } finally {
-      await this.leases.release(lease);
-    }
+  look(): Promise<void> {
+    return this.work.once();
+  }
+
+  private async purgeDue(): Promise<void> {
+    const due = await this.projected.db
+      .selectFrom('deleted_tenant')
+      .select('id')
+      .where('deleted_at', '<=', purgedUpTo(this.clock.now(), this.config.tenantPurgeDays))
+      .orderBy('deleted_at')
+      .limit(MOST)
+      .execute();
+    for (const { id } of due) await this.purge(id);
   }
 
   private async purge(tenantId: string): Promise<void> {

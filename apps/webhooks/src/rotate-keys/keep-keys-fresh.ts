@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -10,13 +9,19 @@ import {
 import { Leases, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { CLOCK, Health, LOGGER, PlatformConfig, startProjection, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  Health,
+  LOGGER,
+  PeriodicWork,
+  PlatformConfig,
+  startProjection,
+  type Logger,
+} from '@attestry/service-kit';
 import { keysProjection, type KeyTables } from '../keys.projection.js';
 import { WebhookKeys } from '../webhook-keys.js';
 
 const NAME = 'webhooks.key-rotation';
-/** Longer than a look takes; whoever dies with it delays the next by as much. */
-const LEASE_MS = 60_000;
 const LONGEST_PAUSE_MS = 60_000;
 const SHORTEST_PAUSE_MS = 250;
 const DAY_MS = 86_400_000;
@@ -26,62 +31,39 @@ const MOST = 100;
 /** Replaces keys that are older than the operator wants them, and retires those whose overlap is over. */
 @Injectable()
 export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly holder = randomUUID();
-  private readonly stopping = new AbortController();
+  private readonly work: PeriodicWork;
   private projected!: RunningProjection<KeyTables>;
-  private error: string | undefined;
-  private running: Promise<void> | undefined;
 
   constructor(
     private readonly readModels: ReadModels,
-    private readonly leases: Leases,
+    leases: Leases,
     private readonly keys: WebhookKeys,
     private readonly config: PlatformConfig,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    // Ten looks in the shortest time that matters.
+    const { webhookKeyLeadSeconds, webhookKeyOverlapSeconds } = config;
+    const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
+    this.work = new PeriodicWork(leases, health, logger, {
+      name: NAME,
+      failure: 'keeping webhook keys fresh failed',
+      pauseMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth)),
+      look: () => this.look(),
+    });
+  }
 
   async onModuleInit(): Promise<void> {
     this.projected = await startProjection(this.readModels, this.health, keysProjection);
   }
 
   onApplicationBootstrap(): void {
-    this.health.register(NAME, () => [
-      { name: NAME, healthy: this.error === undefined, ...(this.error !== undefined && { error: this.error }) },
-    ]);
-    this.running = this.run();
+    this.work.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    // Ten looks in the shortest time that matters.
-    const { webhookKeyLeadSeconds, webhookKeyOverlapSeconds } = this.config;
-    const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth));
-    while (!signal.aborted) {
-      try {
-        const lease = await this.leases.acquire(NAME, this.holder, LEASE_MS);
-        if (lease)
-          try {
-            await this.look();
-          } finally {
-            await this.leases.release(lease);
-          }
-        this.error = undefined;
-      } catch (error) {
-        this.error = error instanceof Error ? error.message : String(error);
-        this.logger.error({ error: this.error }, 'keeping webhook keys fresh failed');
-      }
-      await pause(pauseMs, undefined, { signal }).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-    }
+    await this.work.stop();
   }
 
   private async look(): Promise<void> {
