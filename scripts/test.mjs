@@ -22,17 +22,18 @@ const suites = [
     args: ['--maxWorkers=2', '--workerIdleMemoryLimit=768MB'],
     limit: 14 * minute,
   },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 13 * minute },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], leftOut: ['one-cluster'], limit: 13 * minute },
   {
     // The same tests on many processes and real engines; those left out look into the embedded platform's folder, start processes of their own, or try what only one process has.
     name: 'e2e-cluster',
     projects: ['e2e'],
-    args: [
-      '--maxWorkers=2',
-      '--testPathIgnorePatterns',
-      '/node_modules/',
-      '(crash|canary|first-tenant|fuzz|moving|observability|restoring|sign-in)\\.e2e',
-    ],
+    args: ['--maxWorkers=2'],
+    leftOut: ['crash', 'canary', 'first-tenant', 'fuzz', 'moving', 'observability', 'restoring', 'sign-in'],
+    // These run in the one file, unless files are named.
+    together: {
+      in: 'one-cluster',
+      files: ['authentication-providers', 'clients', 'dids', 'edge', 'interface', 'issuance', 'management', 'tenant'],
+    },
     env: { ATTESTRY_MODE: 'cluster' },
     engines: true,
     byNameOnly: true,
@@ -112,6 +113,7 @@ async function runJest(suite, projects) {
     join(root, 'scripts', 'jest.mjs'),
     ...['--selectProjects', ...projects],
     ...suite.args,
+    ...leftOut(suite),
     ...['--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
     ...['--reporters=default', `--reporters=${join(root, 'scripts', 'running-files-reporter.mjs')}`],
     ...jestArguments,
@@ -132,6 +134,13 @@ async function runJest(suite, projects) {
   const silent = failed === 0 && status !== 0;
   if (silent) console.error(`${suite.name}: no test failed, but Jest ended with ${status}`);
   return { passed: report.numPassedTests, failed: failed + (silent ? 1 : 0), skipped };
+}
+
+function leftOut({ leftOut: names = [], together }) {
+  const isByName = patterns.length > 0 && !patterns.includes(together?.in);
+  const all = [...names, ...(!together ? [] : isByName ? [together.in] : together.files)];
+  if (all.length === 0) return [];
+  return ['--testPathIgnorePatterns', '/node_modules/', `/(${all.join('|')})\\.e2e\\.`];
 }
 
 async function runCommand(suite) {

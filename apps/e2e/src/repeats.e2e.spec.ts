@@ -84,7 +84,7 @@ it('returns the first result again, secrets too, also after the process was kill
   const { data } = expectStatus(await management.clients.list(tenant.id), 200);
   expect(data.filter(({ name }) => name === 'once')).toHaveLength(1);
   expect(platform.log()).not.toContain(first['clientSecret'] as string);
-});
+}, PLATFORM_START_MS);
 
 it('makes one thing of a call whose answer was lost', async () => {
   for (let n = 0; n < 10; n++) {
@@ -109,7 +109,7 @@ it('makes one tenant of a call that a killed process never answered', async () =
   expect((await post(management.client, '/v1/tenants', body, 'killed')).body).toEqual(made);
   const { data } = expectStatus(await management.tenants.list(), 200);
   expect(data.filter(({ name }) => name === 'killed').map(({ id }) => id)).toEqual([made['id']]);
-});
+}, PLATFORM_START_MS);
 
 it('is of one client and one tenant', async () => {
   const other = await createTenantUnderTest(platform, management, 'repeats-other');

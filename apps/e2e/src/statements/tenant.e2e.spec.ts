@@ -24,7 +24,7 @@ let tenant: TenantUnderTest;
 beforeAll(async () => {
   platform = await startPlatform();
   management = await connectManagement(platform);
-  tenant = await createTenantUnderTest(platform, management, 'stated');
+  tenant = await createTenantUnderTest(platform, management, 'stated-tenant');
 }, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
