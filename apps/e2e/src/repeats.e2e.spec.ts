@@ -70,21 +70,25 @@ const sendAndHangUp = ({ baseUrl, token }: ApiClient, path: string, body: unknow
 
 const webhook = (n: string) => ({ url: `https://receiver.attestry.dev/${n}`, events: ['OpenIdCredentialIssued'] });
 
-it('returns the first result again, secrets too, also after the process was killed', async () => {
-  const body = { name: 'once', roles: ['issuer'] };
-  const path = `/v1/tenants/${tenant.id}/clients`;
-  const first = expectStatus(await post(management.client, path, body, 'client-1'), 201);
-  expect(await post(management.client, path, body, 'client-1')).toMatchObject({ status: 201, body: first });
-  const user = expectStatus(await post(tenant.api.client, '/v1/users', { claims: { a: 1 } }, 'user-1'), 201);
-  await platform.kill();
-  await platform.restart();
-  expect(await repeated(management.client, path, body, 'client-1')).toMatchObject({ status: 201, body: first });
-  const again = await repeated(tenant.api.client, '/v1/users', { claims: { a: 1 } }, 'user-1');
-  expect(again).toMatchObject({ status: 201, body: user });
-  const { data } = expectStatus(await management.clients.list(tenant.id), 200);
-  expect(data.filter(({ name }) => name === 'once')).toHaveLength(1);
-  expect(platform.log()).not.toContain(first['clientSecret'] as string);
-}, PLATFORM_START_MS);
+it(
+  'returns the first result again, secrets too, also after the process was killed',
+  async () => {
+    const body = { name: 'once', roles: ['issuer'] };
+    const path = `/v1/tenants/${tenant.id}/clients`;
+    const first = expectStatus(await post(management.client, path, body, 'client-1'), 201);
+    expect(await post(management.client, path, body, 'client-1')).toMatchObject({ status: 201, body: first });
+    const user = expectStatus(await post(tenant.api.client, '/v1/users', { claims: { a: 1 } }, 'user-1'), 201);
+    await platform.kill();
+    await platform.restart();
+    expect(await repeated(management.client, path, body, 'client-1')).toMatchObject({ status: 201, body: first });
+    const again = await repeated(tenant.api.client, '/v1/users', { claims: { a: 1 } }, 'user-1');
+    expect(again).toMatchObject({ status: 201, body: user });
+    const { data } = expectStatus(await management.clients.list(tenant.id), 200);
+    expect(data.filter(({ name }) => name === 'once')).toHaveLength(1);
+    expect(platform.log()).not.toContain(first['clientSecret'] as string);
+  },
+  PLATFORM_START_MS,
+);
 
 it('makes one thing of a call whose answer was lost', async () => {
   for (let n = 0; n < 10; n++) {
@@ -99,17 +103,21 @@ it('makes one thing of a call whose answer was lost', async () => {
   expect(data.filter(({ url }) => url.includes('/lost-'))).toHaveLength(10);
 });
 
-it('makes one tenant of a call that a killed process never answered', async () => {
-  const [environment] = expectStatus(await management.environments.list(), 200).data;
-  const body = { name: 'killed', subdomain: 'killed', environmentId: environment!.id };
-  await sendAndHangUp(management.client, '/v1/tenants', body, 'killed');
-  await platform.kill();
-  await platform.restart();
-  const made = expectStatus(await repeated(management.client, '/v1/tenants', body, 'killed'), 201);
-  expect((await post(management.client, '/v1/tenants', body, 'killed')).body).toEqual(made);
-  const { data } = expectStatus(await management.tenants.list(), 200);
-  expect(data.filter(({ name }) => name === 'killed').map(({ id }) => id)).toEqual([made['id']]);
-}, PLATFORM_START_MS);
+it(
+  'makes one tenant of a call that a killed process never answered',
+  async () => {
+    const [environment] = expectStatus(await management.environments.list(), 200).data;
+    const body = { name: 'killed', subdomain: 'killed', environmentId: environment!.id };
+    await sendAndHangUp(management.client, '/v1/tenants', body, 'killed');
+    await platform.kill();
+    await platform.restart();
+    const made = expectStatus(await repeated(management.client, '/v1/tenants', body, 'killed'), 201);
+    expect((await post(management.client, '/v1/tenants', body, 'killed')).body).toEqual(made);
+    const { data } = expectStatus(await management.tenants.list(), 200);
+    expect(data.filter(({ name }) => name === 'killed').map(({ id }) => id)).toEqual([made['id']]);
+  },
+  PLATFORM_START_MS,
+);
 
 it('is of one client and one tenant', async () => {
   const other = await createTenantUnderTest(platform, management, 'repeats-other');
