@@ -9,6 +9,7 @@ export * from './request-context.js';
 export * from './service-client.js';
 export * from './operation-recorder.js';
 export * from './health.js';
+export { ReplayedDestructions, type Destructions } from './replayed-destructions.js';
 export { PeriodicWork, type Work } from './periodic-work.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';

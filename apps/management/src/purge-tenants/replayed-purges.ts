@@ -1,68 +1,46 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import {
-  CheckpointedSubscription,
-  EventStore,
-  Leases,
-  readEvent,
-  type Checkpoints,
-  type RecordedEvent,
-} from '@attestry/event-store';
+import { EventStore, Leases, readEvent, type RecordedEvent } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { Health, LOGGER, type Logger } from '@attestry/service-kit';
+import { Health, LOGGER, ReplayedDestructions, type Logger } from '@attestry/service-kit';
 import { tenant } from '../tenant/tenant.state.js';
 
 const NAME = 'management.purges';
 
-/**
- * Destroys the keys of purged tenants once more, as issuance does those of deleted users: how far it came is kept in the key store
- * itself, so that a restored older copy has them destroyed again before the process is ready (decision 27).
- */
+/** Destroys the keys of purged tenants once more. */
 @Injectable()
 export class ReplayedPurges implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private subscription: CheckpointedSubscription | undefined;
+  private readonly replay: ReplayedDestructions;
 
   constructor(
-    private readonly store: EventStore,
-    private readonly leases: Leases,
+    store: EventStore,
+    leases: Leases,
     private readonly vault: KeyVault,
-    private readonly health: Health,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    health: Health,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.replay = new ReplayedDestructions(store, leases, vault, health, logger, {
+      name: NAME,
+      categories: [tenant.category],
+      destroy: (events) => this.destroy(events),
+    });
+  }
 
   onApplicationBootstrap(): void {
-    const checkpoints: Checkpoints = {
-      read: (name) => this.known(name),
-      write: (name, position) => this.vault.setCheckpoint(name, position),
-    };
-    const subscription = new CheckpointedSubscription({
-      name: NAME,
-      store: this.store,
-      leases: this.leases,
-      checkpoints,
-      categories: [tenant.category],
-      handle: (events) => this.destroy(events),
-      onError: (error) => this.logger.error({ reaction: NAME, error: error.message }, 'reaction failed'),
-    });
-    this.subscription = subscription.start();
-    this.health.follow(NAME, () => subscription.health);
+    this.replay.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.subscription?.close();
+    await this.replay.close();
   }
 
-  /** Keys that are younger than the events know of endings that these do not: then all of these are applied again. */
-  private async known(name: string): Promise<string | undefined> {
-    const position = await this.vault.checkpoint(name);
-    const head = await this.store.head();
-    const beyond = position !== undefined && (head === undefined || this.store.comparePositions(position, head) > 0);
-    return beyond ? undefined : position;
-  }
-
-  private async destroy(events: readonly RecordedEvent[]): Promise<void> {
+  private async destroy(events: readonly RecordedEvent[]): Promise<boolean> {
+    let destroyed = false;
     for (const stored of events) {
       const event = readEvent(tenant, stored);
-      if (event.type === 'TenantPurged') await this.vault.destroyTenant(event.data.tenantId);
+      if (event.type !== 'TenantPurged') continue;
+      await this.vault.destroyTenant(event.data.tenantId);
+      destroyed = true;
     }
+    return destroyed;
   }
 }
