@@ -3,16 +3,24 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import type { WebhookEvent } from '@attestry/contracts';
 import { EventStore, readEvent, type RecordedEvent, type Subscription } from '@attestry/event-store';
 import { Health, LOGGER, type Logger } from '@attestry/service-kit';
-import { webhook, type WebhookState } from './webhook/webhook.state.js';
+import { hostOf, webhook, type WebhookState } from './webhook/webhook.state.js';
 import { WebhooksReadModel } from './webhooks.read-model.js';
 
 interface Entry {
   webhookId: string;
+  host: string;
   events: readonly WebhookEvent[];
   disabled: boolean;
   createdAt: string;
   /** Of the newest event known. */
   revision: number;
+}
+
+/** `host`: where its deliveries go. */
+export interface Subscribed {
+  webhookId: string;
+  host: string;
+  type: WebhookEvent;
 }
 
 const NAME = 'webhooks.directory';
@@ -79,12 +87,12 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** Enabled subscriptions of a tenant that existed at a time: one entry for each event name. */
-  subscriptions(tenantId: string, at: string): { webhookId: string; type: WebhookEvent }[] {
+  subscriptions(tenantId: string, at: string): Subscribed[] {
     const entries = this.tenants.get(tenantId);
     if (!entries) return [];
     return [...entries.values()]
       .filter(({ disabled, createdAt }) => !disabled && createdAt <= at)
-      .flatMap(({ webhookId, events }) => events.map((type) => ({ webhookId, type })));
+      .flatMap(({ webhookId, host, events }) => events.map((type) => ({ webhookId, host, type })));
   }
 
   webhookIds(tenantId: string): string[] {
@@ -96,8 +104,8 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     if (state.status !== 'living') return this.remove(tenantId, webhookId);
     const known = this.tenants.get(tenantId)?.get(webhookId);
     if (known && known.revision >= revision) return;
-    const { events, disabled, createdAt } = state;
-    this.put(tenantId, { webhookId, events, disabled, createdAt, revision });
+    const { url, events, disabled, createdAt } = state;
+    this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
   }
 
   private async run(): Promise<void> {
@@ -121,6 +129,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     for (const row of rows)
       this.put(row.tenant_id, {
         webhookId: row.id,
+        host: row.host,
         events: JSON.parse(row.events) as WebhookEvent[],
         disabled: row.disabled === 1,
         createdAt: row.created_at,
@@ -167,13 +176,13 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     const known = this.tenants.get(tenantId)?.get(webhookId);
     if (known && known.revision >= revision) return;
     if (event.type === 'WebhookCreated') {
-      const { events, disabled, createdAt } = event.data;
-      return this.put(tenantId, { webhookId, events, disabled, createdAt, revision });
+      const { url, events, disabled, createdAt } = event.data;
+      return this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
     }
     if (!known) return;
     switch (event.type) {
       case 'WebhookUrlChanged':
-        return this.put(tenantId, { ...known, revision });
+        return this.put(tenantId, { ...known, host: hostOf(event.data.url), revision });
       case 'WebhookEventsChanged':
         return this.put(tenantId, { ...known, events: event.data.events, revision });
       case 'WebhookDisabled':

@@ -11,6 +11,7 @@ import { RetrieveWebhookHandler } from './retrieve-webhook/retrieve-webhook.js';
 import { KeepKeysFresh } from './rotate-keys/keep-keys-fresh.js';
 import { RotateKeysHandler } from './rotate-keys/rotate-keys.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
+import { AttemptDelivery } from './send-deliveries/attempt-delivery.js';
 import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
 import { TestWebhookHandler } from './test-webhook/test-webhook.js';
@@ -38,6 +39,7 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
     WebhookDirectory,
     ScheduleDeliveries,
     ObserveAttempts,
+    AttemptDelivery,
     SendDeliveries,
     TestWebhookHandler,
     ListAttemptsHandler,

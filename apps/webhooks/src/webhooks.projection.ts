@@ -4,7 +4,7 @@ import { forgetting } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CancelReason } from './webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
-import { webhook } from './webhook/webhook.state.js';
+import { hostOf, webhook } from './webhook/webhook.state.js';
 
 export interface WebhookTables {
   /** `events` is JSON; `disabled` 0 or 1; `revision` that of the newest event projected. */
@@ -80,8 +80,6 @@ export const webhooksProjection: Projection<WebhookTables> = forgetting('webhook
 });
 
 type Deliveries = BatchedRows<WebhookTables, 'delivery'>;
-
-const hostOf = (url: string): string => new URL(url).host;
 
 const projectWebhook = async (trx: Transaction<WebhookTables>, stored: RecordedEvent): Promise<void> => {
   const { tenantId } = stored.metadata;

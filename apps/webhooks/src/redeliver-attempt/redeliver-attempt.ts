@@ -16,7 +16,7 @@ import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
 import { enabled } from '../webhook/webhook.decisions.js';
-import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
 export class RedeliverAttempt {
   constructor(
@@ -38,12 +38,12 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
   async execute({ request, context }: RedeliverAttempt): Promise<WebhookDelivery> {
     const tenantId = tenantOf(context).id;
     const { webhookId, deliveryId } = request.params;
-    enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const deliveryKey = await this.attempts.deliveryKeyOf(tenantId, webhookId, deliveryId);
     if (deliveryKey === undefined) throw notFound();
     const now = this.clock.now().toISOString();
     let delivery: ScheduledDelivery | undefined;
-    const { position } = await this.streams.runDecision(
+    const decided = await this.streams.runDecision(
       webhookDelivery,
       webhookDeliveryStream(tenantId, deliveryKey),
       async (state) => {
@@ -61,7 +61,7 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
       },
       eventContext(context),
     );
-    if (position !== undefined) this.sender.wake(position);
+    this.sender.offer({ tenantId, requestId: context.requestId, host: hostOf(url), decided });
     return { webhookId, event: delivery!.event };
   }
 

@@ -19,7 +19,7 @@ import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhookDirectory } from '../webhook-directory.js';
+import { WebhookDirectory, type Subscribed } from '../webhook-directory.js';
 import { endKeys } from '../webhook-keys/webhook-keys.decisions.js';
 import { webhookKeys, webhookKeysStream } from '../webhook-keys/webhook-keys.state.js';
 import { deleteWebhook } from '../webhook/webhook.decisions.js';
@@ -95,22 +95,22 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     const { tenantId, sealedCredential, issuedAt } = message.data;
     const wanted = this.directory
       .subscriptions(tenantId, issuedAt)
-      .flatMap(({ webhookId, type }) => (isCredentialEvent(type) ? [{ webhookId, type }] : []));
+      .flatMap(({ type, ...at }) => (isCredentialEvent(type) ? [{ type, ...at }] : []));
     const inFull = wanted.filter(({ type }) => type === 'OpenIdCredentialIssued').map(({ webhookId }) => webhookId);
-    const planned = await Promise.all(
-      wanted.map(({ webhookId, type }) => this.append(message, webhookId, type, inFull)),
-    );
+    const planned = await Promise.all(wanted.map(({ type, ...at }) => this.append(message, at, type, inFull)));
     // An earlier run may have planned for webhooks that ended since: their deliveries must exist, for the others wait
     // for them before the key goes. The sender cancels them.
     const before = new Set(planned.flatMap(({ sharedBy = [] }) => sharedBy));
     const missing = [...before].filter((webhookId) => !inFull.includes(webhookId));
-    await Promise.all(missing.map((id) => this.append(message, id, 'OpenIdCredentialIssued', [...before])));
+    await Promise.all(
+      missing.map((webhookId) => this.append(message, { webhookId, host: '' }, 'OpenIdCredentialIssued', [...before])),
+    );
     if (sealedCredential && !before.size) await this.vault.destroy(tenantId, [sealedCredential.keyId]);
   }
 
   private async append(
     message: FeedMessage<CredentialIssued>,
-    webhookId: string,
+    { webhookId, host }: Pick<Subscribed, 'webhookId' | 'host'>,
     type: CredentialEvent,
     inFull: string[],
   ): Promise<ScheduledDelivery> {
@@ -126,7 +126,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       ...(sealed && { sealedCredential: sealed, sharedBy: inFull }),
       attemptAt: this.clock.now().toISOString(),
     };
-    return this.put(delivery, message, tenantId);
+    return this.put(delivery, host, message, tenantId);
   }
 
   /** A fact as it is, to whoever subscribed to it before it came about. */
@@ -137,28 +137,35 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     const names = toldBy(subject);
     const subscribed = this.directory.subscriptions(data.tenantId, timestamp);
     await Promise.all(
-      subscribed.map(async ({ webhookId, type: wanted }) => {
+      subscribed.map(async ({ webhookId, host, type: wanted }) => {
         const type = names.find((name) => name === wanted);
         if (!type) return;
         const deliveryKey = deliveryKeyOf(id, webhookId, type);
         const event = { id, type, timestamp };
         const payload = toldPayload(type, data);
-        await this.put({ deliveryKey, webhookId, event, payload, attemptAt: now }, message, data.tenantId);
+        const delivery = { deliveryKey, webhookId, event, payload, attemptAt: now };
+        await this.put(delivery, host, message, data.tenantId);
       }),
     );
   }
 
   /** The delivery as it stands: a repetition changes nothing. It is taken for new, which it is but for a batch that comes again. */
-  private async put(delivery: ScheduledDelivery, message: FeedMessage, tenantId: string): Promise<ScheduledDelivery> {
-    const { state, position } = await this.streams.decideOn(
+  private async put(
+    delivery: ScheduledDelivery,
+    host: string,
+    message: FeedMessage,
+    tenantId: string,
+  ): Promise<ScheduledDelivery> {
+    const context = this.context(message, tenantId);
+    const decided = await this.streams.decideOn(
       webhookDelivery,
       webhookDeliveryStream(tenantId, delivery.deliveryKey),
       this.streams.fresh(webhookDelivery),
       (current) => scheduleDelivery(current, delivery),
-      this.context(message, tenantId),
+      context,
     );
-    if (position !== undefined) this.sender.wake(position);
-    return state.status === 'absent' ? delivery : state.delivery;
+    this.sender.offer({ tenantId, requestId: context.requestId, host, decided });
+    return decided.state.status === 'absent' ? delivery : decided.state.delivery;
   }
 
   /** Keys first (decision 27): from then on nobody can read the credentials; then their deliveries end. */

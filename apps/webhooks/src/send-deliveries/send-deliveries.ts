@@ -1,75 +1,58 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import {
-  EventStore,
-  Leases,
-  Streams,
-  type Clock,
-  type EventContext,
-  type Ids,
-  type Lease,
-} from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
-import { CLOCK, Health, IDS, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
-import {
-  endAttempt,
-  isSuccess,
-  startAttempt,
-  type AttemptOutcome,
-} from '../webhook-delivery/webhook-delivery.decisions.js';
-import type { CancelReason, ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
-import { isPending, webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhookKeys } from '../webhook-keys.js';
-import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { EventStore, Leases, type Clock, type Decided, type Lease } from '@attestry/event-store';
+import { CLOCK, Health, LOGGER, type Logger } from '@attestry/service-kit';
+import type { WebhookDeliveryEvent } from '../webhook-delivery/webhook-delivery.events.js';
+import { isPending, type WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
-import { Allowances } from './allowances.js';
-import { attemptError } from './attempt-error.js';
+import { AttemptDelivery, type Attempted } from './attempt-delivery.js';
 import { ObserveAttempts, type QueueState } from './observe-attempts.js';
-import { webhookRequest } from './webhook-request.js';
+import { WaitingLine, type DueDelivery } from './waiting-line.js';
 
 const NAME = 'webhooks.sender';
 /** Renewed every third of it, and looked for every sixth: taken over within 7 s. */
 const LEASE_MS = 6000;
 /** Looked at this often for what other processes scheduled. */
 const POLL_MS = 1000;
-/** After a failure of ours, and before a row is looked at again that was not due after all. */
+/** After a failure of ours. */
 const RETRY_MS = 1000;
+/** Before a row is looked at again that was not due after all. */
 const STALE_MS = 100;
 const OWN_WRITE_MS = 1000;
-/** Attempts under way, see Allowances. A slow host or tenant fills its own share, and who has none under way goes first. */
-const LIMITS = { all: 128, tenant: { least: 8, most: 64 }, host: { least: 4, most: 64 } } as const;
-/** An answer that took no longer is a quick one, milliseconds. */
-const QUICK_MS = 500;
-/** Of an answer's body, which nobody reads. */
-const MAX_ANSWER_BYTES = 16_384;
+/** Rows of the queue fetched at once. */
+const FETCHED = 512;
+/** Times the queue is asked in a row, while some rows find no room and hide others. */
+const FETCHES = 4;
+/** A condition for each, and SQLite's expressions have a most of depth. */
+const MOST_PASSED_BY = 200;
+/** Credentials up to this length wait in memory; for larger ones the stream is read again. */
+const MOST_CHARACTERS = 16_384;
+/** Ended deliveries remembered until the queue shows it. */
+const MOST_SETTLING = 20_000;
 
-interface DueDelivery {
-  tenantId: string;
-  deliveryKey: string;
-  webhookId: string;
-  requestId: string;
-  /** Empty when the webhook is gone: nothing will be sent. */
-  host: string;
-  cancel: CancelReason | null;
+/** A delivery as its append left it. */
+export interface Offer extends Pick<DueDelivery, 'tenantId' | 'requestId' | 'host'> {
+  decided: Decided<WebhookDeliveryState, WebhookDeliveryEvent>;
 }
 
-type Credential =
-  { state: 'none' } | { state: 'open'; value: unknown } | { state: 'erased' } | { state: 'broken'; error: string };
-
 /**
- * Sends what is due. The queue is a table of the projection, so retries outlive any process; a lease lets one process
- * send at a time. Each attempt is an event before the request goes out and another when its outcome is known.
+ * Sends what is due; a lease lets one process send at a time. The queue is a table of the projection, so retries outlive
+ * any process. What this process schedules while it sends need not come by there: it waits in memory for a free place, and
+ * the table is asked only for the rest (ADR 0038).
  */
 @Injectable()
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly holder = randomUUID();
   private readonly stopping = new AbortController();
-  private readonly underWay = new Map<string, { due: DueDelivery; done: Promise<void> }>();
+  private readonly line = new WaitingLine();
+  private readonly underWay = new Set<Promise<void>>();
+  /** Ended here, by the position from which on the queue shows it. */
+  private readonly settling = new Map<string, string>();
+  private leading = false;
   private waking = new AbortController();
   /** Position the queue must have reached before it is read, so that what was just scheduled is sent at once. */
   private scheduled: string | undefined;
-  private readonly allowances = { host: new Allowances(LIMITS.host), tenant: new Allowances(LIMITS.tenant) };
   private error: string | undefined;
   /** By this process's own clock, which goes on while it is paused. */
   private leasedUntil = 0;
@@ -77,17 +60,12 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 
   constructor(
     private readonly store: EventStore,
-    private readonly streams: Streams,
     private readonly leases: Leases,
     private readonly readModel: WebhooksReadModel,
-    private readonly vault: KeyVault,
-    private readonly keys: WebhookKeys,
-    private readonly outbound: Outbound,
-    private readonly config: PlatformConfig,
+    private readonly delivery: AttemptDelivery,
     private readonly health: Health,
     private readonly observe: ObserveAttempts,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -105,11 +83,27 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     await this.running;
   }
 
-  /** There is something new to send. */
-  wake(position?: string): void {
+  /** Something was stored that is to be sent at once. */
+  offer({ tenantId, requestId, host, decided }: Offer): void {
+    const { state, revision, chain, position } = decided;
+    if (position === undefined || !isPending(state)) return;
+    const { deliveryKey, webhookId, sealedCredential } = state.delivery;
+    const due: DueDelivery = { tenantId, deliveryKey, webhookId, requestId, host, cancel: null };
+    if ((sealedCredential?.sealed.length ?? 0) <= MOST_CHARACTERS) due.loaded = { state, revision, chain };
+    if (!this.leading) return this.wake(position);
+    if (this.line.add(due)) return this.fill();
+    this.note(position);
+  }
+
+  /** The queue is to be read from there on. */
+  private note(position: string | undefined): void {
     const known = this.scheduled;
     if (position !== undefined && (known === undefined || this.store.comparePositions(position, known) > 0))
       this.scheduled = position;
+  }
+
+  private wake(position?: string): void {
+    this.note(position);
     // Each abort makes its reason, with a stack, heard or not.
     if (!this.waking.signal.aborted) this.waking.abort();
   }
@@ -135,6 +129,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private async lead(first: Lease, acquired: number): Promise<void> {
     let lease: Lease = first;
     let renewAt = this.renewed(acquired);
+    this.leading = true;
     try {
       while (!this.stopping.signal.aborted) {
         if (performance.now() >= renewAt) {
@@ -147,13 +142,16 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
         this.waking = new AbortController();
         const { scheduled } = this;
         this.scheduled = undefined;
-        await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
-        await this.startDue();
+        const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
+        if (!isShown) this.note(scheduled);
+        await this.fetch();
         if (!this.underWay.size) this.error = undefined;
-        await this.sleep(Math.min(POLL_MS, await this.untilNext()), [this.waking.signal]);
+        await this.sleep(Math.min(isShown ? POLL_MS : STALE_MS, await this.untilNext()), [this.waking.signal]);
       }
     } finally {
-      await Promise.all([...this.underWay.values()].map(({ done }) => done));
+      this.leading = false;
+      this.line.clear();
+      await Promise.all(this.underWay);
       await this.leases.release(lease);
     }
   }
@@ -164,53 +162,101 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return asked + LEASE_MS / 3;
   }
 
+  /** Takes from the queue what is due and not known here. */
+  private async fetch(): Promise<void> {
+    this.settle();
+    // The oldest of those who have nothing here first: a host with much to come must not hide the others.
+    this.take(await this.due(this.line.present(), FETCHED));
+    for (let round = 0; !this.stopping.signal.aborted; round++) {
+      const { lanes, others } = this.line.full();
+      const limit = FETCHED + others + this.settling.size;
+      const rows = await this.due({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
+      const refused = this.take(rows);
+      if (rows.length < limit) return;
+      // Whoever is full now is passed by the next time.
+      if (round === FETCHES) return refused < rows.length ? this.wake() : undefined;
+    }
+  }
+
+  /** Answers how many found no room. */
+  private take(rows: readonly DueDelivery[]): number {
+    let refused = 0;
+    for (const due of rows) if (!this.settling.has(due.deliveryKey) && !this.line.add(due)) refused += 1;
+    this.fill();
+    return refused;
+  }
+
   /** Starts as many as the limits allow. */
-  private async startDue(): Promise<void> {
-    while (!this.stopping.signal.aborted && this.underWay.size < LIMITS.all) {
-      const busy = [...this.underWay.values()].map(({ due }) => due);
-      // The oldest of those who have nothing under way first: a host that never answers must not take every free place.
-      const idle = await this.due(new Set(busy.map(({ host }) => host)), new Set(busy.map(({ tenantId }) => tenantId)));
-      const rows = idle.length ? idle : await this.due(this.atLimit('host'), this.atLimit('tenant'));
-      let started = 0;
-      for (const due of rows) {
-        if (this.atLimit('host').has(due.host) || this.atLimit('tenant').has(due.tenantId)) continue;
-        const done = this.attempt(due).finally(() => {
-          this.underWay.delete(due.deliveryKey);
-          this.wake();
-        });
-        this.underWay.set(due.deliveryKey, { due, done });
-        started += 1;
-      }
-      if (!started) return;
+  private fill(): void {
+    if (!this.leading || this.stopping.signal.aborted) return;
+    for (let due = this.line.take(); due; due = this.line.take()) {
+      const done = this.attempt(due).finally(() => this.underWay.delete(done));
+      this.underWay.add(done);
     }
   }
 
-  private atLimit(what: 'host' | 'tenant'): Set<string> {
-    const counts = new Map<string, number>();
-    for (const { due } of this.underWay.values()) {
-      const name = what === 'host' ? due.host : due.tenantId;
-      if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+  /** Never rejects: a failure of ours leaves the delivery due. */
+  private async attempt(due: DueDelivery): Promise<void> {
+    let attempted: Attempted = {};
+    try {
+      // Whoever was paused longer than the lease starts nothing: another process may be sending this very delivery.
+      attempted = await this.delivery.attempt(due, NAME, () => performance.now() < this.leasedUntil);
+      if (attempted.position === undefined) await this.sleep(STALE_MS);
+      else this.error = undefined;
+    } catch (error) {
+      this.failed(error);
+      await this.sleep(RETRY_MS);
     }
-    return new Set(
-      [...counts].filter(([name, count]) => count >= this.allowances[what].of(name)).map(([name]) => name),
-    );
+    const { position, quick, ended } = attempted;
+    if (position !== undefined) this.settling.set(due.deliveryKey, position);
+    this.line.end(due, quick);
+    this.fill();
+    // When it is due again is for the queue to say.
+    if (!ended) this.wake(position);
+    else if (this.line.wantsMore(due)) this.wake();
   }
 
-  private async due(hosts: ReadonlySet<string>, tenants: ReadonlySet<string>): Promise<DueDelivery[]> {
-    const names = [...hosts].filter(Boolean);
+  /** Forgets what ended as far as the queue shows it. */
+  private settle(): void {
+    const { position: shown } = this.readModel.running.health;
+    for (const [deliveryKey, position] of this.settling) {
+      const isShown = shown !== undefined && this.store.comparePositions(shown, position) >= 0;
+      // Oldest first; and whose end the queue does not show is found to be stale when it is tried.
+      if (isShown || this.settling.size > MOST_SETTLING) this.settling.delete(deliveryKey);
+    }
+  }
+
+  private async due(
+    but: { hosts: Set<string>; tenants: Set<string> } | { passedBy: { tenantId: string; host: string }[] },
+    limit: number,
+  ): Promise<DueDelivery[]> {
     const rows = await this.readModel.running.db
       .selectFrom('delivery')
       .leftJoin('webhook', (join) =>
         join.onRef('webhook.tenant_id', '=', 'delivery.tenant_id').onRef('webhook.id', '=', 'delivery.webhook_id'),
       )
       .where('delivery.due_at', '<=', this.clock.now().toISOString())
-      .$if(this.underWay.size > 0, (query) => query.where('delivery.delivery_key', 'not in', [...this.underWay.keys()]))
-      .$if(tenants.size > 0, (query) => query.where('delivery.tenant_id', 'not in', [...tenants]))
-      .$if(names.length > 0, (query) =>
-        query.where((where) => where.or([where('webhook.host', 'is', null), where('webhook.host', 'not in', names)])),
-      )
+      .where((where) => {
+        if ('passedBy' in but)
+          return where.and(
+            but.passedBy.map(({ tenantId, host }) =>
+              where.or([
+                where('delivery.tenant_id', '!=', tenantId),
+                host ? where('webhook.host', '!=', host) : where('webhook.host', 'is not', null),
+                ...(host ? [where('webhook.host', 'is', null)] : []),
+              ]),
+            ),
+          );
+        const [hosts, tenants] = [[...but.hosts], [...but.tenants]];
+        return where.and([
+          ...(tenants.length ? [where('delivery.tenant_id', 'not in', tenants)] : []),
+          ...(hosts.length
+            ? [where.or([where('webhook.host', 'is', null), where('webhook.host', 'not in', hosts)])]
+            : []),
+        ]);
+      })
       .orderBy('delivery.due_at')
-      .limit(LIMITS.all - this.underWay.size)
+      .limit(limit)
       .select([
         'delivery.tenant_id as tenantId',
         'delivery.delivery_key as deliveryKey',
@@ -251,144 +297,6 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     // '' is due at once, because it must not be sent any more.
     const since = row.oldest ? now.getTime() - Date.parse(row.oldest) : 0;
     return { due, waiting: Number(row.all) - due, oldestDueSeconds: since / 1000 };
-  }
-
-  /** Never rejects: a failure of ours leaves the delivery due. */
-  private async attempt(due: DueDelivery): Promise<void> {
-    try {
-      const position = await this.deliver(due);
-      if (position === undefined) await this.sleep(STALE_MS);
-      else await this.readModel.running.waitFor(position, OWN_WRITE_MS);
-    } catch (error) {
-      this.failed(error);
-      await this.sleep(RETRY_MS);
-    }
-  }
-
-  /** One attempt, or the end of a delivery that must not be sent any more. Answers where the queue shows it. */
-  private async deliver(due: DueDelivery): Promise<string | undefined> {
-    const { tenantId, deliveryKey } = due;
-    const stream = webhookDeliveryStream(tenantId, deliveryKey);
-    const { state } = await this.streams.load(webhookDelivery, stream);
-    if (!isPending(state)) return undefined;
-    const { delivery } = state;
-    const target = await this.target(due);
-    const credential: Credential = 'cancelled' in target ? { state: 'none' } : await this.open(tenantId, delivery);
-    const cancelled =
-      'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
-    // Whoever was paused longer than the lease starts nothing: another process may be sending this very delivery.
-    if (performance.now() >= this.leasedUntil) return undefined;
-    const deliveryId = this.ids.uuid();
-    const now = this.clock.now();
-    const started = await this.streams.runDecision(
-      webhookDelivery,
-      stream,
-      (current) => startAttempt(current, { deliveryId }, { now: now.toISOString(), ...(cancelled && { cancelled }) }),
-      this.context(due),
-    );
-    if (started.state.status !== 'attempting' || started.state.deliveryId !== deliveryId || 'cancelled' in target)
-      return started.position;
-    const attempt = started.state.attempts + 1;
-    const sentAt = performance.now();
-    const outcome = await this.observe.attempt({ stream, attempt }, () =>
-      this.send(due, target.url, delivery, credential, { deliveryId, attempt, now }),
-    );
-    const quick = isSuccess(outcome) && performance.now() - sentAt <= QUICK_MS;
-    this.allowances.host.note(due.host, quick);
-    this.allowances.tenant.note(tenantId, quick);
-    const facts = {
-      now: this.clock.now().toISOString(),
-      retrySeconds: this.config.webhookRetrySeconds,
-      jitter: (Math.random() - 0.5) * 0.4,
-    };
-    const ended = await this.streams.runDecision(
-      webhookDelivery,
-      stream,
-      (current) => endAttempt(current, { deliveryId, ...outcome }, facts),
-      this.context(due),
-    );
-    this.error = undefined;
-    return ended.position ?? started.position;
-  }
-
-  private async target({
-    tenantId,
-    webhookId,
-    cancel,
-  }: DueDelivery): Promise<{ url: string } | { cancelled: CancelReason }> {
-    if (cancel) return { cancelled: cancel };
-    const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-    if (state.status !== 'living') return { cancelled: 'webhook-deleted' };
-    return state.disabled ? { cancelled: 'webhook-disabled' } : { url: state.url };
-  }
-
-  /** A key that never was, or a broken seal, does not mend: the delivery runs out of attempts and says why. */
-  private async open(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
-    if (!sealedCredential) return { state: 'none' };
-    try {
-      const opened = await this.vault.open(tenantId, 'delivery', sealedCredential.sealed);
-      return isErased(opened) ? { state: 'erased' } : { state: 'open', value: JSON.parse(opened) as unknown };
-    } catch (error) {
-      if (error instanceof KeyNotFound) return { state: 'broken', error: 'credential-key-missing' };
-      if (error instanceof SealBroken) return { state: 'broken', error: 'credential-seal-broken' };
-      throw error;
-    }
-  }
-
-  private async send(
-    due: DueDelivery,
-    url: string,
-    { webhookId, event, payload }: ScheduledDelivery,
-    credential: Credential,
-    { deliveryId, attempt, now }: { deliveryId: string; attempt: number; now: Date },
-  ): Promise<Omit<AttemptOutcome, 'deliveryId'>> {
-    if (credential.state === 'broken') return { error: credential.error };
-    const signer = await this.signer(due);
-    if (!signer) return { error: 'signing-key-missing' };
-    const envelope = {
-      deliveryId,
-      deliveryTimestamp: now.toISOString(),
-      webhookId,
-      event: {
-        ...event,
-        payload: { ...payload, ...(credential.state === 'open' && { credential: credential.value }) },
-      },
-    };
-    const { headers, body } = await webhookRequest(url, envelope, { attempt, now, signer });
-    try {
-      const { status } = await this.outbound.send(url, {
-        method: 'POST',
-        headers,
-        body,
-        timeoutMs: this.config.webhookTimeoutMs,
-        maxBytes: MAX_ANSWER_BYTES,
-        statusOnly: true,
-      });
-      return { status };
-    } catch (error) {
-      return { error: attemptError(error) };
-    }
-  }
-
-  private async signer(due: DueDelivery) {
-    try {
-      return await this.keys.signer(due.tenantId, this.context(due));
-    } catch (error) {
-      if (error instanceof KeyNotFound) return undefined;
-      throw error;
-    }
-  }
-
-  private context({ tenantId, requestId, deliveryKey }: DueDelivery): EventContext {
-    return {
-      tenantId,
-      requestId,
-      actor: 'service:webhooks',
-      operation: NAME,
-      correlationId: requestId,
-      causationId: deliveryKey,
-      partitionKey: tenantId,
-    };
   }
 
   private failed(error: unknown): void {

@@ -13,7 +13,7 @@ import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
 import { enabled } from '../webhook/webhook.decisions.js';
-import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
 export class TestWebhook {
   constructor(
@@ -35,17 +35,17 @@ export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
   async execute({ request, context }: TestWebhook): Promise<WebhookDelivery> {
     const tenantId = tenantOf(context).id;
     const { webhookId } = request.params;
-    enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const now = this.clock.now().toISOString();
     const event = { id: this.ids.uuid(), type: TEST_EVENT, timestamp: now } as const;
     const deliveryKey = deliveryKeyOf(event.id, webhookId, event.type);
-    const { position } = await this.streams.runDecision(
+    const decided = await this.streams.runDecision(
       webhookDelivery,
       webhookDeliveryStream(tenantId, deliveryKey),
       (state) => scheduleDelivery(state, { deliveryKey, webhookId, event, payload: {}, attemptAt: now }),
       eventContext(context),
     );
-    if (position !== undefined) this.sender.wake(position);
+    this.sender.offer({ tenantId, requestId: context.requestId, host: hostOf(url), decided });
     return { webhookId, event };
   }
 }

@@ -1,0 +1,179 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
+import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
+import { CLOCK, IDS, Outbound, PlatformConfig } from '@attestry/service-kit';
+import {
+  endAttempt,
+  isSuccess,
+  startAttempt,
+  type AttemptOutcome,
+} from '../webhook-delivery/webhook-delivery.decisions.js';
+import type { CancelReason, ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
+import { isPending, webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
+import { WebhookKeys } from '../webhook-keys.js';
+import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { attemptError } from './attempt-error.js';
+import { ObserveAttempts } from './observe-attempts.js';
+import type { DueDelivery } from './waiting-line.js';
+import { webhookRequest } from './webhook-request.js';
+
+/** An answer that took no longer is a quick one, milliseconds. */
+const QUICK_MS = 500;
+/** Of an answer's body, which nobody reads. */
+const MAX_ANSWER_BYTES = 16_384;
+
+type Credential =
+  { state: 'none' } | { state: 'open'; value: unknown } | { state: 'erased' } | { state: 'broken'; error: string };
+
+export interface Attempted {
+  /** Where the queue shows it; absent when nothing was due after all. */
+  position?: string;
+  /** The attempt succeeded, and soon; absent when there was none. */
+  quick?: boolean;
+  /** Nothing is left to do for this delivery. */
+  ended?: boolean;
+}
+
+/** One attempt: an event before the request goes out and another when its outcome is known (ADR 0012). */
+@Injectable()
+export class AttemptDelivery {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly keys: WebhookKeys,
+    private readonly outbound: Outbound,
+    private readonly config: PlatformConfig,
+    private readonly observe: ObserveAttempts,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  /**
+   * Or the end of a delivery that must not be sent any more.
+   *
+   * @param mayStart asked just before; when it says no, nothing happens
+   */
+  async attempt(due: DueDelivery, operation: string, mayStart: () => boolean): Promise<Attempted> {
+    const { tenantId, deliveryKey } = due;
+    const context = contextOf(due, operation);
+    const stream = webhookDeliveryStream(tenantId, deliveryKey);
+    const loaded = due.loaded ?? (await this.streams.load(webhookDelivery, stream));
+    if (!isPending(loaded.state)) return {};
+    const { delivery } = loaded.state;
+    const target = await this.target(due);
+    const credential: Credential = 'cancelled' in target ? { state: 'none' } : await this.open(tenantId, delivery);
+    const cancelled =
+      'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
+    if (!mayStart()) return {};
+    const deliveryId = this.ids.uuid();
+    const now = this.clock.now();
+    const started = await this.streams.decideOn(
+      webhookDelivery,
+      stream,
+      loaded,
+      (current) => startAttempt(current, { deliveryId }, { now: now.toISOString(), ...(cancelled && { cancelled }) }),
+      context,
+    );
+    const { state, position } = started;
+    if (state.status !== 'attempting' || state.deliveryId !== deliveryId || 'cancelled' in target)
+      return position === undefined ? {} : { position, ended: true };
+    const attempt = state.attempts + 1;
+    const sentAt = performance.now();
+    const outcome = await this.observe.attempt({ stream, attempt }, () =>
+      this.send(due, target.url, delivery, credential, { deliveryId, attempt, now, context }),
+    );
+    const delivered = isSuccess(outcome);
+    const quick = delivered && performance.now() - sentAt <= QUICK_MS;
+    const facts = {
+      now: this.clock.now().toISOString(),
+      retrySeconds: this.config.webhookRetrySeconds,
+      jitter: (Math.random() - 0.5) * 0.4,
+    };
+    const ended = await this.streams.decideOn(
+      webhookDelivery,
+      stream,
+      started,
+      (current) => endAttempt(current, { deliveryId, ...outcome }, facts),
+      context,
+    );
+    return { position: (ended.position ?? position)!, quick, ended: delivered };
+  }
+
+  private async target({
+    tenantId,
+    webhookId,
+    cancel,
+  }: DueDelivery): Promise<{ url: string } | { cancelled: CancelReason }> {
+    if (cancel) return { cancelled: cancel };
+    const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
+    if (state.status !== 'living') return { cancelled: 'webhook-deleted' };
+    return state.disabled ? { cancelled: 'webhook-disabled' } : { url: state.url };
+  }
+
+  /** A key that never was, or a broken seal, does not mend: the delivery runs out of attempts and says why. */
+  private async open(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
+    if (!sealedCredential) return { state: 'none' };
+    try {
+      const opened = await this.vault.open(tenantId, 'delivery', sealedCredential.sealed);
+      return isErased(opened) ? { state: 'erased' } : { state: 'open', value: JSON.parse(opened) as unknown };
+    } catch (error) {
+      if (error instanceof KeyNotFound) return { state: 'broken', error: 'credential-key-missing' };
+      if (error instanceof SealBroken) return { state: 'broken', error: 'credential-seal-broken' };
+      throw error;
+    }
+  }
+
+  private async send(
+    { tenantId }: DueDelivery,
+    url: string,
+    { webhookId, event, payload }: ScheduledDelivery,
+    credential: Credential,
+    { deliveryId, attempt, now, context }: { deliveryId: string; attempt: number; now: Date; context: EventContext },
+  ): Promise<Omit<AttemptOutcome, 'deliveryId'>> {
+    if (credential.state === 'broken') return { error: credential.error };
+    const signer = await this.signer(tenantId, context);
+    if (!signer) return { error: 'signing-key-missing' };
+    const envelope = {
+      deliveryId,
+      deliveryTimestamp: now.toISOString(),
+      webhookId,
+      event: {
+        ...event,
+        payload: { ...payload, ...(credential.state === 'open' && { credential: credential.value }) },
+      },
+    };
+    const { headers, body } = await webhookRequest(url, envelope, { attempt, now, signer });
+    try {
+      const { status } = await this.outbound.send(url, {
+        method: 'POST',
+        headers,
+        body,
+        timeoutMs: this.config.webhookTimeoutMs,
+        maxBytes: MAX_ANSWER_BYTES,
+        statusOnly: true,
+      });
+      return { status };
+    } catch (error) {
+      return { error: attemptError(error) };
+    }
+  }
+
+  private async signer(tenantId: string, context: EventContext) {
+    try {
+      return await this.keys.signer(tenantId, context);
+    } catch (error) {
+      if (error instanceof KeyNotFound) return undefined;
+      throw error;
+    }
+  }
+}
+
+const contextOf = ({ tenantId, requestId, deliveryKey }: DueDelivery, operation: string): EventContext => ({
+  tenantId,
+  requestId,
+  actor: 'service:webhooks',
+  operation,
+  correlationId: requestId,
+  causationId: deliveryKey,
+  partitionKey: tenantId,
+});

@@ -1,0 +1,161 @@
+import type { Loaded } from '@attestry/event-store';
+import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.js';
+import type { WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
+import { Allowances } from './allowances.js';
+
+export interface DueDelivery {
+  tenantId: string;
+  deliveryKey: string;
+  webhookId: string;
+  requestId: string;
+  /** Empty when the webhook is gone: nothing will be sent. */
+  host: string;
+  cancel: CancelReason | null;
+  /** As it was stored just now, by this process: it spares a look at the stream. It may be behind. */
+  loaded?: Loaded<WebhookDeliveryState>;
+}
+
+/** Attempts under way, see Allowances. A slow host or tenant fills its own share, and who has none under way goes first. */
+export const LIMITS = { all: 128, tenant: { least: 8, most: 64 }, host: { least: 4, most: 64 } } as const;
+/** What is kept waiting in memory for a host: so many times what it may have under way. */
+const AHEAD = 8;
+/** Kept waiting in all, but for the first of each host and tenant. */
+const MOST_WAITING = 4096;
+/** Part of the room of a host and tenant that is still filled when they may have more. */
+const LOW = 0.25;
+
+/** What waits for one host on behalf of one tenant, oldest first. */
+interface Lane {
+  tenantId: string;
+  host: string;
+  waiting: DueDelivery[];
+}
+
+type Busy = Map<string, number>;
+
+const laneOf = ({ tenantId, host }: Pick<DueDelivery, 'tenantId' | 'host'>): string => `${tenantId} ${host}`;
+const more = (busy: Busy, name: string, by: 1 | -1): void => {
+  const count = (busy.get(name) ?? 0) + by;
+  if (count) busy.set(name, count);
+  else busy.delete(name);
+};
+
+/**
+ * Deliveries that wait in memory for a free place, and the places taken. It holds copies of what the queue's table knows or
+ * is about to learn: what finds no room here, or is lost with the process, is found there.
+ */
+export class WaitingLine {
+  private readonly lanes = new Map<string, Lane>();
+  private readonly known = new Set<string>();
+  /** Lanes of which more was offered than there was room for. */
+  private readonly refused = new Set<string>();
+  private readonly hosts: Busy = new Map();
+  private readonly tenants: Busy = new Map();
+  private readonly allowances = { host: new Allowances(LIMITS.host), tenant: new Allowances(LIMITS.tenant) };
+  private underWay = 0;
+  private waiting = 0;
+
+  /** Attempts under way. */
+  get taken(): number {
+    return this.underWay;
+  }
+
+  /** Whether it waits here from now on, or did already. */
+  add(due: DueDelivery): boolean {
+    if (this.known.has(due.deliveryKey)) return true;
+    const name = laneOf(due);
+    const lane = this.lanes.get(name);
+    if (lane && (this.waiting >= MOST_WAITING || this.isFull(lane))) {
+      this.refused.add(name);
+      return false;
+    }
+    if (lane) lane.waiting.push(due);
+    else this.lanes.set(name, { tenantId: due.tenantId, host: due.host, waiting: [due] });
+    this.known.add(due.deliveryKey);
+    this.waiting += 1;
+    return true;
+  }
+
+  /** The next to send, from then on under way; undefined when nobody may have more. */
+  take(): DueDelivery | undefined {
+    if (this.underWay >= LIMITS.all) return undefined;
+    let allowed: [string, Lane] | undefined;
+    for (const entry of this.lanes) {
+      const [, { host, tenantId }] = entry;
+      // A host that never answers must not take every free place.
+      if (!this.hosts.has(host) && !this.tenants.has(tenantId)) return this.start(...entry);
+      if (!allowed && this.mayHaveMore(entry[1])) allowed = entry;
+    }
+    return allowed && this.start(...allowed);
+  }
+
+  /** Its place is free again. @param quick how the attempt went; absent when there was none */
+  end({ deliveryKey, host, tenantId }: DueDelivery, quick?: boolean): void {
+    this.known.delete(deliveryKey);
+    this.underWay -= 1;
+    if (host) more(this.hosts, host, -1);
+    more(this.tenants, tenantId, -1);
+    if (quick === undefined) return;
+    this.allowances.host.note(host, quick);
+    this.allowances.tenant.note(tenantId, quick);
+  }
+
+  /** Forgets what only waits. */
+  clear(): void {
+    for (const lane of this.lanes.values()) for (const { deliveryKey } of lane.waiting) this.known.delete(deliveryKey);
+    this.lanes.clear();
+    this.waiting = 0;
+  }
+
+  /** There was more of this host and tenant than there was room for, and now there is. */
+  wantsMore(of: Pick<DueDelivery, 'tenantId' | 'host'>): boolean {
+    const name = laneOf(of);
+    if (!this.refused.has(name)) return false;
+    const lane = this.lanes.get(name);
+    return !lane || lane.waiting.length <= LOW * this.capacity(lane);
+  }
+
+  /** Who waits here or has attempts under way. */
+  present(): { hosts: Set<string>; tenants: Set<string> } {
+    const lanes = [...this.lanes.values()];
+    return {
+      hosts: new Set([...this.hosts.keys(), ...lanes.flatMap(({ host }) => host || [])]),
+      tenants: new Set([...this.tenants.keys(), ...lanes.map(({ tenantId }) => tenantId)]),
+    };
+  }
+
+  /** Before more is looked for: of whom there is no need, and how many of all others wait here or are under way. */
+  full(): { lanes: { tenantId: string; host: string }[]; others: number } {
+    const full = [...this.lanes].filter(([, lane]) => this.isFull(lane));
+    // More of them may be there.
+    this.refused.clear();
+    for (const [name] of full) this.refused.add(name);
+    const lanes = full.map(([, lane]) => lane);
+    return { lanes, others: this.underWay + this.waiting - lanes.reduce((sum, lane) => sum + lane.waiting.length, 0) };
+  }
+
+  private start(name: string, lane: Lane): DueDelivery {
+    const due = lane.waiting.shift()!;
+    // To the end: all lanes take turns.
+    this.lanes.delete(name);
+    if (lane.waiting.length) this.lanes.set(name, lane);
+    this.waiting -= 1;
+    this.underWay += 1;
+    if (due.host) more(this.hosts, due.host, 1);
+    more(this.tenants, due.tenantId, 1);
+    return due;
+  }
+
+  private mayHaveMore({ host, tenantId }: Lane): boolean {
+    const { host: ofHost, tenant: ofTenant } = this.allowances;
+    return (this.hosts.get(host) ?? 0) < ofHost.of(host) && (this.tenants.get(tenantId) ?? 0) < ofTenant.of(tenantId);
+  }
+
+  private isFull(lane: Lane): boolean {
+    return lane.waiting.length >= this.capacity(lane);
+  }
+
+  private capacity({ host }: Lane): number {
+    return AHEAD * this.allowances.host.of(host);
+  }
+}
