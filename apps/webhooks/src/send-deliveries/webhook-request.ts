@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { WebhookEventType } from '@attestry/contracts';
 import type { Signer } from '@attestry/keys';
 import { httpbis } from 'http-message-signatures';
+import { LRUCache } from 'lru-cache';
 
 /** What a receiver gets as JSON. `deliveryId` is new for each attempt, `event.id` the same: the key to dedupe by. */
 export interface WebhookEnvelope {
@@ -16,6 +17,49 @@ export interface WebhookEnvelope {
 /** Seconds a signature is good for. */
 const SIGNATURE_SECONDS = 300;
 
+/** Not a digest, and in none of the other parts: a URL has no such character. */
+const DIGEST = '\u2026';
+/** What is signed, but for the digest, and the header that tells of it. */
+interface Frame {
+  before: string;
+  after: string;
+  signatureInput: string;
+}
+/** The frames of the targets of this second. */
+const frames = new LRUCache<string, Promise<Frame>>({ max: 1000 });
+
+/** RFC 9421 §2.5: all requests of one second to one target differ in nothing but their digest. */
+const frame = async (url: string, keyId: string, created: Date): Promise<Frame> => {
+  let base = '';
+  const { headers } = await httpbis.signMessage(
+    {
+      name: 'sig1',
+      key: {
+        id: keyId,
+        alg: 'ed25519',
+        sign: (data) => {
+          base = data.toString('utf8');
+          return Promise.resolve(Buffer.alloc(0));
+        },
+      },
+      fields: ['@method', '@target-uri', 'content-type', 'content-digest'],
+      params: ['created', 'expires', 'keyid', 'alg', 'tag'],
+      paramValues: { created, expires: new Date(created.getTime() + SIGNATURE_SECONDS * 1000), tag: 'webhook' },
+    },
+    { method: 'POST', url, headers: { 'content-type': 'application/json', 'content-digest': DIGEST } },
+  );
+  const [before, after, ...others] = base.split(DIGEST);
+  if (before === undefined || after === undefined || others.length) throw new Error('no place for the digest');
+  return { before, after, signatureInput: (headers as Record<string, string>)['Signature-Input']! };
+};
+
+const frameOf = (url: string, keyId: string, now: Date): Promise<Frame> => {
+  const key = `${Math.floor(now.getTime() / 1000)} ${keyId} ${url}`;
+  let known = frames.get(key);
+  if (!known) frames.set(key, (known = frame(url, keyId, now)));
+  return known;
+};
+
 /**
  * The request of one attempt: body with digest (RFC 9530 §2) and signature (RFC 9421) over method, target, media type
  * and digest, label `sig1`, tag `webhook`.
@@ -27,28 +71,15 @@ export const webhookRequest = async (
 ): Promise<{ headers: Record<string, string>; body: string }> => {
   const { attempt, now, signer } = facts;
   const body = JSON.stringify(envelope);
-  const digest = createHash('sha256').update(body).digest('base64');
-  const signed = await httpbis.signMessage(
-    {
-      name: 'sig1',
-      key: {
-        id: signer.keyId,
-        alg: 'ed25519',
-        sign: (data) => Promise.resolve(Buffer.from(signer.sign(data))),
-      },
-      fields: ['@method', '@target-uri', 'content-type', 'content-digest'],
-      params: ['created', 'expires', 'keyid', 'alg', 'tag'],
-      paramValues: { created: now, expires: new Date(now.getTime() + SIGNATURE_SECONDS * 1000), tag: 'webhook' },
-    },
-    {
-      method: 'POST',
-      url,
-      headers: { 'content-type': 'application/json', 'content-digest': `sha-256=:${digest}:` },
-    },
-  );
+  const digest = `sha-256=:${hash('sha256', body, 'base64')}:`;
+  const { before, after, signatureInput } = await frameOf(url, signer.keyId, now);
+  const signature = Buffer.from(signer.sign(Buffer.from(before + digest + after))).toString('base64');
   return {
     headers: {
-      ...(signed.headers as Record<string, string>),
+      'content-type': 'application/json',
+      'content-digest': digest,
+      Signature: `sig1=:${signature}:`,
+      'Signature-Input': signatureInput,
       'x-webhook-id': envelope.webhookId,
       'x-webhook-event-type': envelope.event.type,
       'x-webhook-attempt': String(attempt),
