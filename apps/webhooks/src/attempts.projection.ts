@@ -3,7 +3,11 @@ import { readEvent } from '@attestry/event-store';
 import { BatchedRows, type Projection } from '@attestry/read-model';
 import { forgetting } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
-import type { CancelReason, WebhookDeliveryEvent } from './webhook-delivery/webhook-delivery.events.js';
+import type {
+  CancelReason,
+  ScheduledDelivery,
+  WebhookDeliveryEvent,
+} from './webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
 
 /** How long an attempt is listed, milliseconds: 30 days. */
@@ -84,31 +88,22 @@ export const attemptsProjection: Projection<AttemptTables> = forgetting('webhook
       Object.assign(row, values(row));
       rows.put(row);
     };
+    const start = (started: Started) => {
+      const row = rowOf(started);
+      known.set(started.tenantId + started.deliveryId, row);
+      rows.insert(row);
+    };
     for (const { tenantId, at, event } of changes)
       switch (event.type) {
+        case 'DeliveryScheduled': {
+          const { deliveryId, attemptAt, ...delivery } = event.data;
+          if (deliveryId !== undefined) start({ ...delivery, tenantId, deliveryId, attempt: 1, startedAt: attemptAt });
+          break;
+        }
         case 'DeliveryAttemptStarted': {
-          const { deliveryKey, deliveryId, attempt, startedAt, webhookId, event: told, instead } = event.data;
+          const { webhookId, event: told, instead } = event.data;
           change(tenantId, instead, () => ({ ...INTERRUPTED, ended_at: at }));
-          if (webhookId === undefined || told === undefined) break;
-          const row: Row = {
-            tenant_id: tenantId,
-            id: deliveryId,
-            webhook_id: webhookId,
-            delivery_key: deliveryKey,
-            event_id: told.id,
-            event_type: told.type,
-            event_at: told.timestamp,
-            attempt,
-            status: 'Started',
-            http_status: null,
-            error: null,
-            created_at: startedAt,
-            ended_at: null,
-            next_attempt_at: null,
-            cancelled: null,
-          };
-          known.set(tenantId + deliveryId, row);
-          rows.insert(row);
+          if (webhookId !== undefined && told !== undefined) start({ ...event.data, tenantId, webhookId, event: told });
           break;
         }
         case 'DeliverySucceeded': {
@@ -137,7 +132,6 @@ export const attemptsProjection: Projection<AttemptTables> = forgetting('webhook
           break;
         }
         // Not requests.
-        case 'DeliveryScheduled':
         case 'DeliveryRequeued':
         case 'DeliveryExhausted':
           break;
@@ -151,6 +145,31 @@ export const attemptsProjection: Projection<AttemptTables> = forgetting('webhook
 /** An attempt whose outcome nobody knows: its sender ended, or the delivery did. */
 const INTERRUPTED = { status: 'Failed', error: 'interrupted' } as const;
 
+interface Started extends Pick<ScheduledDelivery, 'deliveryKey' | 'webhookId' | 'event'> {
+  tenantId: string;
+  deliveryId: string;
+  attempt: number;
+  startedAt: string;
+}
+
+const rowOf = ({ tenantId, deliveryId, webhookId, deliveryKey, event, attempt, startedAt }: Started): Row => ({
+  tenant_id: tenantId,
+  id: deliveryId,
+  webhook_id: webhookId,
+  delivery_key: deliveryKey,
+  event_id: event.id,
+  event_type: event.type,
+  event_at: event.timestamp,
+  attempt,
+  status: 'Started',
+  http_status: null,
+  error: null,
+  created_at: startedAt,
+  ended_at: null,
+  next_attempt_at: null,
+  cancelled: null,
+});
+
 type Change = { tenantId: string; event: WebhookDeliveryEvent };
 
 /** The attempts of earlier batches that this one changes as they stand, in one look for each tenant. */
@@ -160,9 +179,10 @@ const earlier = async (trx: Transaction<AttemptTables>, changes: readonly Change
     const ids = new Set<string>();
     const started = new Set<string>();
     for (const { event } of ofTenant) {
-      const starts = event.type === 'DeliveryAttemptStarted';
-      const changed = starts ? event.data.instead : 'deliveryId' in event.data ? event.data.deliveryId : undefined;
-      if (starts) started.add(event.data.deliveryId);
+      const deliveryId = 'deliveryId' in event.data ? event.data.deliveryId : undefined;
+      const starts = event.type === 'DeliveryScheduled' || event.type === 'DeliveryAttemptStarted';
+      if (starts && deliveryId !== undefined) started.add(deliveryId);
+      const changed = event.type === 'DeliveryAttemptStarted' ? event.data.instead : deliveryId;
       if (changed !== undefined && !started.has(changed)) ids.add(changed);
     }
     for (const some of chunks([...ids])) {

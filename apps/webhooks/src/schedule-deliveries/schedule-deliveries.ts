@@ -118,13 +118,12 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     const { tenantId, format, userId, profile, credentialConfigurationId, credentialId, issuedAt } = data;
     const deliveryKey = deliveryKeyOf(id, webhookId, type);
     const sealed = type === 'OpenIdCredentialIssued' ? data.sealedCredential : undefined;
-    const delivery: ScheduledDelivery = {
+    const delivery = {
       deliveryKey,
       webhookId,
       event: { id, type, timestamp: issuedAt },
       payload: { format, userId, credentialProfile: profile, credentialConfigurationId, credentialId },
       ...(sealed && { sealedCredential: sealed, sharedBy: inFull }),
-      attemptAt: this.clock.now().toISOString(),
     };
     return this.put(delivery, host, message, tenantId);
   }
@@ -143,29 +142,39 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
         const deliveryKey = deliveryKeyOf(id, webhookId, type);
         const event = { id, type, timestamp };
         const payload = toldPayload(type, data);
-        const delivery = { deliveryKey, webhookId, event, payload, attemptAt: now };
-        await this.put(delivery, host, message, data.tenantId);
+        await this.put({ deliveryKey, webhookId, event, payload }, host, message, data.tenantId);
       }),
     );
   }
 
   /** The delivery as it stands: a repetition changes nothing. It is taken for new, which it is but for a batch that comes again. */
   private async put(
-    delivery: ScheduledDelivery,
+    delivery: Omit<ScheduledDelivery, 'attemptAt' | 'deliveryId'>,
     host: string,
     message: FeedMessage,
     tenantId: string,
   ): Promise<ScheduledDelivery> {
+    const { deliveryKey } = delivery;
     const context = this.context(message, tenantId);
-    const decided = await this.streams.decideOn(
-      webhookDelivery,
-      webhookDeliveryStream(tenantId, delivery.deliveryKey),
-      this.streams.fresh(webhookDelivery),
-      (current) => scheduleDelivery(current, delivery),
-      context,
-    );
-    this.sender.offer({ tenantId, requestId: context.requestId, host, decided });
-    return decided.state.status === 'absent' ? delivery : decided.state.delivery;
+    const place = await this.sender.place({ tenantId, host, deliveryKey });
+    const attemptAt = this.clock.now().toISOString();
+    const scheduled = { ...delivery, attemptAt, ...(place && { deliveryId: place.deliveryId }) };
+    try {
+      const decided = await this.streams.decideOn(
+        webhookDelivery,
+        webhookDeliveryStream(tenantId, deliveryKey),
+        this.streams.fresh(webhookDelivery),
+        (current) => scheduleDelivery(current, scheduled),
+        context,
+      );
+      const offer = { tenantId, requestId: context.requestId, host, decided };
+      if (place) place.send(offer);
+      else this.sender.offer(offer);
+      return decided.state.status === 'absent' ? scheduled : decided.state.delivery;
+    } catch (error) {
+      place?.leave();
+      throw error;
+    }
   }
 
   /** Keys first (decision 27): from then on nobody can read the credentials; then their deliveries end. */

@@ -14,7 +14,7 @@ import { WebhookKeys } from '../webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { attemptError } from './attempt-error.js';
 import { ObserveAttempts } from './observe-attempts.js';
-import type { DueDelivery } from './waiting-line.js';
+import type { DueDelivery, Stored } from './waiting-line.js';
 import { webhookRequest } from './webhook-request.js';
 
 /** An answer that took no longer is a quick one, milliseconds. */
@@ -57,7 +57,7 @@ export class AttemptDelivery {
     const { tenantId, deliveryKey } = due;
     const context = contextOf(due, operation);
     const stream = webhookDeliveryStream(tenantId, deliveryKey);
-    const loaded = due.loaded ?? (await this.streams.load(webhookDelivery, stream));
+    const loaded: Stored = due.loaded ?? (await this.streams.load(webhookDelivery, stream));
     if (!isPending(loaded.state)) return {};
     const { delivery } = loaded.state;
     const target = await this.target(due);
@@ -65,15 +65,20 @@ export class AttemptDelivery {
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};
-    const deliveryId = this.ids.uuid();
     const now = this.clock.now();
-    const started = await this.streams.decideOn(
-      webhookDelivery,
-      stream,
-      loaded,
-      (current) => startAttempt(current, { deliveryId }, { now: now.toISOString(), ...(cancelled && { cancelled }) }),
-      context,
-    );
+    // It may have been started by what scheduled it, for this very call.
+    const announced = due.deliveryId !== undefined && !cancelled;
+    const deliveryId = due.deliveryId ?? this.ids.uuid();
+    const started: Stored = announced
+      ? loaded
+      : await this.streams.decideOn(
+          webhookDelivery,
+          stream,
+          loaded,
+          (current) =>
+            startAttempt(current, { deliveryId }, { now: now.toISOString(), ...(cancelled && { cancelled }) }),
+          context,
+        );
     const { state, position } = started;
     if (state.status !== 'attempting' || state.deliveryId !== deliveryId || 'cancelled' in target)
       return position === undefined ? {} : { position, ended: true };
@@ -96,7 +101,8 @@ export class AttemptDelivery {
       (current) => endAttempt(current, { deliveryId, ...outcome }, facts),
       context,
     );
-    return { position: (ended.position ?? position)!, quick, ended: delivered };
+    const shownAt = ended.position ?? position;
+    return { ...(shownAt !== undefined && { position: shownAt }), quick, ended: delivered };
   }
 
   private async target({

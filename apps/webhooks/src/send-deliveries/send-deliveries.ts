@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { EventStore, Leases, type Clock, type Decided, type Lease } from '@attestry/event-store';
-import { CLOCK, Health, LOGGER, type Logger } from '@attestry/service-kit';
+import { EventStore, Leases, type Clock, type Decided, type Ids, type Lease } from '@attestry/event-store';
+import { CLOCK, Health, IDS, LOGGER, type Logger } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
 import type { WebhookDeliveryEvent } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, type WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 import { AttemptDelivery, type Attempted } from './attempt-delivery.js';
 import { ObserveAttempts, type QueueState } from './observe-attempts.js';
-import { WaitingLine, type DueDelivery } from './waiting-line.js';
+import { WaitingLine, type DueDelivery, type Waiting } from './waiting-line.js';
 
 const NAME = 'webhooks.sender';
 /** Renewed every third of it, and looked for every sixth: taken over within 7 s. */
@@ -31,9 +32,25 @@ const MOST_CHARACTERS = 16_384;
 /** Ended deliveries remembered until the queue shows it. */
 const MOST_SETTLING = 20_000;
 
+/** A place is waited for so long, where the host was quick of late. */
+const PATIENCE_MS = 250;
+
 /** A delivery as its append left it. */
 export interface Offer extends Pick<DueDelivery, 'tenantId' | 'requestId' | 'host'> {
   decided: Decided<WebhookDeliveryState, WebhookDeliveryEvent>;
+}
+
+/** One attempt may go out at once, under this id. It counts as under way until it is sent or left. */
+export interface Place {
+  deliveryId: string;
+  /** Unless it came otherwise, and the delivery does not tell of this attempt. */
+  send(offer: Offer): void;
+  leave(): void;
+}
+
+/** Asks for a place before there is a delivery. */
+interface Asking extends Waiting {
+  answer(isGranted: boolean): void;
 }
 
 /**
@@ -45,7 +62,9 @@ export interface Offer extends Pick<DueDelivery, 'tenantId' | 'requestId' | 'hos
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly holder = randomUUID();
   private readonly stopping = new AbortController();
-  private readonly line = new WaitingLine();
+  private readonly line = new WaitingLine<DueDelivery | Asking>();
+  /** Hosts that let nobody pass while somebody waited for a place, until they do. */
+  private readonly stalled = new LRUCache<string, true>({ max: 10_000 });
   private readonly underWay = new Set<Promise<void>>();
   /** Ended here, by the position from which on the queue shows it. */
   private readonly settling = new Map<string, string>();
@@ -66,6 +85,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     private readonly health: Health,
     private readonly observe: ObserveAttempts,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -83,13 +103,65 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     await this.running;
   }
 
+  /**
+   * A place for a first attempt that is stored together with its delivery: one event instead of two, and nothing to be
+   * looked for in the queue. It is waited for where the host is quick, so that what comes in a rush stays in the feed until
+   * it can go out. Without one the delivery is stored and {@link offer}ed.
+   */
+  async place(of: Waiting): Promise<Place | undefined> {
+    if (!this.leading || !of.host || this.line.has(of.deliveryKey) || !(await this.ask(of))) return undefined;
+    const ended = Promise.withResolvers<void>();
+    this.underWay.add(ended.promise);
+    const leave = () => {
+      this.line.end(of);
+      this.underWay.delete(ended.promise);
+      ended.resolve();
+    };
+    const deliveryId = this.ids.uuid();
+    const send = (offer: Offer) => {
+      const { state } = offer.decided;
+      const due = dueOf(offer);
+      if (!due || state.status !== 'attempting' || state.deliveryId !== deliveryId) {
+        leave();
+        return this.fill();
+      }
+      this.start({ ...due, deliveryId });
+      this.underWay.delete(ended.promise);
+      ended.resolve();
+    };
+    return { deliveryId, send, leave };
+  }
+
+  private ask(of: Waiting): Promise<boolean> {
+    return new Promise((resolve) => {
+      let isOpen = true;
+      let timer: NodeJS.Timeout | undefined;
+      const answer = (isGranted: boolean) => {
+        isOpen = false;
+        clearTimeout(timer);
+        resolve(isGranted);
+      };
+      const asking: Asking = { ...of, answer };
+      if (!this.line.add(asking)) return answer(false);
+      this.fill();
+      if (!isOpen) return;
+      const giveUp = () => {
+        this.line.withdraw(asking);
+        answer(false);
+      };
+      if (this.stalled.has(of.host) || !this.line.trusts(of.host)) return giveUp();
+      timer = setTimeout(() => {
+        this.stalled.set(of.host, true);
+        giveUp();
+      }, PATIENCE_MS);
+    });
+  }
+
   /** Something was stored that is to be sent at once. */
-  offer({ tenantId, requestId, host, decided }: Offer): void {
-    const { state, revision, chain, position } = decided;
-    if (position === undefined || !isPending(state)) return;
-    const { deliveryKey, webhookId, sealedCredential } = state.delivery;
-    const due: DueDelivery = { tenantId, deliveryKey, webhookId, requestId, host, cancel: null };
-    if ((sealedCredential?.sealed.length ?? 0) <= MOST_CHARACTERS) due.loaded = { state, revision, chain };
+  offer(offer: Offer): void {
+    const due = dueOf(offer);
+    if (!due) return;
+    const { position } = offer.decided;
     if (!this.leading) return this.wake(position);
     if (this.line.add(due)) return this.fill();
     this.note(position);
@@ -150,7 +222,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       }
     } finally {
       this.leading = false;
-      this.line.clear();
+      for (const waiting of this.line.clear()) if ('answer' in waiting) waiting.answer(false);
       await Promise.all(this.underWay);
       await this.leases.release(lease);
     }
@@ -189,10 +261,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   /** Starts as many as the limits allow. */
   private fill(): void {
     if (!this.leading || this.stopping.signal.aborted) return;
-    for (let due = this.line.take(); due; due = this.line.take()) {
-      const done = this.attempt(due).finally(() => this.underWay.delete(done));
-      this.underWay.add(done);
-    }
+    for (let next = this.line.take(); next; next = this.line.take())
+      if ('answer' in next) next.answer(true);
+      else this.start(next);
+  }
+
+  private start(due: DueDelivery): void {
+    const done = this.attempt(due).finally(() => this.underWay.delete(done));
+    this.underWay.add(done);
   }
 
   /** Never rejects: a failure of ours leaves the delivery due. */
@@ -210,6 +286,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const { position, quick, ended } = attempted;
     if (position !== undefined) this.settling.set(due.deliveryKey, position);
     this.line.end(due, quick);
+    if (quick) this.stalled.delete(due.host);
     this.fill();
     // When it is due again is for the queue to say.
     if (!ended) this.wake(position);
@@ -314,3 +391,13 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     }
   }
 }
+
+/** Undefined when nothing was stored just now. */
+const dueOf = ({ tenantId, requestId, host, decided }: Offer): DueDelivery | undefined => {
+  const { state, revision, chain, position } = decided;
+  if (position === undefined || !isPending(state)) return undefined;
+  const { deliveryKey, webhookId, sealedCredential } = state.delivery;
+  const due = { tenantId, deliveryKey, webhookId, requestId, host, cancel: null };
+  if ((sealedCredential?.sealed.length ?? 0) > MOST_CHARACTERS) return due;
+  return { ...due, loaded: { state, revision, chain, position } };
+};

@@ -12,16 +12,16 @@ const due = (host: string, tenantId = `tenant of ${host}`): DueDelivery => ({
 });
 const many = (count: number, ...of: Parameters<typeof due>) => Array.from({ length: count }, () => due(...of));
 const lineOf = (...deliveries: DueDelivery[]) => {
-  const line = new WaitingLine();
+  const line = new WaitingLine<DueDelivery>();
   return { line, taken: deliveries.map((delivery) => line.add(delivery)) };
 };
-const takeAll = (line: WaitingLine) => {
+const takeAll = (line: WaitingLine<DueDelivery>) => {
   const all: DueDelivery[] = [];
   for (let next = line.take(); next; next = line.take()) all.push(next);
   return all;
 };
 /** So many attempts that go well, one after the other. */
-const trust = (line: WaitingLine, count: number, ...of: Parameters<typeof due>) => {
+const trust = (line: WaitingLine<DueDelivery>, count: number, ...of: Parameters<typeof due>) => {
   for (let i = 0; i < count; i++) {
     line.add(due(...of));
     line.end(line.take()!, true);

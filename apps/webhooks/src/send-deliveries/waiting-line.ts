@@ -3,16 +3,25 @@ import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.j
 import type { WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
 import { Allowances } from './allowances.js';
 
-export interface DueDelivery {
+/** A delivery that waits for a place, or will once it is stored. */
+export interface Waiting {
   tenantId: string;
   deliveryKey: string;
-  webhookId: string;
-  requestId: string;
   /** Empty when the webhook is gone: nothing will be sent. */
   host: string;
+}
+
+/** A stream as it was read or left, and where that shows. */
+export type Stored = Loaded<WebhookDeliveryState> & { position?: string };
+
+export interface DueDelivery extends Waiting {
+  webhookId: string;
+  requestId: string;
   cancel: CancelReason | null;
   /** As it was stored just now, by this process: it spares a look at the stream. It may be behind. */
-  loaded?: Loaded<WebhookDeliveryState>;
+  loaded?: Stored;
+  /** The attempt that goes out now, when `loaded` tells of it. */
+  deliveryId?: string;
 }
 
 /** Attempts under way, see Allowances. A slow host or tenant fills its own share, and who has none under way goes first. */
@@ -25,15 +34,15 @@ const MOST_WAITING = 4096;
 const LOW = 0.25;
 
 /** What waits for one host on behalf of one tenant, oldest first. */
-interface Lane {
+interface Lane<T> {
   tenantId: string;
   host: string;
-  waiting: DueDelivery[];
+  waiting: T[];
 }
 
 type Busy = Map<string, number>;
 
-const laneOf = ({ tenantId, host }: Pick<DueDelivery, 'tenantId' | 'host'>): string => `${tenantId} ${host}`;
+const laneOf = ({ tenantId, host }: Omit<Waiting, 'deliveryKey'>): string => `${tenantId} ${host}`;
 const more = (busy: Busy, name: string, by: 1 | -1): void => {
   const count = (busy.get(name) ?? 0) + by;
   if (count) busy.set(name, count);
@@ -44,8 +53,8 @@ const more = (busy: Busy, name: string, by: 1 | -1): void => {
  * Deliveries that wait in memory for a free place, and the places taken. It holds copies of what the queue's table knows or
  * is about to learn: what finds no room here, or is lost with the process, is found there.
  */
-export class WaitingLine {
-  private readonly lanes = new Map<string, Lane>();
+export class WaitingLine<T extends Waiting> {
+  private readonly lanes = new Map<string, Lane<T>>();
   private readonly known = new Set<string>();
   /** Lanes of which more was offered than there was room for. */
   private readonly refused = new Set<string>();
@@ -60,8 +69,18 @@ export class WaitingLine {
     return this.underWay;
   }
 
+  /** It waits here or is under way. */
+  has(deliveryKey: string): boolean {
+    return this.known.has(deliveryKey);
+  }
+
+  /** The host was quick of late. */
+  trusts(host: string): boolean {
+    return this.allowances.host.of(host) > LIMITS.host.least;
+  }
+
   /** Whether it waits here from now on, or did already. */
-  add(due: DueDelivery): boolean {
+  add(due: T): boolean {
     if (this.known.has(due.deliveryKey)) return true;
     const name = laneOf(due);
     const lane = this.lanes.get(name);
@@ -77,9 +96,9 @@ export class WaitingLine {
   }
 
   /** The next to send, from then on under way; undefined when nobody may have more. */
-  take(): DueDelivery | undefined {
+  take(): T | undefined {
     if (this.underWay >= LIMITS.all) return undefined;
-    let allowed: [string, Lane] | undefined;
+    let allowed: [string, Lane<T>] | undefined;
     for (const entry of this.lanes) {
       const [, { host, tenantId }] = entry;
       // A host that never answers must not take every free place.
@@ -90,7 +109,7 @@ export class WaitingLine {
   }
 
   /** Its place is free again. @param quick how the attempt went; absent when there was none */
-  end({ deliveryKey, host, tenantId }: DueDelivery, quick?: boolean): void {
+  end({ deliveryKey, host, tenantId }: Waiting, quick?: boolean): void {
     this.known.delete(deliveryKey);
     this.underWay -= 1;
     if (host) more(this.hosts, host, -1);
@@ -100,15 +119,28 @@ export class WaitingLine {
     this.allowances.tenant.note(tenantId, quick);
   }
 
-  /** Forgets what only waits. */
-  clear(): void {
-    for (const lane of this.lanes.values()) for (const { deliveryKey } of lane.waiting) this.known.delete(deliveryKey);
+  /** It waits no longer. */
+  withdraw(due: T): void {
+    const lane = this.lanes.get(laneOf(due));
+    const at = lane ? lane.waiting.indexOf(due) : -1;
+    if (!lane || at < 0) return;
+    lane.waiting.splice(at, 1);
+    if (!lane.waiting.length) this.lanes.delete(laneOf(due));
+    this.known.delete(due.deliveryKey);
+    this.waiting -= 1;
+  }
+
+  /** Forgets what only waits, and gives it. */
+  clear(): T[] {
+    const all = [...this.lanes.values()].flatMap(({ waiting }) => waiting);
+    for (const { deliveryKey } of all) this.known.delete(deliveryKey);
     this.lanes.clear();
     this.waiting = 0;
+    return all;
   }
 
   /** There was more of this host and tenant than there was room for, and now there is. */
-  wantsMore(of: Pick<DueDelivery, 'tenantId' | 'host'>): boolean {
+  wantsMore(of: Omit<Waiting, 'deliveryKey'>): boolean {
     const name = laneOf(of);
     if (!this.refused.has(name)) return false;
     const lane = this.lanes.get(name);
@@ -134,7 +166,7 @@ export class WaitingLine {
     return { lanes, others: this.underWay + this.waiting - lanes.reduce((sum, lane) => sum + lane.waiting.length, 0) };
   }
 
-  private start(name: string, lane: Lane): DueDelivery {
+  private start(name: string, lane: Lane<T>): T {
     const due = lane.waiting.shift()!;
     // To the end: all lanes take turns.
     this.lanes.delete(name);
@@ -146,16 +178,16 @@ export class WaitingLine {
     return due;
   }
 
-  private mayHaveMore({ host, tenantId }: Lane): boolean {
+  private mayHaveMore({ host, tenantId }: Lane<T>): boolean {
     const { host: ofHost, tenant: ofTenant } = this.allowances;
     return (this.hosts.get(host) ?? 0) < ofHost.of(host) && (this.tenants.get(tenantId) ?? 0) < ofTenant.of(tenantId);
   }
 
-  private isFull(lane: Lane): boolean {
+  private isFull(lane: Lane<T>): boolean {
     return lane.waiting.length >= this.capacity(lane);
   }
 
-  private capacity({ host }: Lane): number {
+  private capacity({ host }: Lane<T>): number {
     return AHEAD * this.allowances.host.of(host);
   }
 }

@@ -28,10 +28,12 @@ export type WebhookDeliveryEvent =
         sharedBy?: string[];
         /** Of the first attempt. */
         attemptAt: string;
+        /** The first attempt, which goes out with this event; without it one is started later. From version 2. */
+        deliveryId?: string;
       };
     }
   | {
-      /** Stands before the request is sent: every request that went out is in the stream. */
+      /** Stands before the request is sent, as a first attempt stands in DeliveryScheduled: every request is in the stream. */
       type: 'DeliveryAttemptStarted';
       data: {
         deliveryKey: string;

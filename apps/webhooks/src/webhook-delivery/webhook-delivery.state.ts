@@ -22,8 +22,13 @@ export const isPending = (state: WebhookDeliveryState): state is PendingDelivery
 export const hasEnded = (state: WebhookDeliveryState): boolean => state.status !== 'absent' && !isPending(state);
 
 const evolve = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): WebhookDeliveryState => {
-  if (event.type === 'DeliveryScheduled')
-    return { status: 'waiting', delivery: event.data, attempts: 0, attemptAt: event.data.attemptAt };
+  if (event.type === 'DeliveryScheduled') {
+    const { attemptAt, deliveryId } = event.data;
+    const scheduled = { delivery: event.data, attempts: 0, attemptAt };
+    return deliveryId === undefined
+      ? { status: 'waiting', ...scheduled }
+      : { status: 'attempting', ...scheduled, deliveryId };
+  }
   if (event.type === 'DeliveryRequeued') {
     if (!('delivery' in state)) return state;
     return { status: 'waiting', delivery: state.delivery, attempts: 0, attemptAt: event.data.attemptAt };
@@ -50,7 +55,7 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
   category: 'webhookDelivery',
   initial: { status: 'absent' },
   types: {
-    DeliveryScheduled: 1,
+    DeliveryScheduled: 2,
     DeliveryAttemptStarted: 1,
     DeliveryAttemptFailed: 1,
     DeliverySucceeded: 1,
@@ -58,5 +63,7 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
     DeliveryCancelled: 1,
     DeliveryRequeued: 1,
   },
+  // What is new in version 2 may be absent, but a release that does not know it would start the attempt once more.
+  upcasters: [{ type: 'DeliveryScheduled', from: 1, upcast: (data: ScheduledDelivery) => data }],
   evolve,
 };
