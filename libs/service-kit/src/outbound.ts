@@ -82,14 +82,14 @@ export interface OutboundRequest {
   timeoutMs: number;
   /** Most bytes read of the answer. */
   maxBytes: number;
-  /** Only the status counts: what follows it is thrown away, and cut at `maxBytes` and `timeoutMs` instead of refused. */
+  /** Only the status is answered, at once: what follows is thrown away, and cut at `maxBytes` and `timeoutMs`. */
   statusOnly?: boolean;
 }
 
 export interface OutboundAnswer {
   status: number;
+  /** Empty with `statusOnly`, as the body is. */
   headers: Record<string, string>;
-  /** Empty with `statusOnly`. */
   body: Uint8Array;
 }
 
@@ -126,6 +126,7 @@ export class Outbound implements OnApplicationShutdown {
       // A literal never reaches the look-up, so it is judged here.
       if (isIP(target.hostname.replace(/^\[|\]$/g, ''))) throw new TargetRefused('no IP literals');
     }
+    if (options.statusOnly) return { status: await this.status(target, options), headers: {}, body: new Uint8Array() };
     const response = await request(target, {
       method: options.method ?? 'GET',
       headers: options.headers ?? {},
@@ -134,10 +135,6 @@ export class Outbound implements OnApplicationShutdown {
       signal: AbortSignal.timeout(options.timeoutMs),
     });
     const answer = { status: response.statusCode, headers: joined(response.headers) };
-    if (options.statusOnly) {
-      await response.body.dump({ limit: options.maxBytes });
-      return { ...answer, body: new Uint8Array() };
-    }
     const chunks: Uint8Array[] = [];
     let size = 0;
     // Leaving the loop by an error destroys the body, and with it the connection.
@@ -147,6 +144,42 @@ export class Outbound implements OnApplicationShutdown {
       chunks.push(chunk);
     }
     return { ...answer, body: Buffer.concat(chunks) };
+  }
+
+  /** What follows the status is read after this resolves, so that the connection can be used again. */
+  private status(target: URL, { method = 'GET', headers = {}, body, ...limits }: OutboundRequest): Promise<number> {
+    return new Promise((resolve, reject) => {
+      let exchange: Dispatcher.DispatchController | undefined;
+      let timedOut: DOMException | undefined;
+      let read = 0;
+      const timer = setTimeout(() => {
+        timedOut = new DOMException('The exchange took too long', 'TimeoutError');
+        exchange?.abort(timedOut);
+        reject(timedOut);
+      }, limits.timeoutMs);
+      this.agent.dispatch(
+        { origin: target.origin, path: target.pathname + target.search, method, headers, body: body ?? null },
+        {
+          onRequestStart: (controller) => {
+            exchange = controller;
+            // It had waited for a connection all the time.
+            if (timedOut) controller.abort(timedOut);
+          },
+          onResponseStart: (_controller, status) => {
+            if (status >= 200) resolve(status);
+          },
+          onResponseData: (controller, chunk) => {
+            read += chunk.byteLength;
+            if (read > limits.maxBytes) controller.abort(new AnswerTooLarge('nobody reads more of it'));
+          },
+          onResponseEnd: () => clearTimeout(timer),
+          onResponseError: (_controller, error) => {
+            clearTimeout(timer);
+            reject(error);
+          },
+        },
+      );
+    });
   }
 
   async close(): Promise<void> {

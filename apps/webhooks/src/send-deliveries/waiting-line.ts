@@ -25,7 +25,7 @@ export interface DueDelivery extends Waiting {
 }
 
 /** Attempts under way, see Allowances. A slow host or tenant fills its own share, and who has none under way goes first. */
-export const LIMITS = { all: 128, tenant: { least: 8, most: 64 }, host: { least: 4, most: 64 } } as const;
+export const LIMITS = { all: 256, tenant: { least: 8, most: 128 }, host: { least: 4, most: 128 } } as const;
 /** What is kept waiting in memory for a host: so many times what it may have under way. */
 const AHEAD = 8;
 /** Kept waiting in all, but for the first of each host and tenant. */
