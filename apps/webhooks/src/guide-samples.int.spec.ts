@@ -22,6 +22,7 @@ const signer: Signer = {
   publicJwk,
   publicKey: pair.publicKey,
   sign: (data) => sign(null, data, pair.privateKey),
+  signAside: (data) => Promise.resolve(sign(null, data, pair.privateKey)),
 };
 const now = new Date('2026-01-02T03:04:05.678Z');
 const seconds = Math.floor(now.getTime() / 1000);

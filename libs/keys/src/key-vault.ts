@@ -26,7 +26,7 @@ export interface SigningKey {
   createdAt: string;
 }
 
-/** A key made ready to sign: the private KeyObject stays inside, signing is synchronous. */
+/** A key made ready to sign: the private KeyObject stays inside. */
 export interface Signer {
   keyId: string;
   algorithm: 'P-256' | 'Ed25519';
@@ -34,6 +34,8 @@ export interface Signer {
   publicKey: KeyObject;
   /** ES256 (raw r||s, RFC 7518 §3.4) or Ed25519 (RFC 8032). */
   sign(data: Uint8Array): Uint8Array;
+  /** The same in a thread of libuv's pool: it takes longer, and the caller's thread is free meanwhile. */
+  signAside(data: Uint8Array): Promise<Uint8Array>;
 }
 
 /** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */

@@ -130,6 +130,8 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
           expect(verify('sha256', data, key, signature)).toBe(true);
           expect(verify('sha256', Buffer.from('other'), key, signature)).toBe(false);
           expect(verify(null, data, eddsa.publicKey, eddsa.sign(data))).toBe(true);
+          expect(verify('sha256', data, key, await es256.signAside(data))).toBe(true);
+          expect(verify(null, data, eddsa.publicKey, await eddsa.signAside(data))).toBe(true);
         }
       });
 

@@ -10,6 +10,7 @@ import {
   type webcrypto,
   type KeyObject,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import {
   ERASED,
@@ -59,6 +60,8 @@ const SIGNING_PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token'];
 const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls12381G2'];
 const newestSlot = (tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): string =>
   slot(tenantId, 'newest', purpose, algorithm);
+
+const signAside = promisify(sign);
 
 /** KeyVault over a store of sealed keys. Encryption happens here; the store never sees a key. */
 export class StoredKeyVault extends KeyVault {
@@ -192,11 +195,16 @@ export class StoredKeyVault extends KeyVault {
         format: 'jwk',
       });
       const publicKey = createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' });
-      const signData =
-        algorithm === 'P-256'
-          ? (data: Uint8Array) => sign('sha256', data, { key: privateKey, dsaEncoding: 'ieee-p1363' })
-          : (data: Uint8Array) => sign(null, data, privateKey);
-      return { keyId, algorithm, publicJwk, publicKey, sign: signData };
+      const digest = algorithm === 'P-256' ? 'sha256' : null;
+      const key = algorithm === 'P-256' ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+      return {
+        keyId,
+        algorithm,
+        publicJwk,
+        publicKey,
+        sign: (data) => sign(digest, data, key),
+        signAside: (data) => signAside(digest, data, key),
+      };
     });
   }
 

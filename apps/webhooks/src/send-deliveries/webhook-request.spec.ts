@@ -10,6 +10,7 @@ const signer: Signer = {
   publicJwk: pair.publicKey.export({ format: 'jwk' }) as unknown as PublicJwk,
   publicKey: pair.publicKey,
   sign: (data) => sign(null, data, pair.privateKey),
+  signAside: (data) => Promise.resolve(sign(null, data, pair.privateKey)),
 };
 const now = new Date('2026-01-02T03:04:05.678Z');
 const url = 'https://hooks.example.org/in/1';

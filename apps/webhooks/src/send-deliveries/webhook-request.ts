@@ -73,7 +73,7 @@ export const webhookRequest = async (
   const body = JSON.stringify(envelope);
   const digest = `sha-256=:${hash('sha256', body, 'base64')}:`;
   const { before, after, signatureInput } = await frameOf(url, signer.keyId, now);
-  const signature = Buffer.from(signer.sign(Buffer.from(before + digest + after))).toString('base64');
+  const signature = Buffer.from(await signer.signAside(Buffer.from(before + digest + after))).toString('base64');
   return {
     headers: {
       'content-type': 'application/json',

@@ -26,6 +26,7 @@ const signer: Signer = {
   publicJwk,
   publicKey,
   sign: (data) => sign(null, data, privateKey),
+  signAside: (data) => Promise.resolve(sign(null, data, privateKey)),
 };
 
 const configuration: ActiveConfiguration = {
