@@ -14,7 +14,14 @@ import {
 } from '@attestry/testing';
 import { Ledger } from './crash/ledger.js';
 import { LoadClient, type Scene } from './crash/load.js';
-import { checkDomain, checkOperations, deliveryErrors, readEvents, readProjections } from './crash/verify-folder.js';
+import {
+  attemptIds,
+  checkDomain,
+  checkOperations,
+  deliveryErrors,
+  readEvents,
+  readProjections,
+} from './crash/verify-folder.js';
 import { Verification } from './crash/verify-running.js';
 import { WebhookSink } from './crash/webhook-sink.js';
 import { makeIssuer } from './journey.js';
@@ -195,8 +202,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     expect(faults).toEqual([]);
 
     // Both events of every credential reached their target; each request that went out is in the store.
-    const attempts = domain.filter(({ type }) => type === 'DeliveryAttemptStarted');
-    const started = new Set(attempts.map(({ data }) => data['deliveryId']));
+    const started = attemptIds(domain);
     expect(sink.received.filter(({ body }) => !started.has(body.deliveryId))).toEqual([]);
     const gone = new Set(domain.filter(({ type }) => type === 'UserDeleted').map(({ data }) => data['userId']));
     const taken = new Set(

@@ -183,6 +183,16 @@ describe('webhooks', () => {
       const names = events.map(({ name }) => name);
       return /Succeeded|Exhausted|Cancelled/.test(names.at(-1) ?? '') && events;
     }, 'the end of a delivery');
+  const failedOnce = (...of: Parameters<typeof eventsOf>) =>
+    until(
+      async () => (await eventsOf(...of)).some(({ name }) => name === 'DeliveryAttemptFailed'),
+      'the first failure',
+    );
+  /** The ids of the attempts that went out: the first may stand in what scheduled it. */
+  const startsOf = (events: readonly { name: string; data: object }[]) =>
+    events
+      .filter(({ name }) => name === 'DeliveryScheduled' || name === 'DeliveryAttemptStarted')
+      .flatMap(({ data }) => ('deliveryId' in data ? [data.deliveryId as string] : []));
   const envelopeOf = ({ body }: Received) => JSON.parse(body) as Envelope;
 
   beforeEach(async () => {
@@ -408,19 +418,20 @@ describe('webhooks', () => {
     const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
     const { id, erased } = await issue(tenantId, { a: 1 });
     const events = await ended(tenantId, id, webhookId);
-    expect(events.map(({ name }) => name)).toEqual([
+    expect(events.map(({ name }) => name).filter((name) => name !== 'DeliveryAttemptStarted')).toEqual([
       'DeliveryScheduled',
-      'DeliveryAttemptStarted',
       'DeliveryAttemptFailed',
-      'DeliveryAttemptStarted',
       'DeliveryAttemptFailed',
-      'DeliveryAttemptStarted',
       'DeliverySucceeded',
     ]);
-    expect(events[2]!.data).toMatchObject({ attempt: 1, status: 503 });
+    expect(events.find(({ name }) => name === 'DeliveryAttemptFailed')!.data).toMatchObject({
+      attempt: 1,
+      status: 503,
+    });
     expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3']);
     const envelopes = received.map(envelopeOf);
     expect(new Set(envelopes.map(({ deliveryId }) => deliveryId)).size).toBe(3);
+    expect(startsOf(events)).toEqual(envelopes.map(({ deliveryId }) => deliveryId));
     expect(new Set(envelopes.map(({ event }) => event.id))).toEqual(new Set([id]));
     expect(envelopes.every(({ event }) => 'credential' in event.payload)).toBe(true);
     await until(erased, 'the key to be destroyed');
@@ -659,7 +670,7 @@ describe('webhooks', () => {
       const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
       const { id } = await issue(tenantId);
       const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
-      await until(async () => (await engines.events.readStream(stream)).length === 3, 'the first failure');
+      await failedOnce(tenantId, id, webhookId, SUMMARY);
       await services.close();
       await engines.streams.runDecision(
         webhookDelivery,
@@ -798,10 +809,7 @@ describe('webhooks', () => {
     const { received, url } = await receiver(() => status(code)());
     const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
     const { id } = await issue(tenantId, { a: 1 });
-    await until(
-      async () => (await eventsOf(tenantId, id, webhookId)).some(({ name }) => name === 'DeliveryAttemptFailed'),
-      'the first failure',
-    );
+    await failedOnce(tenantId, id, webhookId);
     await stop();
     code = 200;
     await start([2, 0.05]);
@@ -823,10 +831,7 @@ describe('webhooks', () => {
     const { received, url } = await receiver(status(500));
     const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
     const { id, erased } = await issue(tenantId, { a: 1 });
-    await until(
-      async () => (await eventsOf(tenantId, id, webhookId)).some(({ name }) => name === 'DeliveryAttemptFailed'),
-      'the first failure',
-    );
+    await failedOnce(tenantId, id, webhookId);
     expect(await erased()).toBe(false);
     const params = { webhookId };
     if (what === 'deleted') await client.call(deleteWebhook, { params }, contextOf(tenantId));
@@ -885,8 +890,7 @@ describe('webhooks', () => {
     const [userId, other] = [randomUUID(), randomUUID()];
     const gone = await issue(tenantId, { a: 1 }, userId);
     const kept = await issue(tenantId, { a: 2 }, other);
-    for (const { id } of [gone, kept])
-      await until(async () => (await eventsOf(tenantId, id, webhookId)).length === 3, 'the first failure');
+    for (const { id } of [gone, kept]) await failedOnce(tenantId, id, webhookId);
     await publish(userDeleted, { tenantId, userId });
     expect((await ended(tenantId, gone.id, webhookId)).at(-1)).toMatchObject({ data: { reason: 'user-deleted' } });
     expect(await gone.erased()).toBe(true);
@@ -948,7 +952,7 @@ describe('webhooks', () => {
     const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
     const { id } = await issue(tenantId);
     const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
-    await until(async () => (await engines.events.readStream(stream)).length === 3, 'the first failure');
+    await failedOnce(tenantId, id, webhookId, SUMMARY);
     await services.close();
     // What a process leaves behind that is killed after it said that it starts.
     await engines.streams.runDecision(
@@ -960,7 +964,8 @@ describe('webhooks', () => {
     await engines.close();
     await start([1]);
     const events = await ended(tenantId, id, webhookId, SUMMARY);
-    expect(events.slice(3)).toMatchObject([
+    const failed = events.findIndex(({ name }) => name === 'DeliveryAttemptFailed');
+    expect(events.slice(failed + 1)).toMatchObject([
       { name: 'DeliveryAttemptStarted', data: { attempt: 2, deliveryId: 'lost' } },
       { name: 'DeliveryAttemptStarted', data: { attempt: 2, deliveryId: envelopeOf(received[1]!).deliveryId } },
       { name: 'DeliverySucceeded', data: { attempt: 2 } },
@@ -991,9 +996,91 @@ describe('webhooks', () => {
     await until(() => silent.received.length >= 4, 'the slow target to be full');
     const { id } = await issue(quick, { a: 2 });
     await ended(quick, id, quickHook);
-    const open = await Promise.all(waiting.map(async (each) => (await eventsOf(slow, each.id, slowHook)).length < 3));
+    const open = await Promise.all(
+      waiting.map(async (each) => startsOf(await eventsOf(slow, each.id, slowHook)).length === 0),
+    );
     // Most of what waits for the slow target, scheduled long before, has not even had its first answer.
     expect(open.filter(Boolean).length).toBeGreaterThan(45);
+  });
+
+  it('stores a first attempt together with its delivery while the receiver keeps up', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+    const first = await issue(tenantId);
+    await ended(tenantId, first.id, webhookId, SUMMARY);
+    const { id } = await issue(tenantId);
+    expect(await ended(tenantId, id, webhookId, SUMMARY)).toMatchObject([
+      { name: 'DeliveryScheduled', data: { deliveryId: envelopeOf(received[1]!).deliveryId } },
+      { name: 'DeliverySucceeded', data: { attempt: 1, deliveryId: envelopeOf(received[1]!).deliveryId } },
+    ]);
+  });
+
+  it('delivers once each what comes in a rush, also what finds no place in memory', async () => {
+    const [tenantId, other] = [randomUUID(), randomUUID()];
+    // Half a second for the first: the host is trusted, then holds up whoever waits for it.
+    const pausing = await receiver((attempt) => (response) => {
+      setTimeout(() => response.writeHead(200).end(), attempt === 9 ? 600 : 0);
+    });
+    const { id: webhookId } = await subscribe(tenantId, pausing.url, [SUMMARY]);
+    const quick = await receiver(status(200));
+    const { id: otherHook } = await subscribe(other, quick.url, [SUMMARY]);
+    const issued: string[] = [];
+    for (let i = 0; i < 6; i++)
+      issued.push(...(await Promise.all(Array.from({ length: 150 }, async () => (await issue(tenantId)).id))));
+    const last = await issue(other);
+    await ended(other, last.id, otherHook, SUMMARY);
+    await until(() => pausing.received.length >= issued.length, 'all deliveries');
+    for (const id of issued) await ended(tenantId, id, webhookId, SUMMARY);
+    expect(pausing.received.map((request) => envelopeOf(request).event.id).sort()).toEqual([...issued].sort());
+    expect(quick.received).toHaveLength(1);
+  });
+
+  it('repeats a first attempt that was stored with its delivery and may never have gone out', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+    await services.close();
+    // As if the process had ended between the event and the request.
+    const id = randomUUID();
+    const deliveryKey = deliveryKeyOf(id, webhookId, SUMMARY);
+    const attemptAt = new Date().toISOString();
+    await engines.streams.runDecision(
+      webhookDelivery,
+      webhookDeliveryStream(tenantId, deliveryKey),
+      (state) =>
+        scheduleDelivery(state, {
+          deliveryKey,
+          webhookId,
+          event: { id, type: SUMMARY, timestamp: attemptAt },
+          payload: {},
+          attemptAt,
+          deliveryId: 'lost',
+        }),
+      { tenantId, requestId: 'r', actor: 'service:webhooks', operation: 'test' },
+    );
+    await engines.close();
+    await start([1]);
+    const { deliveryId } = envelopeOf((await until(() => received[0], 'the attempt')) as Received);
+    expect(await ended(tenantId, id, webhookId, SUMMARY)).toMatchObject([
+      { name: 'DeliveryScheduled', data: { deliveryId: 'lost' } },
+      { name: 'DeliveryAttemptStarted', data: { attempt: 1, deliveryId, instead: 'lost' } },
+      { name: 'DeliverySucceeded', data: { attempt: 1, deliveryId } },
+    ]);
+    const listed = await until(async () => {
+      const { data } = (await client.call(
+        listWebhookAttempts,
+        { params: { webhookId }, query: {} },
+        contextOf(tenantId),
+      )) as PageOf<WebhookAttempt>;
+      return data.length === 2 && data.every(({ status: name }) => name !== 'Started') && data;
+    }, 'both attempts in the list');
+    expect(listed.find((attempt) => attempt.deliveryId === 'lost')).toMatchObject({
+      attempt: 1,
+      status: 'Failed',
+      error: 'interrupted',
+      startedAt: attemptAt,
+    });
   });
 
   it('refuses targets that are not public', async () => {

@@ -104,6 +104,14 @@ export const checkDomain = (events: readonly StoredEvent[], faults: string[]): v
   }
 };
 
+/** Ids of the webhook attempts in the store: a first one may stand in the event that scheduled it. */
+export const attemptIds = (events: readonly StoredEvent[]): Set<unknown> =>
+  new Set(
+    events
+      .filter(({ type }) => type === 'DeliveryScheduled' || type === 'DeliveryAttemptStarted')
+      .flatMap(({ data }) => data['deliveryId'] ?? []),
+  );
+
 /** Why the attempts to deliver an event failed. @param event its type and its id, with a space between */
 export const deliveryErrors = (events: readonly StoredEvent[], event: string): unknown[] => {
   const scheduled = events.filter(({ type, data }) => {

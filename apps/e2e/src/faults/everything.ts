@@ -1,5 +1,5 @@
 import { readCheckedEvents, waitUntil } from '@attestry/testing';
-import { checkDomain, deliveryErrors } from '../crash/verify-folder.js';
+import { attemptIds, checkDomain, deliveryErrors } from '../crash/verify-folder.js';
 import type { Stage } from './stage.js';
 
 const ended = /^Delivery(Succeeded|Exhausted|Cancelled)$/;
@@ -23,9 +23,7 @@ export const checkEverything = async (stage: Stage): Promise<string[]> => {
   const received = sink.received.filter(({ path }) => path === '/all');
   const taken = received.filter(({ status }) => status === 200);
   // At least once, and never as something else: every request that came is an attempt in the store.
-  const attempts = new Set(
-    domain.filter(({ type }) => type === 'DeliveryAttemptStarted').map(({ data }) => data['deliveryId']),
-  );
+  const attempts = attemptIds(domain);
   for (const { body } of sink.received)
     if (!attempts.has(body.deliveryId)) faults.push(`delivery ${body.deliveryId} is no attempt in the store`);
   const tenantId = stage.scene.tenant.id;

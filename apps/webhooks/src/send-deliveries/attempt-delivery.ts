@@ -65,9 +65,9 @@ export class AttemptDelivery {
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};
-    const now = this.clock.now();
     // It may have been started by what scheduled it, for this very call.
     const announced = due.deliveryId !== undefined && !cancelled;
+    const now = announced ? new Date(delivery.attemptAt) : this.clock.now();
     const deliveryId = due.deliveryId ?? this.ids.uuid();
     const started: Stored = announced
       ? loaded

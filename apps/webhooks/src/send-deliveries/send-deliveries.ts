@@ -133,28 +133,28 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   }
 
   private ask(of: Waiting): Promise<boolean> {
-    return new Promise((resolve) => {
-      let isOpen = true;
-      let timer: NodeJS.Timeout | undefined;
-      const answer = (isGranted: boolean) => {
-        isOpen = false;
-        clearTimeout(timer);
-        resolve(isGranted);
-      };
-      const asking: Asking = { ...of, answer };
-      if (!this.line.add(asking)) return answer(false);
-      this.fill();
-      if (!isOpen) return;
-      const giveUp = () => {
-        this.line.withdraw(asking);
-        answer(false);
-      };
-      if (this.stalled.has(of.host) || !this.line.trusts(of.host)) return giveUp();
-      timer = setTimeout(() => {
+    const asked = Promise.withResolvers<boolean>();
+    let isOpen = true;
+    const answer = (isGranted: boolean) => {
+      isOpen = false;
+      asked.resolve(isGranted);
+    };
+    const asking: Asking = { ...of, answer };
+    const giveUp = () => {
+      this.line.withdraw(asking);
+      answer(false);
+    };
+    if (this.line.add(asking)) this.fill();
+    else giveUp();
+    if (isOpen && (this.stalled.has(of.host) || !this.line.trusts(of.host))) giveUp();
+    if (isOpen) {
+      const timer = setTimeout(() => {
         this.stalled.set(of.host, true);
         giveUp();
       }, PATIENCE_MS);
-    });
+      void asked.promise.then(() => clearTimeout(timer));
+    }
+    return asked.promise;
   }
 
   /** Something was stored that is to be sent at once. */

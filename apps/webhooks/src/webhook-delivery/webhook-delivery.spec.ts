@@ -82,6 +82,21 @@ describe('webhook delivery', () => {
       .then([]);
   });
 
+  it('begins with an attempt when one goes out at once, which is repeated when its sender ended', () => {
+    const atOnce = { ...delivery, deliveryId: 'd1' };
+    const announced: WebhookDeliveryEvent = { type: 'DeliveryScheduled', data: atOnce };
+    given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [])
+      .when((state) => scheduleDelivery(state, atOnce))
+      .then([announced]);
+    const begun = given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [announced]);
+    begun.when((state) => endAttempt(state, { deliveryId: 'd1', status: 500 }, facts)).then([failed(1, 10)]);
+    begun.when((state) => endAttempt(state, { deliveryId: 'other', status: 200 }, facts)).then([]);
+    begun
+      .when((state) => startAttempt(state, { deliveryId: 'again' }, { now: at(5) }))
+      .then([started(1, 5, 'again', 'd1')]);
+    begun.when((state) => cancelDelivery(state, 'webhook-deleted')).then([cancelled('d1')]);
+  });
+
   it('repeats an attempt whose sender ended, under the same number and a new delivery id', () => {
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => startAttempt(state, { deliveryId: 'again' }, { now: at(5) }))
