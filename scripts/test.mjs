@@ -14,6 +14,11 @@ import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 await ensureInstalled();
 
 const minute = 60_000;
+// Files that run in one, unless files are named.
+const together = {
+  in: 'one-platform',
+  files: ['authentication-providers', 'clients', 'dids', 'edge', 'interface', 'issuance', 'management', 'tenant'],
+};
 // A suite is a Jest run (`projects`, `args`) or a command whose own last line is `N passed, N failed, N skipped`.
 const suites = [
   {
@@ -23,18 +28,14 @@ const suites = [
     args: ['--maxWorkers=3', '--workerIdleMemoryLimit=768MB'],
     limit: 14 * minute,
   },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], leftOut: ['one-cluster'], limit: 13 * minute },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], together, limit: 13 * minute },
   {
     // The same tests on many processes and real engines; those left out look into the embedded platform's folder, start processes of their own, or try what only one process has.
     name: 'e2e-cluster',
     projects: ['e2e'],
     args: ['--maxWorkers=2'],
     leftOut: ['crash', 'canary', 'first-tenant', 'fuzz', 'moving', 'observability', 'restoring', 'sign-in'],
-    // These run in the one file, unless files are named.
-    together: {
-      in: 'one-cluster',
-      files: ['authentication-providers', 'clients', 'dids', 'edge', 'interface', 'issuance', 'management', 'tenant'],
-    },
+    together,
     env: { ATTESTRY_MODE: 'cluster' },
     engines: true,
     byNameOnly: true,

@@ -1,7 +1,7 @@
-import { shareClusters } from '@attestry/testing';
+import { sharePlatforms } from '@attestry/testing';
 
-// What needs no platform of its own and stops no process: nine processes and their schemas for all of these, not for each.
-shareClusters();
+// What needs no platform of its own and stops no process: one start for all of these, not for each. A cluster is nine processes.
+sharePlatforms();
 await import('./authentication-providers.e2e.spec.js');
 await import('./clients.e2e.spec.js');
 await import('./dids.e2e.spec.js');
