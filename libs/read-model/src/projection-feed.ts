@@ -20,6 +20,8 @@ export interface FeedOptions<Tables> {
   rest: Pause;
   /** Milliseconds of rest after a batch that was not full; 0 while somebody waits. */
   restMs: () => number;
+  /** Before the first batch, and before it goes on after a failure: from its position on. */
+  onStart: (feed: ProjectionFeed<Tables>) => void;
   /** After each batch that was stored; the next one follows when it resolves. `full`: more is waiting. */
   onProgress: (feed: ProjectionFeed<Tables>, full: boolean) => Promise<void>;
   /** Failures after which the feed goes on by itself. */
@@ -81,6 +83,7 @@ export class ProjectionFeed<Tables> {
         const checkpoint = await this.o.registry.checkpoint(this.generation);
         if (!checkpoint) return this.o.onEnd(this);
         this.position = this.stored = checkpoint.position;
+        this.o.onStart(this);
         const head = await this.o.eventStore.head();
         refuseBeyondHead(this.o.eventStore, this.o.projection.name, this.position, head, REBUILD_READ_MODEL);
         this.target ??= head;

@@ -114,9 +114,16 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     const { eventStore } = this.o;
     // A holder reads its own version in the end. One that stands by is content with what the holder's release reads,
     // or it would never be ready while the release before is still running.
-    const settled = async () =>
-      (!this.leading || this.active?.version === this.projection.version) &&
-      (await covers(eventStore, this.position, head, this.projection.categories));
+    // As their own checkpoint tells: tables whose database crashed may be behind what was written into them.
+    const settled = async () => {
+      if (this.leading && this.active?.version !== this.projection.version) return false;
+      const stored = await this.o.registry.current(this.projection.name);
+      return (
+        stored !== undefined &&
+        this.isActive(stored) &&
+        (await covers(eventStore, stored.position, head, this.projection.categories))
+      );
+    };
     while (!(await settled())) {
       const left = deadline - performance.now();
       if (left <= 0 || this.stopped) return false;
@@ -220,6 +227,9 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         pause,
         rest: this.rest,
         restMs: () => (this.changed.size || this.stopped ? 0 : (this.o.restMs ?? REST_MS)),
+        onStart: (started) => {
+          if (this.isActive(started.generation)) this.position = started.position;
+        },
         onProgress: (progressed, full) => this.progressed(progressed, full, epoch),
         onFailure: (_failed, error) => {
           this.report(error);

@@ -6,6 +6,8 @@ import type { Logger } from './logger.js';
 
 /** Longer than a look takes; whoever dies with it delays the next by as much, milliseconds. */
 const LEASE_MS = 60_000;
+/** Between two looks while they fail: who was away is not ready until one succeeds, milliseconds. */
+const RETRY_MS = 1000;
 
 export interface Work {
   /** Of the lease and in readiness; permanent. */
@@ -66,7 +68,8 @@ export class PeriodicWork {
         this.error = error instanceof Error ? error.message : String(error);
         this.logger.error({ error: this.error }, this.work.failure);
       }
-      await pause(this.work.pauseMs, undefined, { signal }).catch((error: unknown) => {
+      const pauseMs = this.error === undefined ? this.work.pauseMs : Math.min(RETRY_MS, this.work.pauseMs);
+      await pause(pauseMs, undefined, { signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
     }

@@ -116,15 +116,13 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       this.line.end(of);
       this.underWay.delete(ended.promise);
       ended.resolve();
+      this.fill();
     };
     const deliveryId = this.ids.uuid();
     const send = (offer: Offer) => {
       const { state } = offer.decided;
       const due = dueOf(offer);
-      if (!due || state.status !== 'attempting' || state.deliveryId !== deliveryId) {
-        leave();
-        return this.fill();
-      }
+      if (!due || state.status !== 'attempting' || state.deliveryId !== deliveryId) return leave();
       this.start({ ...due, deliveryId });
       this.underWay.delete(ended.promise);
       ended.resolve();
@@ -224,6 +222,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       this.leading = false;
       for (const waiting of this.line.clear()) if ('answer' in waiting) waiting.answer(false);
       await Promise.all(this.underWay);
+      this.leasedUntil = 0;
       await this.leases.release(lease);
     }
   }

@@ -199,6 +199,26 @@ if (programs === undefined) {
       expect(await content(running)).toEqual(all());
     }, 60_000);
 
+    it('believes its tables, not its memory, of how far they are: a crash of the server takes the last batches back', async () => {
+      const readModels = await open();
+      const running = await readModels.start(items());
+      const kept = await add(40);
+      expect(await running.waitFor(kept, 5000)).toBe(true);
+      await add(20);
+      expect(await running.waitForHead(5000)).toBe(true);
+      // As a crash leaves them behind that comes before the batch is on the disk (`synchronous_commit` is off for them).
+      const client = new pg.Client(server.url('service'));
+      await client.connect();
+      await running.db.deleteFrom('item').where('n', '>=', 40).execute();
+      await running.db.updateTable('total').set({ n: 40 }).execute();
+      await client.query(`UPDATE ${schema}_read.projection_checkpoint SET position = $1`, [kept]);
+      await client.end();
+      expect(await running.waitForHead(300)).toBe(false);
+      await add(1);
+      await waitUntil(() => running.waitForHead(1000), { timeoutMs: 15_000, what: 'the projection to go on' });
+      expect(await content(running)).toEqual(all());
+    }, 60_000);
+
     it('lets no batch through that began before its holder was stopped for longer than its lease', async () => {
       const entered = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
