@@ -173,4 +173,20 @@ describe('Outbound', () => {
     // The status came in time, and nothing else was asked for.
     expect((await open.send(`http://127.0.0.1:${port}/drip`, statusOnly)).status).toBe(200);
   });
+
+  it('does not send what waited for a connection until its time was up', async () => {
+    let asked = 0;
+    const port = await serve(() => (asked += 1));
+    const hurried = { timeoutMs: 300, maxBytes: 1000, statusOnly: true };
+    // As many as there are connections to a host, and some.
+    const sent = Array.from({ length: 40 }, () => open.send(`http://127.0.0.1:${port}/`, hurried));
+    const outcomes = await Promise.allSettled(sent);
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as Error).name)).toEqual(
+      sent.map(() => 'TimeoutError'),
+    );
+    expect(asked).toBeLessThanOrEqual(32);
+    const after = await serve((_request, response) => response.end());
+    expect((await open.send(`http://127.0.0.1:${after}/`, hurried)).status).toBe(200);
+    expect(asked).toBeLessThanOrEqual(32);
+  });
 });
