@@ -27,7 +27,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, waitUntil } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { analyticsService } from './index.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';
 
@@ -43,7 +43,7 @@ let count = 0;
 
 const openEnginesOnly = async () => {
   engines = await chosenEngines(
-    await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), {
+    await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder }), {
       clock: { now: () => new Date(now) },
     }),
   );

@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
-import { DEFAULT_LIMIT, listCursors } from '@attestry/service-kit';
+import { DEFAULT_LIMIT, listCursors, PlatformConfig } from '@attestry/service-kit';
 import { namedActor } from './event-actors.js';
 import { EventsReadModel } from './events.read-model.js';
 import { LoggedDataKeys } from './logged-data-keys.js';
 import { RecordOperations } from './record-operations/record-operations.js';
 import { selectEvents, type EventRow } from './select-events.js';
-
-/** How long a query waits for what was acknowledged before it came (decision 29). */
-const WAIT_MS = 250;
 
 export interface EventPageRequest {
   filters: EventFilters;
@@ -28,12 +25,13 @@ export class EventPages {
     private readonly bus: MessageBus,
     private readonly vault: KeyVault,
     private readonly keys: LoggedDataKeys,
+    private readonly config: PlatformConfig,
   ) {}
 
   /** Waits for what callers were told of before they asked. */
   async settled(): Promise<void> {
-    await this.writer.waitFor(await this.bus.head(), WAIT_MS);
-    await this.readModel.running.waitForHead(WAIT_MS);
+    await this.writer.waitFor(await this.bus.head(), this.config.ownWriteMs);
+    await this.readModel.running.ownWrites();
   }
 
   /** A page of `GET /v1/events`, newest first, with all that was acknowledged before. @throws InvalidCursor */

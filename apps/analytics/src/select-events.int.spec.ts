@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventTypes, type EventFilters } from '@attestry/contracts';
 import { insertRows } from '@attestry/read-model';
 import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { chosenEngines, plansOf } from '@attestry/testing';
+import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
 import { eventsProjection, type EventTables } from './events.read-model.js';
 import { operationEventId } from './operation-event-id.js';
@@ -23,7 +23,7 @@ let engines: Engines;
 let db: Kysely<EventTables>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attestry-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' })));
+  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
   ({ db } = await engines.operationReadModels.start(eventsProjection));
   for (const { tenantId, size } of [FEW, MANY]) await seed(tenantId, size);
   if (onPostgres()) await sql`analyze ${sql.table('analytics_events')}`.execute(db);

@@ -27,7 +27,7 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { chosenEngines, verifyDomainLinkage, waitUntil, type DidDocument } from '@attestry/testing';
+import { chosenEngines, type DidDocument, TEST_SETTINGS, verifyDomainLinkage, waitUntil } from '@attestry/testing';
 import {
   openEngines,
   Outbound,
@@ -58,10 +58,7 @@ let asked: string[] = [];
 
 const start = async (): Promise<void> => {
   engines = await chosenEngines(
-    await openEngines(
-      parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' }),
-      { clock },
-    ),
+    await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' }), { clock }),
   );
   try {
     services = await startServices([didsService], engines);

@@ -10,7 +10,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats } from '@attestry/testing';
+import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
 import { didsService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -21,7 +21,7 @@ let serial = 0;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
-  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir });
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
   engines = await chosenEngines(await openEngines(config, { clock }));
   services = await startServices([didsService], engines);
 });

@@ -43,7 +43,7 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
 import { CREDENTIALS_V2, expandSafely } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -77,8 +77,7 @@ const open = async () => {
   const config = parseConfig({
     DATA_DIR: dataDir,
     ALLOW_PRIVATE_TARGETS: 'true',
-    LOG_LEVEL: 'silent',
-    NODE_ENV: 'test',
+    ...TEST_SETTINGS,
   });
   engines = await chosenEngines(await openEngines(config, { clock }));
   engines.bus.serve(reserveIssuerKey.subject, async (data): Promise<Reply> => {

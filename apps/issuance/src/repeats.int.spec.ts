@@ -18,7 +18,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats } from '@attestry/testing';
+import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
 import { issuanceService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -48,7 +48,7 @@ const configuration = (type: string) => ({
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
-  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir });
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
   engines = await chosenEngines(await openEngines(config, { clock }));
   // The dids service as issuance sees it.
   engines.bus.serve(reserveIssuerKey.subject, async (data) => {

@@ -19,7 +19,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, MailReceiver, waitUntil } from '@attestry/testing';
+import { chosenEngines, MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from './index.js';
 import { tenantStream } from './tenant/tenant.state.js';
 
@@ -36,7 +36,7 @@ let mail: MailReceiver;
 let counter = 0;
 
 const start = async (env: Record<string, string>): Promise<void> => {
-  const base = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' };
+  const base = { ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' };
   const config = parseConfig({ ...base, ...env });
   environmentId = config.environments[0]!.id;
   engines = await chosenEngines(await openEngines(config, { clock }));

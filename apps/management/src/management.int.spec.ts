@@ -42,7 +42,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import {
   FIRST_MANAGEMENT_CLIENT_FILE,
   managementClientOutcome,
@@ -85,8 +85,7 @@ const secrets = new Set<string>();
 
 const start = async (env: Record<string, string> = {}): Promise<void> => {
   const config = parseConfig({
-    NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
+    ...TEST_SETTINGS,
     DATA_DIR: dataDir,
     BASE_DOMAIN: 'one.example:8080',
     ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'one.example:8080'), environment(ENV_TWO, 'two.example:8080')]),

@@ -46,7 +46,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import { managementService } from './index.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
 
@@ -67,7 +67,7 @@ const feed: FeedMessage[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'people-'));
-  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
   environmentId = config.environments[0]!.id;
   engines = await chosenEngines(await openEngines(config, { clock }));
   services = await startServices([managementService], engines);

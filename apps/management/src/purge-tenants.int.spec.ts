@@ -19,7 +19,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, waitUntil } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from './index.js';
 import { PurgeTenants } from './purge-tenants/purge-tenants.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
@@ -37,8 +37,7 @@ let serial = 0;
 
 const start = async () => {
   const config = parseConfig({
-    NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
+    ...TEST_SETTINGS,
     DATA_DIR: dataDir,
     BASE_DOMAIN: 'one.example',
     TENANT_PURGE_DAYS: '30',

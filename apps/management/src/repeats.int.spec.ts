@@ -19,7 +19,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats } from '@attestry/testing';
+import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
 import { managementService } from './index.js';
 import type { TenantEvent } from './tenant/tenant.events.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
@@ -56,7 +56,7 @@ const makeClient = (name: string, key?: string, by = 'one') =>
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
-  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
   environmentId = config.environments[0]!.id;
   engines = await chosenEngines(await openEngines(config, { clock }));
   services = await startServices([managementService], engines);

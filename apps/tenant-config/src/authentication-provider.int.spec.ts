@@ -24,7 +24,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, OpenIdProvider, waitUntil } from '@attestry/testing';
+import { chosenEngines, OpenIdProvider, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -60,9 +60,8 @@ describe('authentication providers', () => {
 
   const start = async (allowPrivate: boolean) => {
     const config = parseConfig({
-      NODE_ENV: 'test',
+      ...TEST_SETTINGS,
       DATA_DIR: folder,
-      LOG_LEVEL: 'silent',
       ALLOW_PRIVATE_TARGETS: String(allowPrivate),
     });
     engines = await chosenEngines(await openEngines(config));

@@ -24,7 +24,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TestDnsServer, waitUntil } from '@attestry/testing';
+import { chosenEngines, TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { tenantConfigService } from './index.js';
 import type { VerifiedDomainEvent } from './verified-domain/verified-domain.events.js';
 import { verifiedDomain, verifiedDomainStream } from './verified-domain/verified-domain.state.js';
@@ -54,9 +54,8 @@ describe('the custom domain of a tenant', () => {
 
   const start = async () => {
     const config = parseConfig({
-      NODE_ENV: 'test',
+      ...TEST_SETTINGS,
       DATA_DIR: folder,
-      LOG_LEVEL: 'silent',
       BASE_DOMAIN: 'issue.example.org',
       DNS_SERVERS: dns.address,
     });

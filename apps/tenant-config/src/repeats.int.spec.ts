@@ -21,7 +21,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats, OpenIdProvider } from '@attestry/testing';
+import { chosenEngines, describeRepeats, OpenIdProvider, TEST_SETTINGS } from '@attestry/testing';
 import { tenantConfigService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -35,8 +35,7 @@ let serial = 0;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
   const config = parseConfig({
-    NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
+    ...TEST_SETTINGS,
     DATA_DIR: dataDir,
     ALLOW_PRIVATE_TARGETS: 'true',
   });

@@ -11,7 +11,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, waitUntil } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import type { Kysely } from 'kysely';
 import { AttemptsReadModel } from './attempts.read-model.js';
 import { webhooksService } from './index.js';
@@ -45,8 +45,7 @@ const purge = (tenantId: string) =>
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'forgotten-'));
   const config = parseConfig({
-    NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
+    ...TEST_SETTINGS,
     DATA_DIR: dataDir,
     ALLOW_PRIVATE_TARGETS: 'true',
   });

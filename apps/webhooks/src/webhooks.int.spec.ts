@@ -43,7 +43,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import { deliveryKeyOf } from './delivery-key.js';
 import { webhooksService } from './index.js';
 import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';
@@ -94,9 +94,8 @@ describe('webhooks', () => {
 
   const start = async (retrySeconds: number[], allowPrivate = true, settings: Partial<PlatformConfig> = {}) => {
     const config = parseConfig({
-      NODE_ENV: 'test',
+      ...TEST_SETTINGS,
       DATA_DIR: folder,
-      LOG_LEVEL: 'silent',
       ALLOW_PRIVATE_TARGETS: String(allowPrivate),
       WEBHOOK_TIMEOUT_MS: '700',
     });

@@ -5,9 +5,6 @@ import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
 import { webhooksProjection, type WebhookTables } from './webhooks.projection.js';
 
-/** How long a write waits for its own projection (decision 29), milliseconds. */
-const OWN_WRITE_MS = 250;
-
 @Injectable()
 export class WebhooksReadModel implements OnModuleInit {
   running!: RunningProjection<WebhookTables>;
@@ -24,7 +21,7 @@ export class WebhooksReadModel implements OnModuleInit {
 
   /** Called by writes whose list a caller would look at next. */
   async settled(position: string | undefined): Promise<void> {
-    await this.running.waitFor(position, OWN_WRITE_MS);
+    await this.running.ownWrite(position);
   }
 
   /** Oldest first. @throws InvalidCursor */

@@ -71,9 +71,10 @@ export class DurableConsumer implements Consumer {
     const found = await this.feed.call('open', name, subjects, batchSize, start);
     try {
       this.held = true;
-      await onHeld?.();
+      const upTo = found ? String(found) : undefined;
+      await onHeld?.(upTo);
       opened();
-      this.state = { healthy: true, acknowledged: found ? String(found) : undefined };
+      this.state = { healthy: true, acknowledged: upTo };
       while (!this.stopping) {
         const acknowledged = this.acknowledged;
         this.acknowledged = undefined;

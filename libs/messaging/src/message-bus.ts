@@ -94,8 +94,9 @@ export interface ConsumerOptions {
   /**
    * Called each time this process becomes the one that consumes, before the first batch: what it remembers of the
    * messages before may be older than what another process has done since. When it rejects, that is tried again.
+   * @param acknowledged sequence of the last message that was handled, by whichever process
    */
-  onHeld?: () => Promise<void>;
+  onHeld?: (acknowledged: string | undefined) => Promise<void>;
 }
 
 export interface ListenerOptions {

@@ -570,6 +570,20 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         await consumer.close();
         expect(consumer.isHeld).toBe(false);
       });
+
+      it('says up to where everything is handled', async () => {
+        await bus.publish(events(1, 2));
+        const told: (string | undefined)[] = [];
+        const onHeld = async (acknowledged: string | undefined) => void told.push(acknowledged);
+        let handled = '';
+        const first = bus.consume({ ...ALL, onHeld }, async (messages) => void (handled = messages.at(-1)!.sequence));
+        await until(() => first.health.acknowledged === handled && handled !== '');
+        await first.close();
+        const second = bus.consume({ ...ALL, onHeld }, async () => undefined);
+        await until(() => told.length === 2);
+        expect(told).toEqual([undefined, handled]);
+        await second.close();
+      });
     });
 
     describe('close', () => {

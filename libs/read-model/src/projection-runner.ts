@@ -25,6 +25,8 @@ export interface ProjectionRunnerOptions {
   unknownTypeRetryMs?: number;
   /** Rest between two batches that were not full, while nobody waits. Default 100 ms. */
   restMs?: number;
+  /** How long a caller waits for what it wrote (decision 29). Default 250 ms. */
+  ownWriteMs?: number;
   /** How long tables that were switched away from are kept for readers that have not noticed. Default 15,000 ms. */
   dropRetiredAfterMs?: number;
   /** Milliseconds since the epoch. */
@@ -130,6 +132,14 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       await this.nextChange(Math.min(left, STANDBY_LOOK_MS));
     }
     return true;
+  }
+
+  ownWrite(position: Position | undefined): Promise<boolean> {
+    return this.waitFor(position, this.ownWriteMs);
+  }
+
+  ownWrites(): Promise<boolean> {
+    return this.waitForHead(this.ownWriteMs);
   }
 
   async rebuild(): Promise<void> {
@@ -341,6 +351,10 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
 
   private get ttlMs(): number {
     return this.o.leaseTtlMs ?? 6000;
+  }
+
+  private get ownWriteMs(): number {
+    return this.o.ownWriteMs ?? 250;
   }
 
   private get renewMs(): number {

@@ -262,6 +262,27 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await running.waitFor(position, 0)).toBe(true);
       });
 
+      it('waits for what its caller wrote as long as it was told to', async () => {
+        const gate = Promise.withResolvers<void>();
+        const before = () => gate.promise;
+        const position = await store.add(1);
+        const hasty = await (await open({ ownWriteMs: 1 })).start(things({ before }));
+        expect([await hasty.ownWrite(position), await hasty.ownWrites()]).toEqual([false, false]);
+        gate.resolve();
+        expect(await hasty.waitForHead(5000)).toBe(true);
+        expect([await hasty.ownWrite(position), await hasty.ownWrites()]).toEqual([true, true]);
+      });
+
+      it('waits for it a quarter of a second, when it was told nothing', async () => {
+        const gate = Promise.withResolvers<void>();
+        const position = await store.add(1);
+        const running = await (await open()).start(things({ before: () => gate.promise }));
+        const asked = performance.now();
+        expect(await running.ownWrite(position)).toBe(false);
+        expect(performance.now() - asked).toBeGreaterThan(200);
+        gate.resolve();
+      });
+
       it('waits for a position while it does not know yet how far behind it is', async () => {
         const entered = Promise.withResolvers<void>();
         const gate = Promise.withResolvers<void>();

@@ -42,6 +42,10 @@ export interface RunningProjection<Tables> {
   waitFor(position: string | undefined, timeoutMs: number): Promise<boolean>;
   /** Resolves once everything stored when called is projected. For tests and readiness. */
   waitForHead(timeoutMs: number): Promise<boolean>;
+  /** {@link waitFor} what its caller wrote, for as long as one waits for that (decision 29). */
+  ownWrite(position: string | undefined): Promise<boolean>;
+  /** {@link waitForHead}, for as long as one waits for what one wrote. */
+  ownWrites(): Promise<boolean>;
   /** Fills a fresh copy of the tables beside the active ones from the first event, then switches. */
   rebuild(): Promise<void>;
   stop(): Promise<void>;

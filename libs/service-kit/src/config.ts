@@ -523,6 +523,12 @@ export const SETTINGS = {
     '30',
     integer(1, 3650),
   ),
+  ownWriteMs: setting(
+    'OWN_WRITE_WAIT_MS',
+    'How long a write, or a list of events, waits until lists show what was acknowledged before it is answered, at most.',
+    '250',
+    integer(0, 10_000),
+  ),
   operationEventsDays: setting('OPERATION_EVENTS_DAYS', 'Days analytics events are kept.', '400', integer(1, 36500)),
   loggingLevels: setting(
     'LOGGING_LEVEL_TENANTS',

@@ -36,6 +36,7 @@ export * from './skipped-suite.js';
 export * from './start-eventstoredb-stand-in.js';
 export * from './tenant-api.js';
 export * from './test-certificates.js';
+export * from './test-settings.js';
 export * from './verify-credential.js';
 export * from './verify-domain-linkage.js';
 export * from './wait-until.js';

@@ -8,7 +8,7 @@ import { skipSuite } from './skipped-suite.js';
 
 /** The embedded engines of a service under test, as far as PostgreSQL can take their place. */
 interface ServiceEngines {
-  config: { dataDir: string };
+  config: { dataDir: string; ownWriteMs: number };
   clock: { now(): Date };
   vault: KeyVault;
   events: EventStore;
@@ -73,7 +73,9 @@ export const chosenEngines = async <E extends ServiceEngines>(engines: E): Promi
   };
   const readModels = async (kind: string, eventStore: EventStore) => {
     const schema = await migrated(kind, migratePostgresReadModels);
-    return keep(openPostgresReadModels({ ...schema, eventStore, leases: engines.leases, holder: 'test' }));
+    const { leases, config } = engines;
+    const options = { eventStore, leases, holder: 'test', ownWriteMs: config.ownWriteMs };
+    return keep(openPostgresReadModels({ ...schema, ...options }));
   };
   const vault = async () => {
     const masterKeys = { current: { version: 1, key: new Uint8Array(32).fill(1) } };

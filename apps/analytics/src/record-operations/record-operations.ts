@@ -160,7 +160,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
         batchSize: 1024,
         restMs: 100,
         // Another process may have written since.
-        onHeld: () => this.inTurn(() => this.recover()),
+        onHeld: (acknowledged) => this.inTurn(() => this.takeOver(acknowledged)),
       },
       (messages) => this.inTurn(() => this.record(messages)),
     );
@@ -244,7 +244,17 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       this.ranAhead = true;
       throw error;
     }
-    this.handled = messages.at(-1)!.sequence;
+    this.reached(messages.at(-1)!.sequence);
+  }
+
+  private async takeOver(acknowledged: string | undefined): Promise<void> {
+    await this.recover();
+    // Recorded by whoever acknowledged it: nobody has to wait for that.
+    if (acknowledged !== undefined) this.reached(acknowledged);
+  }
+
+  private reached(sequence: string): void {
+    if (isLater(sequence, this.handled)) this.handled = sequence;
     for (const look of [...this.waiting]) look();
   }
 

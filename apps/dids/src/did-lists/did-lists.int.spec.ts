@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { insertRows } from '@attestry/read-model';
 import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { chosenEngines, plansOf } from '@attestry/testing';
+import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
 import { sql } from 'kysely';
 import type { DidListTables } from './did-lists.projection.js';
 import { DidListsReadModel } from './did-lists.read-model.js';
@@ -16,7 +16,7 @@ let engines: Engines;
 let lists: DidListsReadModel;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attestry-did-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' })));
+  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
   lists = new DidListsReadModel(engines.readModels, engines.health, engines.vault);
   await lists.onModuleInit();
   const { db } = lists.running;

@@ -8,8 +8,6 @@ import { listedDid } from '../did/did-view.js';
 import type { LinkedDid } from '../domain-linkage/domain-linkage.js';
 import { didLists, type DidListTables } from './did-lists.projection.js';
 
-/** How long a write, or the choice of a DID, waits for the projection (decision 29), milliseconds. */
-const OWN_WRITE_MS = 250;
 /** Candidates fetched at once when a DID is chosen. */
 const CANDIDATES = 20;
 
@@ -31,7 +29,7 @@ export class DidListsReadModel implements OnModuleInit {
 
   /** Called by writes whose list a caller would look at next. */
   async settled(position: string | undefined): Promise<void> {
-    await this.running.waitFor(position, OWN_WRITE_MS);
+    await this.running.ownWrite(position);
   }
 
   /** The tenant's DIDs, oldest first. @throws InvalidCursor */
@@ -77,7 +75,7 @@ export class DidListsReadModel implements OnModuleInit {
    * first. As the projection knows them; the stream has the last word.
    */
   async *issuers(tenantId: string, configurationId: string, algorithms: readonly (keyof typeof COLUMN)[]) {
-    await this.running.waitForHead(OWN_WRITE_MS);
+    await this.running.ownWrites();
     const { db } = this.running;
     const held = await db
       .selectFrom('did_reservation')

@@ -82,7 +82,7 @@ export class CreateCredentialConfigurationHandler implements ICommandHandler<Cre
         eventContext(context),
         { once: true },
       );
-      await this.configurations.running.waitFor(created.position, 250);
+      await this.configurations.running.ownWrite(created.position);
       return configurationRecord(activeConfiguration(created.state, format));
     } catch (error) {
       // When the store failed, the configuration may exist all the same: then what it holds must stay.

@@ -47,7 +47,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
       ),
       seal?.durable,
     ]);
-    await this.users.running.waitFor(created.position, 250);
+    await this.users.running.ownWrite(created.position);
     return { id: userId, claims };
   }
 }

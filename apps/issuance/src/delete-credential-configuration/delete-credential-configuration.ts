@@ -44,6 +44,6 @@ export class DeleteCredentialConfigurationHandler implements ICommandHandler<Del
       eventContext(context),
     );
     await this.types.release({ tenantId, format, type, owner: id }, context);
-    await this.configurations.running.waitFor(deleted.position, 250);
+    await this.configurations.running.ownWrite(deleted.position);
   }
 }

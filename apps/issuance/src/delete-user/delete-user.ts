@@ -44,6 +44,6 @@ export class DeleteUserHandler implements ICommandHandler<DeleteUser> {
       (state) => decide(state, { destroyedKeys }),
       eventContext(context),
     );
-    await this.users.running.waitFor(deleted.position, 250);
+    await this.users.running.ownWrite(deleted.position);
   }
 }

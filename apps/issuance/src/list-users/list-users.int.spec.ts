@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { OperationContext, PageQuery } from '@attestry/contracts';
 import { insertRows } from '@attestry/read-model';
 import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { chosenEngines, plansOf } from '@attestry/testing';
+import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel, type UserTables } from '../user/users.read-model.js';
@@ -18,7 +18,7 @@ let engines: Engines;
 let users: UsersReadModel;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attestry-user-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' })));
+  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
   users = new UsersReadModel(engines.readModels, engines.health);
   await users.onModuleInit();
   const { db } = users.running;

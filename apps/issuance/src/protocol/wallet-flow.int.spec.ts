@@ -47,7 +47,7 @@ import {
   type ResponseOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines } from '@attestry/testing';
+import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
@@ -234,8 +234,7 @@ let ldpVc: string;
 const open = async () => {
   const config = parseConfig({
     DATA_DIR: folder,
-    LOG_LEVEL: 'silent',
-    NODE_ENV: 'test',
+    ...TEST_SETTINGS,
     BASE_DOMAIN: 'localhost:8080',
   });
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));

@@ -59,7 +59,7 @@ export class UpdateCredentialConfigurationHandler implements ICommandHandler<Upd
         }),
       eventContext(context),
     );
-    await this.configurations.running.waitFor(replaced.position, 250);
+    await this.configurations.running.ownWrite(replaced.position);
     return configurationRecord(activeConfiguration(replaced.state, format));
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTenant, deleteTenant, type OperationContext } from '@attestry/contracts';
 import { ERASED } from '@attestry/keys';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
-import { waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { tenantStream } from '../tenant/tenant.state.js';
 import { PurgeTenants } from './purge-tenants.js';
@@ -14,7 +14,7 @@ const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Dat
 it('destroys the keys of purged tenants again when older keys were restored, and is ready only then', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'restored-'));
   const older = await mkdtemp(join(tmpdir(), 'older-'));
-  const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
   const start = async () => {
     const engines = await openEngines(config, { clock });
     const services = await startServices([managementService], engines);

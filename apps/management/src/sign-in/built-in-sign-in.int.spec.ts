@@ -21,7 +21,7 @@ import {
   type ProcessEngines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { hostFetch, MailReceiver } from '@attestry/testing';
+import { hostFetch, MailReceiver, TEST_SETTINGS } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { Accounts, isTaken } from './accounts.js';
 import { keptState } from './kept-state.js';
@@ -66,8 +66,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   const config = parseConfig({
-    NODE_ENV: 'test',
-    LOG_LEVEL: 'silent',
+    ...TEST_SETTINGS,
     DATA_DIR: dataDir,
     BASE_DOMAIN: `localhost:${port}`,
     SMTP_URL: mail.url,

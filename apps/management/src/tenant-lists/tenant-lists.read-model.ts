@@ -7,9 +7,6 @@ import type { SelectQueryBuilder } from 'kysely';
 import type { Principal } from '../tenant/tenant.decisions.js';
 import { tenantLists, type TenantListTables } from './tenant-lists.projection.js';
 
-/** How long a write waits for its own projection (decision 29), milliseconds. */
-const OWN_WRITE_MS = 250;
-
 export interface ListedTenant {
   id: string;
   environmentId: string;
@@ -44,7 +41,7 @@ export class TenantListsReadModel implements OnModuleInit {
 
   /** Called by writes whose list a caller would look at next. */
   async settled(position: string | undefined): Promise<void> {
-    await this.running.waitFor(position, OWN_WRITE_MS);
+    await this.running.ownWrite(position);
   }
 
   /** The living tenants of some environments in which the caller is a member, oldest first. */
