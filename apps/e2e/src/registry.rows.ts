@@ -13,7 +13,9 @@ import {
   ManagementApi,
   OpenIdProvider,
   registerManagementClient,
+  RedirectBrowser,
   startPlatform,
+  TENANT_CLIENT,
   TestDnsServer,
   waitUntil,
   Wallet,
@@ -293,11 +295,26 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
   for (const { id } of expectStatus(await api.authenticationProviders.list(), 200).data)
     expectStatus(await api.authenticationProviders.delete(id), 204);
   own.authenticationProvider = expectStatus(
-    await api.authenticationProviders.create({ url: provider.issuer, clientId: 'c' }),
+    await api.authenticationProviders.create({
+      url: provider.issuer,
+      ...TENANT_CLIENT,
+      forwardedRequestParameters: ['login_hint'],
+    }),
     201,
   ).id;
   return own.authenticationProvider;
 };
+
+/** A wallet's request to sign in somebody whom the provider knows. */
+const authorization = ({ own }: World) => ({
+  response_type: 'code',
+  client_id: 'wallet',
+  redirect_uri: 'https://wallet.example/back',
+  authorization_details: JSON.stringify([{ type: 'openid_credential', credential_configuration_id: own.jwtVc }]),
+  code_challenge: 'a'.repeat(43),
+  code_challenge_method: 'S256',
+  login_hint: 'ada',
+});
 
 const publicDocument: Row = {
   right: () => ({}),
@@ -615,6 +632,11 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
 
+  'issuance.create-offer': {
+    right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
+    wrong: () => ({ body: { credentials: ['no-uuid'] } }),
+    refusal: { status: 400, param: 'credentials', location: 'body' },
+  },
   'issuance.create-pre-authorized-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
     wrong: ({ own }) => ({ body: { credentials: [own.jwtVc], expiresIn: { minutes: 11 } } }),
@@ -638,6 +660,26 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 404 },
   },
 
+  'issuance.authorize': {
+    right: async (world) => {
+      await freshProvider(world);
+      return { query: authorization(world) };
+    },
+    wrong: (world) => ({ query: { ...authorization(world), redirect_uri: 'http://elsewhere.example/' } }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
+  'issuance.complete-authorization': {
+    right: async (world) => {
+      await freshProvider(world);
+      const browser = new RedirectBrowser();
+      const callback = `${world.tenant.url}/v1/oauth/authentication/callback`;
+      const start = `${world.tenant.url}/v1/oauth/authorize?${new URLSearchParams(authorization(world))}`;
+      const back = await browser.follow(start, (url) => url.startsWith(callback));
+      return { query: Object.fromEntries(back.searchParams), headers: { cookie: browser.cookiesFor(callback) } };
+    },
+    wrong: () => ({ query: { state: 'x', code: 'y' } }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
   'issuance.exchange-token': {
     right: async (world) => ({
       body: form({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': codeOf((await freshOffer(world)).uri) }),

@@ -1,5 +1,8 @@
 import {
+  authorize,
   checkCredentialConfiguration,
+  completeAuthorization,
+  createOffer,
   createPreAuthorizedOffer,
   createUser,
   deletePreAuthorizedOffer,
@@ -19,7 +22,9 @@ import {
   webSemanticConfigurations,
 } from '@attestry/contracts';
 import { command, query, type Endpoint } from '@attestry/service-kit';
+import { Authorize } from './authorize/authorize.js';
 import { CheckCredentialConfiguration } from './check-credential-configuration/check-credential-configuration.js';
+import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
 import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
 import { CreateUser } from './create-user/create-user.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
@@ -31,6 +36,7 @@ import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
+import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
@@ -65,9 +71,12 @@ export const issuanceEndpoints: Endpoint[] = [
   query(listUserCredentials, ListUserCredentials),
 
   // Offers and the OID4VCI protocol
+  query(createOffer, CreateOffer),
   command(createPreAuthorizedOffer, CreatePreAuthorizedOffer),
   command(deletePreAuthorizedOffer, DeletePreAuthorizedOffer),
   query(retrieveOfferContent, RetrieveOfferContent),
+  command(authorize, Authorize),
+  command(completeAuthorization, CompleteAuthorization),
   command(exchangeToken, ExchangeToken),
   query(issueNonce, IssueNonce),
   command(issueCredential, IssueCredential),

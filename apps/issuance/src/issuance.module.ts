@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { AuthorizeHandler } from './authorize/authorize.js';
+import { PendingAuthorizations } from './authorize/pending-authorizations.js';
 import { CheckCredentialConfigurationHandler } from './check-credential-configuration/check-credential-configuration.js';
+import { CompleteAuthorizationHandler } from './complete-authorization/complete-authorization.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { TenantContexts } from './contexts/tenant-contexts.js';
 import { CreateCredentialConfigurationHandler } from './create-credential-configuration/create-credential-configuration.js';
@@ -20,6 +23,7 @@ import { UpdateCredentialConfigurationHandler } from './update-credential-config
 import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
+import { CreateOfferHandler } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOfferHandler } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { DeletePreAuthorizedOfferHandler } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
@@ -30,11 +34,13 @@ import { LdpVc } from './issue-credential/formats/ldp-vc.js';
 import { IssueCredentialHandler } from './issue-credential/issue-credential.js';
 import { IssueNonceHandler } from './issue-nonce/issue-nonce.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { RetrieveAuthorizationServerMetadataHandler } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveIssuerMetadataHandler } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveOauthKeysHandler } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContentHandler } from './retrieve-offer-content/retrieve-offer-content.js';
+import { SignedInUsers } from './user-link/signed-in-users.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 
@@ -65,9 +71,14 @@ import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.director
     Erasures,
 
     // Offers and the OID4VCI protocol
+    CreateOfferHandler,
     CreatePreAuthorizedOfferHandler,
     DeletePreAuthorizedOfferHandler,
     RetrieveOfferContentHandler,
+    AuthorizeHandler,
+    PendingAuthorizations,
+    CompleteAuthorizationHandler,
+    SignedInUsers,
     ExchangeTokenHandler,
     IssueNonceHandler,
     IssueCredentialHandler,
@@ -78,6 +89,7 @@ import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.director
     RetrieveAuthorizationServerMetadataHandler,
     RetrieveOauthKeysHandler,
     CurrentConfigurations,
+    OfferEntries,
     PublishedConfigurations,
     DeliveryInterest,
     WithdrawnDomains,

@@ -15,6 +15,12 @@ export interface Discovered {
   issuer: string;
 }
 
+export type DiscoveryDocument = Record<string, unknown> & {
+  issuer: string;
+  authorization_endpoint: string;
+  token_endpoint: string;
+};
+
 const refused = (msg: string, value?: string): AppError =>
   invalidBody('url', msg, value !== undefined && value.length <= 200 && !value.includes('@') ? value : undefined);
 
@@ -35,10 +41,20 @@ export class Discovery {
   /** @throws 400 on `url` */
   async check(text: string): Promise<Discovered> {
     const url = this.accepted(text);
+    const { issuer } = await this.document(url, text);
+    return { url, issuer };
+  }
+
+  /**
+   * The document of an address that was accepted, as it is now, and checked.
+   * @param told how the address was given
+   * @throws 400 on `url`
+   */
+  async document(url: string, told = url): Promise<DiscoveryDocument> {
     const document = await this.fetch(url);
     const fault = faultOf(document, url, (endpoint) => this.faultOfEndpoint(endpoint));
-    if (fault !== undefined) throw refused(fault, text);
-    return { url, issuer: document['issuer'] as string };
+    if (fault !== undefined) throw refused(fault, told);
+    return document as DiscoveryDocument;
   }
 
   /** Facts 7: https, a public host name under a known TLD, no query; port and fragment are dropped. */

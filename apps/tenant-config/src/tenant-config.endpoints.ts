@@ -1,4 +1,6 @@
 import {
+  beginSignIn,
+  completeSignIn,
   createAuthenticationProvider,
   listAuthenticationProviders,
   retrieveAuthenticationProvider,
@@ -13,6 +15,8 @@ import {
   verifyCustomDomain,
 } from '@attestry/contracts';
 import { command, query } from '@attestry/service-kit';
+import { BeginSignIn } from './begin-sign-in/begin-sign-in.js';
+import { CompleteSignIn } from './complete-sign-in/complete-sign-in.js';
 import { CreateAuthenticationProvider } from './create-authentication-provider/create-authentication-provider.js';
 import { ListAuthenticationProviders } from './list-authentication-providers/list-authentication-providers.js';
 import { RetrieveAuthenticationProvider } from './retrieve-authentication-provider/retrieve-authentication-provider.js';
@@ -39,4 +43,6 @@ export const tenantConfigEndpoints = [
   query(retrieveAuthenticationProvider, RetrieveAuthenticationProvider),
   command(updateAuthenticationProvider, UpdateAuthenticationProvider),
   command(deleteAuthenticationProvider, DeleteAuthenticationProvider),
+  query(beginSignIn, BeginSignIn),
+  command(completeSignIn, CompleteSignIn),
 ];

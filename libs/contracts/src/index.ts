@@ -12,6 +12,7 @@ export * from './management/management.operations.js';
 export * from './management/management.events.js';
 export * from './tenant-config/authentication-providers.js';
 export * from './tenant-config/custom-domains.js';
+export * from './tenant-config/sign-in.js';
 export * from './tenant-config/tenant-config.events.js';
 export * from './dids/dids.operations.js';
 export * from './dids/dids.events.js';

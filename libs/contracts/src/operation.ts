@@ -58,6 +58,8 @@ export interface HttpBinding {
   mediaType?: string;
   /** What a raw body may be, by media type, for the interface definition; the service parses and checks it. */
   accepts?: Readonly<Record<string, DtoClass>>;
+  /** What the query of a raw request may hold, likewise. */
+  acceptsQuery?: DtoClass;
   /**
    * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
    * (application/x-ndjson). One page is in memory at a time, on either side of the bus.

@@ -13,6 +13,7 @@ import * as management from './management/management.operations.js';
 import type { Operation, ServiceName } from './operation.js';
 import * as authenticationProviders from './tenant-config/authentication-providers.js';
 import * as customDomains from './tenant-config/custom-domains.js';
+import * as signIn from './tenant-config/sign-in.js';
 import * as webhooks from './webhooks/webhooks.operations.js';
 
 const isOperation = (value: unknown): value is Operation =>
@@ -23,6 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   management,
   customDomains,
   authenticationProviders,
+  signIn,
   dids,
   webSemanticConfigurations,
   jwtVcConfigurations,

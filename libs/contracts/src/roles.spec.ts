@@ -38,6 +38,7 @@ const ROLES_OF_OPERATION: Record<string, Role[]> = {
   'issuance.retrieve-user': ISSUING,
   'issuance.delete-user': ISSUING,
   'issuance.list-user-credentials': ISSUING,
+  'issuance.create-offer': ISSUING,
   'issuance.create-pre-authorized-offer': ISSUING,
   'issuance.delete-pre-authorized-offer': ISSUING,
   'issuance.create-credential-configuration.web-semantic': WRITING,

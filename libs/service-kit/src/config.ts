@@ -504,6 +504,12 @@ export const SETTINGS = {
     '300',
     integer(30, 3600),
   ),
+  authorizationCodeSeconds: setting(
+    'AUTHORIZATION_CODE_SECONDS',
+    'Life of an authorization code (RFC 6749 section 4.1.2: at most 600).',
+    '60',
+    integer(10, 600),
+  ),
   nonceSeconds: setting('NONCE_SECONDS', 'Life of a c_nonce.', '300', integer(10, 3600)),
   proofWindowSeconds: setting(
     'PROOF_WINDOW_SECONDS',

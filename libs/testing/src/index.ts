@@ -27,6 +27,7 @@ export * from './describe-on-postgres.js';
 export * from './platform-process.js';
 export * from './postgres-engines.js';
 export * from './postgres-server.js';
+export * from './redirect-browser.js';
 export * from './redis-server.js';
 export * from './sealed-values.js';
 export * from './query-plans.js';

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider as ProviderClass } from 'oidc-provider';
+import { RedirectBrowser } from './redirect-browser.js';
 
 /** A person of the provider. */
 export interface ProviderAccount {
@@ -9,10 +10,15 @@ export interface ProviderAccount {
   email?: string;
   email_verified?: boolean;
   name?: string;
+  given_name?: string;
+  family_name?: string;
 }
 
-const MAX_HOPS = 20;
 const CLIENT = { client_id: 'portal', client_secret: 'a secret of the portal', redirect_uri: 'http://127.0.0.1/back' };
+
+/** As a tenant of the platform is known there: its callback, on whatever host, may be redirected to. */
+export const TENANT_CLIENT = { clientId: 'attestry', clientSecret: 'the-secret-of-the-client-0815' };
+const CALLBACK = '/v1/oauth/authentication/callback';
 
 /** A real OpenID provider on a free port of this machine, at which people sign in by naming themselves. */
 export class OpenIdProvider {
@@ -21,6 +27,8 @@ export class OpenIdProvider {
     private readonly server: Server,
     readonly accounts: Map<string, ProviderAccount>,
     private readonly audience: string,
+    /** What its authorization endpoint was asked, in order. */
+    readonly requests: URLSearchParams[],
   ) {}
 
   /** @param audience of the access tokens: the resource they are for (RFC 8707) */
@@ -41,7 +49,20 @@ export class OpenIdProvider {
           response_types: ['code'],
           application_type: 'native',
         },
+        {
+          client_id: TENANT_CLIENT.clientId,
+          client_secret: TENANT_CLIENT.clientSecret,
+          redirect_uris: [`https://tenant.example${CALLBACK}`],
+          response_types: ['code'],
+        },
       ],
+      claims: {
+        openid: ['sub'],
+        profile: ['name', 'given_name', 'family_name'],
+        email: ['email', 'email_verified'],
+      },
+      // A tenant's users are who the ID token says they are.
+      conformIdTokenClaims: false,
       features: {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
@@ -56,9 +77,8 @@ export class OpenIdProvider {
           useGrantedResource: () => true,
         },
       },
-      scopes: ['openid'],
       interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
-      findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
+      findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ ...accounts.get(sub), sub }) }),
       extraTokenClaims: (_ctx, token) => {
         const { sub: _, ...rest } = accounts.get((token as { accountId?: string }).accountId ?? '') ?? { sub: '' };
         return rest;
@@ -74,24 +94,37 @@ export class OpenIdProvider {
           provider: ProviderClass;
         };
         const grant = new self.Grant({ clientId: client.clientId, accountId: session.accountId });
-        grant.addOIDCScope('openid');
+        grant.addOIDCScope('openid profile email');
         grant.addResourceScope(audience, 'openid manage');
         await grant.save();
         return grant;
       },
       cookies: { keys: [randomBytes(16).toString('hex')] },
     });
+    const { redirectUriAllowed } = provider.Client.prototype;
+    provider.Client.prototype.redirectUriAllowed = function (uri) {
+      return this.clientId === TENANT_CLIENT.clientId ? uri.endsWith(CALLBACK) : redirectUriAllowed.call(this, uri);
+    };
+    const requests: URLSearchParams[] = [];
     const handle = provider.callback();
     server.on('request', (request, response) => {
-      if (!request.url?.startsWith('/sign-in/')) return void handle(request, response);
-      void provider.interactionDetails(request, response).then(({ params }) =>
-        provider.interactionFinished(request, response, {
-          login: { accountId: String(params['login_hint']) },
-          consent: {},
-        }),
-      );
+      const { pathname, searchParams } = new URL(request.url!, issuer);
+      if (pathname === '/auth') requests.push(searchParams);
+      if (!pathname.startsWith('/sign-in/')) return void handle(request, response);
+      // Who names nobody does not want to sign in.
+      void provider
+        .interactionDetails(request, response)
+        .then(({ params }) =>
+          provider.interactionFinished(
+            request,
+            response,
+            params['login_hint'] === undefined
+              ? { error: 'access_denied', error_description: 'nobody signed in' }
+              : { login: { accountId: String(params['login_hint']) }, consent: {} },
+          ),
+        );
     });
-    return new OpenIdProvider(issuer, server, accounts, audience);
+    return new OpenIdProvider(issuer, server, accounts, audience, requests);
   }
 
   /** Authorization code with PKCE (RFC 7636), as a portal would: what the token endpoint answers. */
@@ -108,22 +141,11 @@ export class OpenIdProvider {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     });
-    const cookies = new Map<string, string>();
-    let url = `${this.issuer}/auth?${query}`;
-    for (let hops = 0; !url.startsWith(CLIENT.redirect_uri); hops++) {
-      if (hops > MAX_HOPS) throw new Error(`the provider leads in circles: ${url}`);
-      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const answer = await fetch(url, { redirect: 'manual', headers: { cookie } });
-      for (const line of answer.headers.getSetCookie()) {
-        const [pair] = line.split(';');
-        cookies.set(pair!.slice(0, pair!.indexOf('=')), pair!.slice(pair!.indexOf('=') + 1));
-      }
-      const location = answer.headers.get('location');
-      if (!location) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
-      url = new URL(location, url).href;
-    }
-    const code = new URL(url).searchParams.get('code');
-    if (!code) throw new Error(`no code in ${url}`);
+    const url = await new RedirectBrowser().follow(`${this.issuer}/auth?${query}`, (at) =>
+      at.startsWith(CLIENT.redirect_uri),
+    );
+    const code = url.searchParams.get('code');
+    if (!code) throw new Error(`no code in ${url.href}`);
     return this.token({
       grant_type: 'authorization_code',
       code,

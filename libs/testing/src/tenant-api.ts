@@ -59,6 +59,8 @@ export class TenantApi {
   get offers() {
     const { client, answerTo } = this.calls;
     return {
+      /** Of the authorization code flow. */
+      createOpen: (body: Schemas['OfferRequest']) => answerTo(client.POST('/v1/openid/offers', { body })),
       create: (body: Schemas['PreAuthorizedOfferRequest']) =>
         answerTo(client.POST('/v1/openid/offers/pre-authorized', { body })),
       delete: (id: string) =>

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   clientAuthenticationAnonymous,
+  clientAuthenticationNone,
   setGlobalConfig,
   type CallbackContext,
   type JwtSigner,
@@ -9,6 +10,7 @@ import { Openid4vciClient, type CredentialOfferObject, type IssuerMetadataResult
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { didJwkOf, didKeyOf } from './did-resolution.js';
 import { hostFetch } from './host-fetch.js';
+import type { RedirectBrowser } from './redirect-browser.js';
 
 // Its rule is https; localhost has no certificates.
 setGlobalConfig({ allowInsecureUrls: true });
@@ -47,6 +49,20 @@ export interface CollectOptions {
   configurationIds?: readonly string[];
 }
 
+export interface AuthorizeOptions {
+  browser: RedirectBrowser;
+  redirectUri: string;
+  scope?: string;
+  /** Added to the authorization request. */
+  parameters?: Record<string, string>;
+}
+
+export interface TokenAnswer {
+  access_token: string;
+  scope?: string;
+  authorization_details?: { credential_configuration_id: string; credential_identifiers: string[] }[];
+}
+
 export interface Collected {
   offer: CredentialOfferObject;
   metadata: IssuerMetadataResult;
@@ -60,7 +76,8 @@ export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
 
-  constructor() {
+  /** @param clientId of its own choosing; without one it is anonymous, which is enough for pre-authorized codes */
+  constructor(private readonly clientId?: string) {
     const refuse = () => {
       throw new Error('this wallet does not use that');
     };
@@ -76,7 +93,8 @@ export class Wallet {
           .sign(key.privateKey);
         return { jwt, signerJwk: key.publicJwk as never };
       },
-      clientAuthentication: clientAuthenticationAnonymous(),
+      clientAuthentication:
+        clientId === undefined ? clientAuthenticationAnonymous() : clientAuthenticationNone({ clientId }),
       decryptJwe: refuse,
       encryptJwe: refuse,
     };
@@ -103,6 +121,40 @@ export class Wallet {
       ...(transactionCode !== undefined && { txCode: transactionCode }),
     });
     return accessTokenResponse.access_token;
+  }
+
+  /** Through the authorization code flow: the browser is back when the provider has sent it on to the wallet's address. */
+  async authorizedToken(
+    offer: CredentialOfferObject,
+    metadata: IssuerMetadataResult,
+    { browser, redirectUri, scope, parameters = {} }: AuthorizeOptions,
+  ): Promise<TokenAnswer> {
+    const state = randomBytes(16).toString('base64url');
+    const { authorizationRequestUrl, pkce } = await this.client.createAuthorizationRequestUrlFromOffer({
+      credentialOffer: offer,
+      issuerMetadata: metadata,
+      clientId: this.clientId!,
+      redirectUri,
+      ...(scope !== undefined && { scope }),
+      additionalRequestPayload: parameters,
+    });
+    // The library has no place for it when it starts from an offer.
+    const request = new URL(authorizationRequestUrl);
+    request.searchParams.set('state', state);
+    const back = await browser.follow(request.href, (url) => url.startsWith(redirectUri));
+    const answer = Object.fromEntries(back.searchParams);
+    // RFC 9207 §2.4
+    if (answer['state'] !== state || answer['iss'] !== metadata.credentialIssuer.credential_issuer)
+      throw new Error(`that is no answer to this wallet: ${back.href}`);
+    if (answer['code'] === undefined) throw new Error(answer['error']);
+    const { accessTokenResponse } = await this.client.retrieveAuthorizationCodeAccessTokenFromOffer({
+      credentialOffer: offer,
+      issuerMetadata: metadata,
+      authorizationCode: answer['code'],
+      pkceCodeVerifier: pkce!.codeVerifier,
+      redirectUri,
+    });
+    return accessTokenResponse as TokenAnswer;
   }
 
   async nonce(metadata: IssuerMetadataResult): Promise<string> {

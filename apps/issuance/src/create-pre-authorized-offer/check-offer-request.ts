@@ -1,12 +1,12 @@
 import {
   AppError,
   invalid,
-  isUuid,
   MAX_CLAIMS_BYTES,
   MAX_OFFER_BYTES,
   type ErrorDetail,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
+import { checkCredentials } from '../protocol/check-credentials.js';
 
 export const DEFAULT_OFFER_SECONDS = 300;
 export const MAX_OFFER_SECONDS = 600;
@@ -33,19 +33,8 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
     throw new AppError('tooLarge', 'The offer is larger than 500 KB');
   const details: ErrorDetail[] = [];
 
-  const seen = new Set<string>();
-  const configurationIds: string[] = [];
-  for (const entry of request.credentials) {
-    if (typeof entry === 'object' && entry !== null)
-      details.push(fault('credentials', 'must be ids of credential configurations; claim sets are not supported yet'));
-    else if (!isUuid(entry)) details.push(fault('credentials', 'Invalid value', entry));
-    else if (seen.has(entry.toLowerCase()))
-      details.push(fault('credentials', 'must not repeat a configuration', entry));
-    else {
-      seen.add(entry.toLowerCase());
-      configurationIds.push(entry.toLowerCase());
-    }
-  }
+  const { configurationIds, details: faults } = checkCredentials(request.credentials);
+  details.push(...faults);
 
   const { expiresIn } = request;
   const seconds = expiresIn ? (expiresIn.minutes ?? 0) * 60 + (expiresIn.seconds ?? 0) : DEFAULT_OFFER_SECONDS;

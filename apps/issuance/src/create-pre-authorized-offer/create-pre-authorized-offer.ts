@@ -1,7 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
-  invalid,
   invalidBody,
   MAX_CLAIMS_BYTES,
   type createPreAuthorizedOffer,
@@ -13,11 +12,10 @@ import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
 import { bytesFor, CLOCK, eventContext, idFor, IDS, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
-import type { OfferEntry, TransactionCode } from '../issuance-session/issuance-session.events.js';
+import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
-import { CurrentConfigurations } from '../protocol/current-configurations.js';
-import { scopeFor } from '../protocol/scope.js';
+import { OfferEntries } from '../protocol/offer-entries.js';
 import { createUser, replaceUserClaims } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
@@ -37,7 +35,7 @@ const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
 export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePreAuthorizedOffer> {
   constructor(
     private readonly streams: Streams,
-    private readonly configurations: CurrentConfigurations,
+    private readonly entries: OfferEntries,
     private readonly vault: KeyVault,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -49,7 +47,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
     const [entries] = await Promise.all([
-      this.entries(tenantId, configurationIds),
+      this.entries.of(tenantId, configurationIds),
       known ? this.checkUser(tenantId, userId) : undefined,
     ]);
     // First, for it may still refuse: a 400 leaves nothing behind.
@@ -113,24 +111,6 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
       expiresAt: state.status === 'offered' ? state.code.expiresAt : expiresAt,
       ...(transaction && { transactionCode: transaction.shown }),
     };
-  }
-
-  private async entries(tenantId: string, configurationIds: string[]): Promise<OfferEntry[]> {
-    const found = await Promise.all(configurationIds.map((id) => this.configurations.find(tenantId, id)));
-    const missing = configurationIds.filter((_, index) => !found[index]);
-    if (missing.length)
-      throw invalid(
-        ...missing.map((value) => ({
-          value,
-          msg: 'must be a credential configuration of this tenant',
-          param: 'credentials',
-          location: 'body' as const,
-        })),
-      );
-    return found.map((configuration) => ({
-      credentialConfigurationId: configuration!.id,
-      scope: scopeFor(configuration!),
-    }));
   }
 
   private async checkUser(tenantId: string, userId: string): Promise<void> {

@@ -4,10 +4,32 @@ import type { TransactionCode } from '../issuance-session/issuance-session.event
 export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
 /** OID4VCI §4.1.1; `credentials` is for wallets of earlier drafts. */
-export interface OfferDocument {
+interface AnyOffer {
   credential_issuer: string;
   credential_configuration_ids: string[];
   credentials: string[];
+}
+
+/** The authorization code flow: whoever takes it asks the authorization endpoint. */
+export interface AuthorizationOffer extends AnyOffer {
+  /** For the wallet's authorization request (facts 1.2). */
+  request_parameters?: Record<string, string>;
+  grants: { authorization_code: Record<string, never> };
+}
+
+export const authorizationOffer = (
+  issuer: string,
+  configurationIds: string[],
+  requestParameters?: Record<string, string> | null,
+): AuthorizationOffer => ({
+  credential_issuer: issuer,
+  credential_configuration_ids: configurationIds,
+  credentials: configurationIds,
+  ...(requestParameters && { request_parameters: requestParameters }),
+  grants: { authorization_code: {} },
+});
+
+export interface OfferDocument extends AnyOffer {
   grants: {
     [PRE_AUTHORIZED_GRANT]: {
       'pre-authorized_code': string;
@@ -42,7 +64,7 @@ export const offerDocument = (
 const SCHEME = 'openid-credential-offer://';
 
 /** OID4VCI §4.1.2 */
-export const offerUri = (document: OfferDocument): string =>
+export const offerUri = (document: OfferDocument | AuthorizationOffer): string =>
   `${SCHEME}?credential_offer=${encodeURIComponent(JSON.stringify(document))}`;
 
 /** OID4VCI §4.1.3 */

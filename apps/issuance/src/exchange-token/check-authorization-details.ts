@@ -1,19 +1,30 @@
 import { oauthError } from '@attestry/contracts';
-import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
 import type { RequestedDetail } from './parse-token-request.js';
 
-/** OID4VCI §6.1.1 and §6.2: what the offer holds is granted, with an identifier for each. */
+/**
+ * OID4VCI §6.1.1 and §6.2: what the offer or the authorization request holds is granted, with an identifier for each. Who asked by
+ * details before need not do so again.
+ */
 export const checkAuthorizationDetails = (
-  session: OfferedSession,
+  session: OfferedSession | AuthorizedSession,
   requested: readonly RequestedDetail[] | undefined,
   nextIdentifier: () => string,
 ): GrantedDetail[] | undefined => {
-  if (!requested) return undefined;
+  if (!requested) {
+    const { origin } = session;
+    return origin.kind === 'authorizationRequest'
+      ? origin.detailed?.map((credentialConfigurationId) => ({
+          credentialConfigurationId,
+          credentialIdentifiers: [nextIdentifier()],
+        }))
+      : undefined;
+  }
   const granted = new Map<string, GrantedDetail>();
   for (const { credentialConfigurationId } of requested) {
     if (!session.entries.some((entry) => entry.credentialConfigurationId === credentialConfigurationId))
-      throw refused('credential_configuration_id is not part of the offer');
+      throw refused('credential_configuration_id is not part of what was offered or asked for');
     if (granted.has(credentialConfigurationId)) throw refused('credential_configuration_id is repeated');
     granted.set(credentialConfigurationId, {
       credentialConfigurationId,

@@ -21,4 +21,4 @@ export const checkCode = (
   return state;
 };
 
-const invalidGrant = () => oauthError('invalid_grant', 'the pre-authorized code is not valid', { check: 'check-code' });
+const invalidGrant = () => oauthError('invalid_grant', 'the code is not valid', { check: 'check-code' });

@@ -1,10 +1,15 @@
 import { oauthError } from '@attestry/contracts';
 import { PRE_AUTHORIZED_GRANT } from '../create-pre-authorized-offer/offer-document.js';
 
+export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
+
 /** RFC 6749 §5.2 */
-export const checkGrantType = (grantType: string | undefined): void => {
+export const checkGrantType = (
+  grantType: string | undefined,
+): typeof AUTHORIZATION_CODE_GRANT | typeof PRE_AUTHORIZED_GRANT => {
   if (grantType === undefined)
     throw oauthError('invalid_request', 'grant_type is missing', { check: 'check-grant-type' });
-  if (grantType !== PRE_AUTHORIZED_GRANT)
+  if (grantType !== PRE_AUTHORIZED_GRANT && grantType !== AUTHORIZATION_CODE_GRANT)
     throw oauthError('unsupported_grant_type', 'the grant type is not supported', { check: 'check-grant-type' });
+  return grantType;
 };

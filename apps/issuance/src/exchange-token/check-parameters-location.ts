@@ -1,7 +1,10 @@
 import { oauthError, type RawRequest } from '@attestry/contracts';
 import { queryOf } from '../protocol/raw-request.js';
 
-const BODY_ONLY = ['grant_type', 'pre-authorized_code', 'tx_code', 'authorization_details', 'access_token', 'code'];
+const BODY_ONLY = [
+  ...['grant_type', 'pre-authorized_code', 'tx_code', 'authorization_details', 'access_token', 'code'],
+  'code_verifier',
+];
 
 /** RFC 6749 §2.3.1, RFC 6750 §5.3: codes and tokens stand in logs and histories when they come in an address. */
 export const checkParametersLocation = (request: RawRequest): void => {

@@ -1,15 +1,18 @@
+import { createHash } from 'node:crypto';
 import type { AppError, RawRequest } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
-import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { AuthorizationRequestOrigin, Grant } from '../issuance-session/issuance-session.events.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
+import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
 import { checkContentType } from './check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
-import { parseAuthorizationDetails, parseTokenRequest } from './parse-token-request.js';
+import { parseAuthorizationDetails, parseTokenRequest, type AuthorizationCodeRequest } from './parse-token-request.js';
 
 const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
@@ -75,19 +78,31 @@ describe('parse-token-request', () => {
 
   it('reads what it knows and ignores the rest', () =>
     expect(parse({ grant_type: GRANT, 'pre-authorized_code': 'c', tx_code: '1', client_id: 'x', other: 'y' })).toEqual({
+      grant: 'preAuthorizedCode',
       code: 'c',
       transactionCode: '1',
     }));
 
+  it('reads an authorization code with all that belongs to it', () => {
+    const form = { grant_type: 'authorization_code', code: 'c', client_id: 'w', redirect_uri: 'r', code_verifier: 'v' };
+    const read = { grant: 'authorizationCode', code: 'c', clientId: 'w', redirectUri: 'r', codeVerifier: 'v' };
+    expect(parse({ ...form, tx_code: '1', other: 'y' })).toEqual(read);
+    for (const name of ['code', 'client_id', 'redirect_uri'])
+      expect(parse({ ...form, [name]: '' })).toEqual(['invalid_request', 'parse-token-request']);
+    expect(parse({ ...form, code_verifier: '' })).toEqual(['invalid_grant', 'parse-token-request']);
+  });
+
   it('takes a parameter without a value as absent', () =>
     expect(parse({ grant_type: GRANT, 'pre-authorized_code': 'c', tx_code: '', authorization_details: '' })).toEqual({
+      grant: 'preAuthorizedCode',
       code: 'c',
     }));
 
   it.each<[Record<string, string>, string[]]>([
     [{}, ['invalid_request', 'check-grant-type']],
     [{ grant_type: '' }, ['invalid_request', 'check-grant-type']],
-    [{ grant_type: 'authorization_code', code: 'x' }, ['unsupported_grant_type', 'check-grant-type']],
+    [{ grant_type: 'authorization_code', code: 'x' }, ['invalid_request', 'parse-token-request']],
+    [{ grant_type: 'refresh_token' }, ['unsupported_grant_type', 'check-grant-type']],
     [{ grant_type: 'foo' }, ['unsupported_grant_type', 'check-grant-type']],
     [{ grant_type: GRANT }, ['invalid_request', 'parse-token-request']],
     [{ grant_type: GRANT, 'pre-authorized_code': '' }, ['invalid_request', 'parse-token-request']],
@@ -172,6 +187,70 @@ describe('check-code', () => {
   ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
 });
 
+describe('check-authorization-code', () => {
+  const verifier = 'a-verifier-of-the-wallet-with-43-characters';
+  const request: AuthorizationCodeRequest = {
+    grant: 'authorizationCode',
+    code: code.value,
+    clientId: 'wallet',
+    redirectUri: 'https://wallet.example/back',
+    codeVerifier: verifier,
+  };
+  const { wrongCodes: _, status: __, code: ___, origin: ____, ...facts } = offered();
+  const grant: Grant = {
+    ...offered().code,
+    kind: 'authorizationCode',
+    mac: `${code.value}|authorizationCode:t1+${SESSION}`,
+  };
+  const origin: AuthorizationRequestOrigin = {
+    kind: 'authorizationRequest',
+    clientId: request.clientId,
+    redirectUri: request.redirectUri,
+    codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
+    providerId: 'p',
+  };
+  const authorized: AuthorizedSession = { ...facts, status: 'authorized', code: grant, origin };
+  const redeemed: IssuanceSessionState = {
+    ...facts,
+    ...{ status: 'redeemed', spentCode: grant, accessTokens: [], issued: {}, origin },
+  };
+  const check = (state: IssuanceSessionState, more: Partial<AuthorizationCodeRequest> = {}, at = now, tenant = 't1') =>
+    outcome(() => checkAuthorizationCode(state, { ...request, ...more }, tenant, at, vault));
+  const refused = ['invalid_grant', 'check-authorization-code'];
+
+  it('takes the code from who asked for it', () => expect(check(authorized)).toEqual({ fresh: authorized }));
+  it.each<[string, Partial<AuthorizationCodeRequest>]>([
+    ['another secret', { code: makeBearerValue(SESSION, code.tokenId).value }],
+    ['another client', { clientId: 'other' }],
+    ['another address', { redirectUri: 'https://wallet.example/back/' }],
+    ['another verifier', { codeVerifier: `${verifier.slice(0, -1)}S` }],
+    ['a verifier that is none', { codeVerifier: 'short' }],
+    ['the challenge for a verifier', { codeVerifier: origin.codeChallenge }],
+  ])('refuses %s', (_what, more) => expect(check(authorized, more)).toEqual(refused));
+  it('refuses an expired one, and that of another tenant', () => {
+    expect(check(authorized, {}, new Date(grant.expiresAt))).toEqual(refused);
+    expect(check(authorized, {}, now, 't2')).toEqual(refused);
+  });
+  it('knows a spent one by its value alone, whoever has it and whenever it comes', () => {
+    expect(check(redeemed)).toEqual({ spent: redeemed });
+    expect(check(redeemed, { clientId: 'other', codeVerifier: 'x' }, new Date(grant.expiresAt))).toEqual({
+      spent: redeemed,
+    });
+    expect(check(redeemed, { code: makeBearerValue(SESSION, code.tokenId).value })).toEqual(refused);
+  });
+  it.each<IssuanceSessionState>([
+    { status: 'absent' },
+    { status: 'revoked', id: SESSION },
+    { status: 'deleted', id: SESSION },
+    offered(),
+  ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
+  it('is no pre-authorized code', () =>
+    expect(outcome(() => checkCode(authorized, code.value, 't1', now, vault))).toEqual([
+      'invalid_grant',
+      'check-code',
+    ]));
+});
+
 describe('check-transaction-code', () => {
   const withCode = (inputMode: 'numeric' | 'text', mac: string) =>
     offered({
@@ -207,6 +286,25 @@ describe('check-authorization-details', () => {
   it('grants what the offer holds', () => {
     expect(check('c1')).toEqual([{ credentialConfigurationId: 'c1', credentialIdentifiers: ['next'] }]);
     expect(checkAuthorizationDetails(offered(), undefined, () => 'next')).toBeUndefined();
+  });
+  it('grants what an authorization request named by details, also when they are not repeated', () => {
+    const origin = {
+      kind: 'authorizationRequest',
+      clientId: 'w',
+      redirectUri: 'r',
+      codeChallenge: 'c',
+      providerId: 'p',
+    } as const;
+    const { wrongCodes: _, ...facts } = offered();
+    const session = (detailed?: string[]): AuthorizedSession => ({
+      ...facts,
+      status: 'authorized',
+      origin: { ...origin, ...(detailed && { detailed }) },
+    });
+    expect(checkAuthorizationDetails(session(['c1']), undefined, () => 'next')).toEqual([
+      { credentialConfigurationId: 'c1', credentialIdentifiers: ['next'] },
+    ]);
+    expect(checkAuthorizationDetails(session(), undefined, () => 'next')).toBeUndefined();
   });
   it.each([[['c2']], [['c1', 'c2']], [['c1', 'c1']], [['']]])('refuses %j', (ids) =>
     expect(check(...ids)).toEqual(['invalid_authorization_details', 'check-authorization-details']),

@@ -20,11 +20,20 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { redeemCode, refuseTransactionCode } from '../issuance-session/issuance-session.decisions.js';
+import {
+  redeemAuthorizationCode,
+  redeemCode,
+  refuseTransactionCode,
+  replayAuthorizationCode,
+  type AuthorizedSession,
+  type OfferedSession,
+  type Redemption,
+} from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
+import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
 import { checkContentType } from './check-content-type.js';
@@ -72,41 +81,49 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
 
     const now = this.clock.now();
     let token = '';
+    /** @throws AppError when the details asked for are not to be had */
+    const redeem = (session: OfferedSession | AuthorizedSession): Redemption => {
+      const details = checkAuthorizationDetails(session, wanted.authorizationDetails, () => this.ids.uuid());
+      const made = makeBearerValue(session.id, this.ids.uuid());
+      token = made.value;
+      const { mac, pepper } = this.vault.mac(token, grantContext('access', tenantId, session.id));
+      const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
+      return {
+        accessToken: { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt },
+        ...(details && { authorizationDetails: details }),
+      };
+    };
     const decided = await this.streams.decideOn(
       issuanceSession,
       stream,
       loaded,
+      // Of two that redeem one code, the second meets another revision and then a redeemed session.
       async (state) => {
+        if (wanted.grant === 'authorizationCode') {
+          const checked = checkAuthorizationCode(state, wanted, tenantId, now, this.vault);
+          const redemption = 'fresh' in checked ? redeem(checked.fresh) : undefined;
+          await start.acknowledged();
+          return 'fresh' in checked
+            ? redeemAuthorizationCode(checked.fresh, redemption!, now)
+            : replayAuthorizationCode(checked.spent, now);
+        }
         const session = checkCode(state, wanted.code, tenantId, now, this.vault);
         const right = checkTransactionCode(session, wanted.transactionCode, this.vault);
-        if (!right) {
-          await start.acknowledged();
-          return refuseTransactionCode(session, now);
-        }
-        const details = checkAuthorizationDetails(session, wanted.authorizationDetails, () => this.ids.uuid());
-        const made = makeBearerValue(session.id, this.ids.uuid());
-        token = made.value;
-        const { mac, pepper } = this.vault.mac(token, grantContext('access', tenantId, session.id));
-        const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
+        const redemption = right ? redeem(session) : undefined;
         await start.acknowledged();
-        // Of two that redeem one code, the second meets another revision and then a redeemed session.
-        return redeemCode(
-          session,
-          {
-            accessToken: { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt },
-            ...(details && { authorizationDetails: details }),
-          },
-          now,
-        );
+        return redemption ? redeemCode(session, redemption, now) : refuseTransactionCode(session, now);
       },
       eventContext(context),
     );
 
     const redeemed = decided.events[0];
-    if (redeemed?.type !== 'PreAuthorizedCodeRedeemed') {
+    if (redeemed?.type !== 'PreAuthorizedCodeRedeemed' && redeemed?.type !== 'AuthorizationCodeRedeemed') {
       // Should the process end here, the sweep of ended sessions does it.
-      if (decided.state.status === 'locked') await this.vault.destroy(tenantId, [decided.state.id]);
-      throw oauthError('invalid_grant', 'tx_code is wrong', { check: 'check-transaction-code' });
+      const { state } = decided;
+      if (state.status === 'locked' || state.status === 'revoked') await this.vault.destroy(tenantId, [state.id]);
+      throw state.status === 'revoked'
+        ? oauthError('invalid_grant', 'the code was used before', { check: 'check-authorization-code' })
+        : oauthError('invalid_grant', 'tx_code is wrong', { check: 'check-transaction-code' });
     }
     const { scope, authorizationDetails } = redeemed.data;
     return {

@@ -26,5 +26,4 @@ export const loadSession = async (streams: Streams, tenantId: string, code: stri
 };
 
 /** OID4VCI §6.3. One text for all reasons: whoever guesses learns nothing. */
-const unknownCode = () =>
-  oauthError('invalid_grant', 'the pre-authorized code is not valid', { check: 'load-session' });
+const unknownCode = () => oauthError('invalid_grant', 'the code is not valid', { check: 'load-session' });

@@ -1,31 +1,60 @@
 import { oauthError } from '@attestry/contracts';
 import { isObject } from '../protocol/raw-request.js';
-import { checkGrantType } from './check-grant-type.js';
+import { AUTHORIZATION_CODE_GRANT, checkGrantType } from './check-grant-type.js';
 
 /** An entry of `authorization_details` (OID4VCI §5.1.1); that the offer holds it is checked later. */
 export interface RequestedDetail {
   credentialConfigurationId: string;
 }
 
-export interface TokenRequest {
+export interface PreAuthorizedCodeRequest {
+  grant: 'preAuthorizedCode';
   code: string;
   transactionCode?: string;
   authorizationDetails?: RequestedDetail[];
 }
 
-/** OID4VCI §6.1. Parameters without a value count as omitted (RFC 6749 §3.2); `client_id` and unknown ones are ignored. */
+export interface AuthorizationCodeRequest {
+  grant: 'authorizationCode';
+  code: string;
+  clientId: string;
+  redirectUri: string;
+  codeVerifier: string;
+  authorizationDetails?: RequestedDetail[];
+}
+
+export type TokenRequest = PreAuthorizedCodeRequest | AuthorizationCodeRequest;
+
+/**
+ * OID4VCI §6.1, RFC 6749 §4.1.3. Parameters without a value count as omitted (RFC 6749 §3.2); unknown ones are ignored, and so
+ * is the `client_id` of a pre-authorized code.
+ */
 export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
   const value = (name: string): string | undefined => form.get(name) || undefined;
-  checkGrantType(value('grant_type'));
-  const code = value('pre-authorized_code');
-  if (code === undefined)
-    throw oauthError('invalid_request', 'pre-authorized_code is missing', { check: 'parse-token-request' });
-  const transactionCode = value('tx_code');
+  const needed = (name: string): string => {
+    const found = value(name);
+    if (found === undefined)
+      throw oauthError('invalid_request', `${name} is missing`, { check: 'parse-token-request' });
+    return found;
+  };
+  const grantType = checkGrantType(value('grant_type'));
   const details = value('authorization_details');
+  const asked = details === undefined ? {} : { authorizationDetails: parseAuthorizationDetails(details) };
+  if (grantType === AUTHORIZATION_CODE_GRANT) {
+    const [code, clientId, redirectUri] = [needed('code'), needed('client_id'), needed('redirect_uri')];
+    const codeVerifier = value('code_verifier');
+    // RFC 7636 §4.6: what does not show that it asked for the code has no right to it.
+    if (codeVerifier === undefined)
+      throw oauthError('invalid_grant', 'code_verifier is missing', { check: 'parse-token-request' });
+    return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...asked };
+  }
+  const code = needed('pre-authorized_code');
+  const transactionCode = value('tx_code');
   return {
+    grant: 'preAuthorizedCode',
     code,
     ...(transactionCode !== undefined && { transactionCode }),
-    ...(details !== undefined && { authorizationDetails: parseAuthorizationDetails(details) }),
+    ...asked,
   };
 };
 

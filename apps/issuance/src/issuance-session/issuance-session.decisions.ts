@@ -1,11 +1,12 @@
 import { conflict, notFound } from '@attestry/contracts';
 import type {
+  AuthorizationRequestOrigin,
   CredentialIssuedData,
   Grant,
   GrantedDetail,
   IssuanceSessionEvent,
   OfferEntry,
-  SessionOrigin,
+  PreAuthorizedOfferOrigin,
 } from './issuance-session.events.js';
 import type { IssuanceSessionState, RedeemedSession } from './issuance-session.state.js';
 
@@ -13,13 +14,14 @@ import type { IssuanceSessionState, RedeemedSession } from './issuance-session.s
 export const MAX_WRONG_CODES = 3;
 
 export type OfferedSession = Extract<IssuanceSessionState, { status: 'offered' }>;
+export type AuthorizedSession = Extract<IssuanceSessionState, { status: 'authorized' }>;
 
 export const isExpired = (grant: Pick<Grant, 'expiresAt'>, now: Date): boolean =>
   Date.parse(grant.expiresAt) <= now.getTime();
 
 export interface NewOffer {
   sessionId: string;
-  origin: SessionOrigin;
+  origin: PreAuthorizedOfferOrigin;
   issuer: string;
   userId: string;
   entries: OfferEntry[];
@@ -49,18 +51,46 @@ export interface Redemption {
 
 /** The code is spent here (decision 15). Its checks came before: exchange-token. */
 export const redeemCode = (session: OfferedSession, redemption: Redemption, now: Date): IssuanceSessionEvent[] => [
-  {
-    type: 'PreAuthorizedCodeRedeemed',
-    data: {
-      sessionId: session.id,
-      tokenId: session.code.tokenId,
-      accessToken: redemption.accessToken,
-      scope: scopeOf(session.entries, redemption.authorizationDetails),
-      ...(redemption.authorizationDetails && { authorizationDetails: redemption.authorizationDetails }),
-      redeemedAt: now.toISOString(),
-    },
-  },
+  { type: 'PreAuthorizedCodeRedeemed', data: redeemed(session, redemption, now) },
 ];
+
+export interface NewAuthorization extends Omit<NewOffer, 'origin'> {
+  origin: AuthorizationRequestOrigin;
+}
+
+export const grantAuthorization = (
+  state: IssuanceSessionState,
+  authorization: NewAuthorization,
+  now: Date,
+): IssuanceSessionEvent[] => {
+  if (state.status !== 'absent') throw conflict('The session exists already');
+  return [{ type: 'AuthorizationGranted', data: { ...authorization, binding: 'none', grantedAt: now.toISOString() } }];
+};
+
+/** As {@link redeemCode}, of a code that a person's sign-in was answered with. */
+export const redeemAuthorizationCode = (
+  session: AuthorizedSession,
+  redemption: Redemption,
+  now: Date,
+): IssuanceSessionEvent[] => [{ type: 'AuthorizationCodeRedeemed', data: redeemed(session, redemption, now) }];
+
+/** RFC 6749 §4.1.2: a code that comes again is in wrong hands, or its tokens are. */
+export const replayAuthorizationCode = (session: RedeemedSession, now: Date): IssuanceSessionEvent[] => [
+  { type: 'AuthorizationCodeReplayed', data: { sessionId: session.id, replayedAt: now.toISOString() } },
+];
+
+const redeemed = (
+  { id, code, entries }: OfferedSession | AuthorizedSession,
+  { accessToken, authorizationDetails }: Redemption,
+  now: Date,
+) => ({
+  sessionId: id,
+  tokenId: code.tokenId,
+  accessToken,
+  scope: scopeOf(entries, authorizationDetails),
+  ...(authorizationDetails && { authorizationDetails }),
+  redeemedAt: now.toISOString(),
+});
 
 /** Scopes of what a token covers, space-separated. */
 export const scopeOf = (entries: readonly OfferEntry[], details?: readonly GrantedDetail[]): string => {
@@ -90,6 +120,7 @@ export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSes
   const open =
     (state.status === 'offered' && !isExpired(state.code, now)) ||
     (state.status === 'redeemed' &&
+      state.origin.kind === 'preAuthorizedOffer' &&
       Object.keys(state.issued).length === 0 &&
       state.accessTokens.some((token) => !isExpired(token, now)));
   if (!open) throw notFound();

@@ -4,7 +4,7 @@ import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
 export interface Grant {
   /** uuid; part of the bearer value. */
   tokenId: string;
-  kind: 'preAuthorizedCode' | 'access';
+  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access';
   mac: string;
   keyId: string;
   /** RFC 3339 */
@@ -33,13 +33,28 @@ export interface OfferEntry {
   claimSets?: ClaimSet[];
 }
 
-/** Where a session began; authorization requests join here (decision 13). */
-export type SessionOrigin = {
+export interface PreAuthorizedOfferOrigin {
   kind: 'preAuthorizedOffer';
   transactionCode?: TransactionCode;
   /** The offer document, sealed under a secret that only `uriByReference` carries (decision 21). */
   sealedDocument: string;
-};
+}
+
+/** What the wallet asked with, as far as its token request must show it again. */
+export interface AuthorizationRequestOrigin {
+  kind: 'authorizationRequest';
+  clientId: string;
+  redirectUri: string;
+  /** S256. RFC 7636 §4.2 */
+  codeChallenge: string;
+  /** Authentication provider that signed the person in. */
+  providerId: string;
+  /** Configurations that `authorization_details` named: the token response tells their identifiers (OID4VCI §6.2). */
+  detailed?: string[];
+}
+
+/** Where a session began (decision 13). */
+export type SessionOrigin = PreAuthorizedOfferOrigin | AuthorizationRequestOrigin;
 
 /** What a token covers when the wallet asked by `authorization_details`. OID4VCI §6.2 */
 export interface GrantedDetail {
@@ -53,7 +68,7 @@ export type IssuanceSessionEvent =
       data: {
         /** Also the offer's id. */
         sessionId: string;
-        origin: SessionOrigin;
+        origin: PreAuthorizedOfferOrigin;
         /** Credential issuer identifier, pinned (decision 3). */
         issuer: string;
         binding: 'none';
@@ -63,6 +78,22 @@ export type IssuanceSessionEvent =
         /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id). */
         sealedClaims?: string;
         createdAt: string;
+      };
+    }
+  | {
+      /** A person signed in and the wallet got a code. Requests of which that did not come are nowhere in the log. */
+      type: 'AuthorizationGranted';
+      data: {
+        sessionId: string;
+        origin: AuthorizationRequestOrigin;
+        issuer: string;
+        binding: 'none';
+        userId: string;
+        entries: OfferEntry[];
+        code: Grant;
+        /** JSON of the person's claims as the provider tells them, as in `OfferCreated`. */
+        sealedClaims?: string;
+        grantedAt: string;
       };
     }
   | { type: 'TransactionCodeRefused'; data: { refusedAt: string } }
@@ -80,6 +111,20 @@ export type IssuanceSessionEvent =
         redeemedAt: string;
       };
     }
+  | {
+      type: 'AuthorizationCodeRedeemed';
+      data: {
+        sessionId: string;
+        tokenId: string;
+        accessToken: Grant;
+        /** Space-separated. */
+        scope: string;
+        authorizationDetails?: GrantedDetail[];
+        redeemedAt: string;
+      };
+    }
+  /** The code came a second time: whoever has it, its tokens end (RFC 6749 §4.1.2). */
+  | { type: 'AuthorizationCodeReplayed'; data: { sessionId: string; replayedAt: string } }
   | {
       type: 'CredentialIssued';
       data: {

@@ -2,11 +2,16 @@ import { given } from '@attestry/event-store';
 import {
   createOffer,
   deleteOffer,
+  grantAuthorization,
   issueCredentials,
+  redeemAuthorizationCode,
   redeemCode,
   refuseTransactionCode,
   remainingIssuances,
+  replayAuthorizationCode,
   scopeOf,
+  type AuthorizedSession,
+  type NewAuthorization,
   type NewOffer,
   type OfferedSession,
 } from './issuance-session.decisions.js';
@@ -109,6 +114,69 @@ describe('an issuance session', () => {
           data: { ...redemption, scope: 'ldp_vc:A', authorizationDetails },
         },
       ]);
+  });
+
+  describe('of an authorization request', () => {
+    const authorization: NewAuthorization = {
+      ...offer,
+      origin: {
+        kind: 'authorizationRequest',
+        clientId: 'wallet',
+        redirectUri: 'https://wallet.example/back',
+        codeChallenge: 'challenge',
+        providerId: 'p1',
+      },
+      code: grant('authorizationCode', 60),
+    };
+    const granted: IssuanceSessionEvent = {
+      type: 'AuthorizationGranted',
+      data: { ...authorization, binding: 'none', grantedAt: now.toISOString() },
+    };
+    const exchanged: IssuanceSessionEvent = {
+      type: 'AuthorizationCodeRedeemed',
+      data: { ...redemption, tokenId: 'authorizationCode-id' },
+    };
+    const replayed: IssuanceSessionEvent = {
+      type: 'AuthorizationCodeReplayed',
+      data: { sessionId: 's1', replayedAt: now.toISOString() },
+    };
+    const authorized = (state: IssuanceSessionState) => state as AuthorizedSession;
+
+    it('begins when somebody signed in, once', () => {
+      after([])
+        .when((state) => grantAuthorization(state, authorization, now))
+        .then([granted]);
+      after([granted])
+        .when((state) => grantAuthorization(state, authorization, now))
+        .thenThrows('Conflict');
+    });
+
+    it('spends its code for a token, and keeps which it was', () => {
+      after([granted])
+        .when((state) => redeemAuthorizationCode(authorized(state), { accessToken: grant('access', 300) }, now))
+        .then([exchanged]);
+      expect([granted, exchanged].reduce(issuanceSession.evolve, issuanceSession.initial)).toMatchObject({
+        ...{ status: 'redeemed', spentCode: authorization.code, issued: {} },
+        accessTokens: [grant('access', 300)],
+      });
+    });
+
+    it('ends with its tokens when the code comes again', () => {
+      const events = [granted, exchanged, issued];
+      after(events)
+        .when((state) => replayAuthorizationCode(state as RedeemedSession, now))
+        .then([replayed]);
+      after(events)
+        .when((state) => replayAuthorizationCode(state as RedeemedSession, now))
+        .thenState({ status: 'revoked', id: 's1' });
+    });
+
+    it('is no offer that could be deleted', () => {
+      for (const events of [[granted], [granted, exchanged]])
+        after(events)
+          .when((state) => deleteOffer(state, now))
+          .thenThrows('NotFound');
+    });
   });
 
   it('says each scope once', () =>

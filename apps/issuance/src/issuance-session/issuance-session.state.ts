@@ -1,16 +1,18 @@
 import type { Aggregate } from '@attestry/event-store';
 import type {
+  AuthorizationRequestOrigin,
   Grant,
   GrantedDetail,
   IssuanceSessionEvent,
   OfferEntry,
+  PreAuthorizedOfferOrigin,
   SessionOrigin,
 } from './issuance-session.events.js';
 
 /** What stays the same from start to end. */
-export interface SessionFacts {
+export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   id: string;
-  origin: SessionOrigin;
+  origin: Origin;
   issuer: string;
   binding: 'none';
   userId: string;
@@ -20,15 +22,19 @@ export interface SessionFacts {
 
 export type IssuanceSessionState =
   | { status: 'absent' }
-  | ({ status: 'offered'; code: Grant; wrongCodes: number } & SessionFacts)
+  | ({ status: 'offered'; code: Grant; wrongCodes: number } & SessionFacts<PreAuthorizedOfferOrigin>)
+  | ({ status: 'authorized'; code: Grant } & SessionFacts<AuthorizationRequestOrigin>)
   | ({
       status: 'redeemed';
+      /** The spent code of an authorization request, known by which it is when it comes again. */
+      spentCode?: Grant;
       accessTokens: Grant[];
       authorizationDetails?: GrantedDetail[];
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;
     } & SessionFacts)
   | { status: 'locked'; id: string }
+  | { status: 'revoked'; id: string }
   | { status: 'deleted'; id: string };
 
 /** A session whose code was exchanged. */
@@ -54,6 +60,20 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
         ...(sealedClaims !== undefined && { sealedClaims }),
       };
     }
+    case 'AuthorizationGranted': {
+      const { sessionId, origin, issuer, binding, userId, entries, code, sealedClaims } = event.data;
+      return {
+        status: 'authorized',
+        id: sessionId,
+        origin,
+        issuer,
+        binding,
+        userId,
+        entries,
+        code,
+        ...(sealedClaims !== undefined && { sealedClaims }),
+      };
+    }
     case 'TransactionCodeRefused':
       return state.status === 'offered' ? { ...state, wrongCodes: state.wrongCodes + 1 } : state;
     case 'SessionLocked':
@@ -70,6 +90,21 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
         ...(authorizationDetails && { authorizationDetails }),
       };
     }
+    case 'AuthorizationCodeRedeemed': {
+      if (state.status !== 'authorized') return state;
+      const { code, ...facts } = state;
+      const { accessToken, authorizationDetails } = event.data;
+      return {
+        ...facts,
+        status: 'redeemed',
+        spentCode: code,
+        accessTokens: [accessToken],
+        issued: {},
+        ...(authorizationDetails && { authorizationDetails }),
+      };
+    }
+    case 'AuthorizationCodeReplayed':
+      return { status: 'revoked', id: event.data.sessionId };
     case 'CredentialIssued': {
       if (state.status !== 'redeemed') return state;
       const id = event.data.credentialConfigurationId;
@@ -88,6 +123,9 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     TransactionCodeRefused: 1,
     SessionLocked: 1,
     PreAuthorizedCodeRedeemed: 1,
+    AuthorizationGranted: 1,
+    AuthorizationCodeRedeemed: 1,
+    AuthorizationCodeReplayed: 1,
     CredentialIssued: 1,
     OfferDeleted: 1,
   },

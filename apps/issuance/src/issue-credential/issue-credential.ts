@@ -6,6 +6,7 @@ import {
   type CredentialResponse,
   type OperationContext,
   type RawRequest,
+  type UserLink,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyVault, ReplayGuard, type Sealed } from '@attestry/keys';
@@ -92,7 +93,12 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
       this.configurations.find(tenantId, id),
     );
     await checkIssuerDomain(configuration, (did) => this.withdrawn.includes(tenantId, did, host));
-    const expected = { issuer: session.issuer, now, windowSeconds: this.config.proofWindowSeconds };
+    const expected = {
+      issuer: session.issuer,
+      ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
+      now,
+      windowSeconds: this.config.proofWindowSeconds,
+    };
     const proofs = wanted.proofs.map((jwt) => verifyJwtProof(jwt, expected));
     checkDistinctKeys(proofs);
     const nonces = checkNonce(proofs, tenantId, now, this.vault);
@@ -150,7 +156,7 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
     return { credentials: credentials.map((credential) => ({ credential })) };
   }
 
-  /** The user's own claims, then the offer's, mapped as the configuration says. */
+  /** The user's own claims, then the offer's or the provider's, mapped as the configuration says. */
   private async claimsOf(
     tenantId: string,
     session: RedeemedSession,
@@ -158,11 +164,15 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
   ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     if (person.status !== 'active') throw gone();
-    const [own, offered] = await Promise.all([
+    const [own, offered, link] = await Promise.all([
       this.open(tenantId, 'user', person.sealedClaims),
       this.open(tenantId, 'session', session.sealedClaims),
+      this.open(tenantId, 'user', person.sealedLink),
     ]);
-    return mapClaims(configuration.content.claimMappings, { claims: mergeClaims(own, offered) });
+    return mapClaims(configuration.content.claimMappings, {
+      claims: mergeClaims(own, offered),
+      ...(link && { authenticationProvider: link as unknown as UserLink }),
+    });
   }
 
   private async open(

@@ -1,4 +1,4 @@
-import { oauthError, type ClaimMapping } from '@attestry/contracts';
+import { oauthError, type ClaimMapping, type UserLink } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
 import { isObject } from '../protocol/raw-request.js';
@@ -6,7 +6,7 @@ import { isObject } from '../protocol/raw-request.js';
 /** What `mapFrom` paths address. */
 export interface UserObject {
   claims: Record<string, unknown>;
-  authenticationProvider?: { url: string; subjectId: string };
+  authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
 }
 
 /** Shallow, later wins: the user's own claims, then the offer's. */

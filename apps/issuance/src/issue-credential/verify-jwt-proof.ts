@@ -7,6 +7,8 @@ import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
 export interface ProofExpectations {
   /** Credential issuer identifier of the session. */
   issuer: string;
+  /** Of the authorization request; absent when the code was used without one. */
+  clientId?: string;
   now: Date;
   /** How far `iat` may be from now. */
   windowSeconds: number;
@@ -58,9 +60,10 @@ const checkHeader = (header: ProtectedHeaderParameters, holder: HolderKey): void
   if (crit !== undefined || b64 !== undefined) throw refused('critical header parameters are not supported');
 };
 
-const checkClaims = (payload: JWTPayload, { issuer, now, windowSeconds }: ProofExpectations): void => {
-  // `iss` says nothing here: the code was used without a client id (Appendix F.4).
-  const { aud, iat, exp } = payload as Record<string, unknown>;
+const checkClaims = (payload: JWTPayload, { issuer, clientId, now, windowSeconds }: ProofExpectations): void => {
+  const { iss, aud, iat, exp } = payload as Record<string, unknown>;
+  // Where the code was used without a client id, `iss` says nothing (Appendix F.1).
+  if (clientId !== undefined && iss !== undefined && iss !== clientId) throw refused('iss must be the client id');
   if (!(aud === issuer || (Array.isArray(aud) && aud.length === 1 && aud[0] === issuer)))
     throw refused('aud must be the credential issuer identifier');
   const seconds = now.getTime() / 1000;

@@ -27,6 +27,7 @@ beforeAll(async () => {
       tenant_id: tenantId,
       id: `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`,
       sealed_claims: null,
+      sealed_link: null,
       created_at: new Date(1_767_225_600_000 + n * 1000).toISOString(),
     }));
     await db.transaction().execute((trx) => insertRows(trx, 'issuance_users', rows));

@@ -25,9 +25,11 @@ export class ListUsersHandler implements IQueryHandler<ListUsers> {
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
     const found = await listPage(rows, query, this.vault, [tenantId, 'users']);
     const opened = await Promise.all(
-      found.data.map(async (row) => ({ id: row.id, claims: await this.claims.open(tenantId, row.sealed_claims) })),
+      found.data.map((row) =>
+        this.claims.viewOf(tenantId, { id: row.id, sealedClaims: row.sealed_claims, sealedLink: row.sealed_link }),
+      ),
     );
     // Keys are destroyed before the row goes: such a user is gone already.
-    return { ...found, data: opened.filter((entry): entry is User => !isErased(entry.claims)) };
+    return { ...found, data: opened.filter((entry): entry is User => !isErased(entry)) };
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ByteSource } from '@attestry/keys';
+import type { Grant } from '../issuance-session/issuance-session.events.js';
 
 /**
  * Codes and tokens name their stream and carry a secret: base64url of session id (16 bytes), token id (16 bytes) and
@@ -40,5 +41,5 @@ export const parseBearerValue = (value: unknown): BearerValue | undefined => {
 };
 
 /** What the MAC of a grant is bound to: a value of one kind, tenant or session fits no other. */
-export const grantContext = (kind: 'preAuthorizedCode' | 'access', tenantId: string, sessionId: string): string =>
+export const grantContext = (kind: Grant['kind'], tenantId: string, sessionId: string): string =>
   `${kind}:${tenantId}+${sessionId}`;

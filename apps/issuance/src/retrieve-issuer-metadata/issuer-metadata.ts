@@ -38,13 +38,17 @@ export const issuerMetadata = (
   credentials_supported: configurations.map((configuration) => legacyEntry(configuration, formatOf(configuration))),
 });
 
-/** For wallets of earlier drafts, which look for the token endpoint here. */
+/** For wallets of earlier drafts, which look for the authorization server's endpoints here. */
 const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
   issuer: metadata.issuer,
+  authorization_endpoint: metadata.authorization_endpoint,
   token_endpoint: metadata.token_endpoint,
   jwks_uri: metadata.jwks_uri,
   scopes_supported: metadata.scopes_supported,
+  response_types_supported: metadata.response_types_supported,
+  response_modes_supported: metadata.response_modes_supported,
   grant_types_supported: metadata.grant_types_supported,
+  code_challenge_methods_supported: metadata.code_challenge_methods_supported,
 });
 
 const supported = (configuration: ActiveConfiguration, format: Format): Record<string, unknown> => ({

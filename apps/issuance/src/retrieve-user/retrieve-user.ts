@@ -24,9 +24,8 @@ export class RetrieveUserHandler implements IQueryHandler<RetrieveUser> {
   async execute({ request: { params }, context }: RetrieveUser): Promise<User> {
     const tenantId = tenantOf(context).id;
     const { state } = await this.streams.load(user, userStream(tenantId, params.id));
-    const { id, sealedClaims } = activeUser(state);
-    const claims = await this.claims.open(tenantId, sealedClaims);
-    if (isErased(claims)) throw notFound();
-    return { id, claims };
+    const shown = await this.claims.viewOf(tenantId, activeUser(state));
+    if (isErased(shown)) throw notFound();
+    return shown;
   }
 }

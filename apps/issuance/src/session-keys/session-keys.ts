@@ -34,9 +34,10 @@ export const sessionKeys: Projection<SessionKeyTables> = {
   async project(trx, events) {
     const rows: SessionKeyTables['issuance_session_keys'][] = [];
     for (const stored of events) {
-      if (stored.type !== 'OfferCreated') continue;
+      if (stored.type !== 'OfferCreated' && stored.type !== 'AuthorizationGranted') continue;
       const event = readEvent(issuanceSession, stored);
-      if (event.type === 'OfferCreated' && event.data.sealedClaims !== undefined)
+      if (event.type !== 'OfferCreated' && event.type !== 'AuthorizationGranted') continue;
+      if (event.data.sealedClaims !== undefined)
         rows.push({
           tenant_id: stored.metadata.tenantId,
           session_id: event.data.sessionId,

@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { User, UserLink } from '@attestry/contracts';
 import { isErased, KeyNotFound, KeyVault, type Erased, ERASED } from '@attestry/keys';
 import { LOGGER, type Logger } from '@attestry/service-kit';
+
+export interface SealedUser {
+  id: string;
+  sealedClaims?: string | null;
+  sealedLink?: string | null;
+}
 
 /** Claims of users, opened with the user's own data key (decision 27). */
 @Injectable()
@@ -9,6 +16,17 @@ export class UserClaims {
     private readonly vault: KeyVault,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
+
+  /** A user as the API shows them; ERASED when the key is gone. */
+  async viewOf(tenantId: string, { id, sealedClaims, sealedLink }: SealedUser): Promise<User | Erased> {
+    const [claims, link] = await Promise.all([
+      this.open(tenantId, sealedClaims),
+      sealedLink === null || sealedLink === undefined ? undefined : this.open(tenantId, sealedLink),
+    ]);
+    if (isErased(claims)) return claims;
+    if (isErased(link)) return link;
+    return { id, claims, ...(link && { authenticationProvider: link as unknown as UserLink }) };
+  }
 
   /** A user without sealed claims has none; ERASED when the key is gone. */
   async open(tenantId: string, sealed: string | null | undefined): Promise<Record<string, unknown> | Erased> {

@@ -10,13 +10,13 @@ export const checkUser = (request: CreateUserRequest, claimsBytes: number): void
   if (claimsBytes > MAX_CLAIMS_BYTES)
     details.push({ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' });
   if (request.authenticationProvider !== undefined && request.authenticationProvider !== null)
-    details.push({ msg: 'is not supported yet', param: 'authenticationProvider', location: 'body' });
+    details.push({ msg: 'is set by signing in there alone', param: 'authenticationProvider', location: 'body' });
   if (details.length) throw invalid(...details);
 };
 
 export const createUser = (
   state: UserState,
-  command: { userId: string; sealedClaims?: string; createdAt: Date },
+  command: { userId: string; sealedClaims?: string; sealedLink?: string; createdAt: Date },
 ): UserEvent[] => {
   if (state.status !== 'absent') throw new Error(`user ${command.userId} exists already`);
   return [
@@ -28,6 +28,18 @@ export const createUser = (
         createdAt: command.createdAt.toISOString(),
       },
     },
+    ...(command.sealedLink === undefined ? [] : [linked(command.sealedLink)]),
+  ];
+};
+
+const linked = (sealedLink: string): UserEvent => ({ type: 'UserLinked', data: { sealedLink } });
+
+/** What a sign-in tells anew of somebody who is known: what of it changed. */
+export const signIn = (state: UserState, changed: { sealedClaims?: string; sealedLink?: string }): UserEvent[] => {
+  activeUser(state);
+  return [
+    ...(changed.sealedLink === undefined ? [] : [linked(changed.sealedLink)]),
+    ...(changed.sealedClaims === undefined ? [] : replaceUserClaims(state, { sealedClaims: changed.sealedClaims })),
   ];
 };
 

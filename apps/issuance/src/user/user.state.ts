@@ -3,7 +3,7 @@ import type { UserEvent } from './user.events.js';
 
 export type UserState =
   | { status: 'absent' }
-  | { status: 'active'; id: string; sealedClaims?: string; createdAt: string }
+  | { status: 'active'; id: string; sealedClaims?: string; sealedLink?: string; createdAt: string }
   | { status: 'deleted' };
 
 export const userStream = (tenantId: string, userId: string): string => `user-${tenantId}+${userId}`;
@@ -17,6 +17,8 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
         createdAt: event.data.createdAt,
         ...(event.data.sealedClaims !== undefined && { sealedClaims: event.data.sealedClaims }),
       };
+    case 'UserLinked':
+      return state.status === 'active' ? { ...state, sealedLink: event.data.sealedLink } : state;
     case 'UserClaimsReplaced':
       return state.status === 'active' ? { ...state, sealedClaims: event.data.sealedClaims } : state;
     case 'UserDeleted':
@@ -27,6 +29,6 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
 export const user: Aggregate<UserState, UserEvent> = {
   category: 'user',
   initial: { status: 'absent' },
-  types: { UserCreated: 1, UserClaimsReplaced: 1, UserDeleted: 1 },
+  types: { UserCreated: 1, UserLinked: 1, UserClaimsReplaced: 1, UserDeleted: 1 },
   evolve,
 };

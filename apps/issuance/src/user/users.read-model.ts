@@ -9,7 +9,13 @@ import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 import { user } from './user.state.js';
 
 export interface UserTables {
-  issuance_users: { tenant_id: string; id: string; sealed_claims: string | null; created_at: string };
+  issuance_users: {
+    tenant_id: string;
+    id: string;
+    sealed_claims: string | null;
+    sealed_link: string | null;
+    created_at: string;
+  };
   /** Sessions that hold claims of a user under a key of their own. */
   issuance_user_sessions: { tenant_id: string; id: string; user_id: string };
   issuance_credentials: {
@@ -75,7 +81,7 @@ const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: st
 /** Users and sessions are one projection: of a deleted user nothing may come back, whatever was under way. */
 export const users: Projection<UserTables> = forgetting('issuance', {
   name: 'issuance.users',
-  version: 1,
+  version: 2,
   categories: [user.category, issuanceSession.category],
   types: [...Object.keys(user.types), ...Object.keys(issuanceSession.types)],
   tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
@@ -85,6 +91,7 @@ export const users: Projection<UserTables> = forgetting('issuance', {
       .addColumn('tenant_id', 'text', (c) => c.notNull())
       .addColumn('id', 'text', (c) => c.notNull())
       .addColumn('sealed_claims', 'text')
+      .addColumn('sealed_link', 'text')
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addPrimaryKeyConstraint('issuance_users_pk', ['id', 'tenant_id'])
       .execute();
@@ -127,14 +134,20 @@ export const users: Projection<UserTables> = forgetting('issuance', {
             tenant_id: tenantId,
             id: event.data.userId,
             sealed_claims: event.data.sealedClaims ?? null,
+            sealed_link: null,
             created_at: event.data.createdAt,
           });
           break;
+        case 'UserLinked':
         case 'UserClaimsReplaced':
           await flush();
           await trx
             .updateTable('issuance_users')
-            .set({ sealed_claims: event.data.sealedClaims })
+            .set(
+              event.type === 'UserLinked'
+                ? { sealed_link: event.data.sealedLink }
+                : { sealed_claims: event.data.sealedClaims },
+            )
             .where('tenant_id', '=', tenantId)
             .where('id', '=', stored.stream.slice(`${user.category}-${tenantId}+`.length))
             .execute();
@@ -144,6 +157,7 @@ export const users: Projection<UserTables> = forgetting('issuance', {
           await remove(trx, tenantId, event.data.userId);
           break;
         case 'OfferCreated':
+        case 'AuthorizationGranted':
           if (event.data.sealedClaims !== undefined)
             rows.issuance_user_sessions.push({
               tenant_id: tenantId,
@@ -163,6 +177,8 @@ export const users: Projection<UserTables> = forgetting('issuance', {
         case 'TransactionCodeRefused':
         case 'SessionLocked':
         case 'PreAuthorizedCodeRedeemed':
+        case 'AuthorizationCodeRedeemed':
+        case 'AuthorizationCodeReplayed':
         case 'OfferDeleted':
           break;
       }

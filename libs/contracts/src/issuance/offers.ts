@@ -13,7 +13,8 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
-import { IsRecord, Optional, Uuid } from '../validators.js';
+import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
+import { IsRecord, Optional, Rule, Uuid } from '../validators.js';
 
 export class TransactionCodeConfiguration {
   /** Default `numeric`. OID4VCI §4.1.1 */
@@ -36,6 +37,38 @@ export class OfferLifetime {
   @Min(0)
   @Max(600, { message: 'must be at most 10 minutes' })
   seconds?: number;
+}
+
+/** Parameters a wallet may add to its authorization request, of texts. */
+const requestParameters = (value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value);
+  if (entries.length > 20) return 'must have at most 20 entries';
+  if (entries.some(([name]) => (CORE_AUTHORIZE_PARAMETERS as readonly string[]).includes(name)))
+    return `must not set ${CORE_AUTHORIZE_PARAMETERS.join(', ')}`;
+  const isText = (text: unknown) => typeof text === 'string' && text.length <= 1000 && text.isWellFormed();
+  return entries.every(([name, text]) => name.length <= 255 && name.isWellFormed() && isText(text))
+    ? undefined
+    : 'must be texts of at most 1000 characters';
+};
+
+export class OfferRequest {
+  /** Ids of credential configurations of this tenant, unique. */
+  @IsArray({ message: 'must be an array' })
+  @ArrayNotEmpty({ message: 'must not be empty' })
+  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
+  credentials: unknown[];
+
+  /** Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. */
+  @Optional()
+  @IsRecord()
+  @Rule('requestParameters', requestParameters)
+  request_parameters?: Record<string, string>;
+}
+
+export class Offer {
+  /** `openid-credential-offer://?credential_offer=…` */
+  uri: string;
 }
 
 export class PreAuthorizedOfferRequest {
@@ -100,6 +133,20 @@ export const MAX_OFFER_BYTES = 512_000;
 
 const errors = 'tenant' as const;
 const category = 'openid';
+
+/** Nothing is stored: any number of people use it, each of them authenticated by themselves, for as long as the configurations are there. */
+export const createOffer = defineOperation({
+  name: 'issuance.create-offer',
+  summary: 'Create a credential offer for the authorization code flow',
+  http: { method: 'POST', path: '/v1/openid/offers', success: 200 },
+  access: requires('offers:create'),
+  kind: 'query',
+  analytics: { prefix: 'OPENID_OFFER_CREATE', category },
+  errors,
+  body: OfferRequest,
+  response: Offer,
+  errorStatuses: [400, 401, 403],
+});
 
 export const createPreAuthorizedOffer = defineOperation({
   name: 'issuance.create-pre-authorized-offer',

@@ -2,10 +2,46 @@ import { defineOperation, holderAccess, publicAccess } from '../operation.js';
 
 /** Protocol endpoints: raw requests, parsed in issuance (decision 23). */
 
-/** Form fields of the token endpoint. OID4VCI §6.1 */
+/** Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. What else stands there is ignored, or passed on to the provider when that is configured. */
+export class AuthorizationQuery {
+  response_type: 'code';
+  /** Of the wallet's own choosing: wallets are public clients and not registered. */
+  client_id: string;
+  /** https, http to this machine itself (RFC 8252 section 7.3), or a scheme of the wallet's own. No fragment. */
+  redirect_uri: string;
+  /** Space-separated: `<format>:<type>` of credential configurations. What names none is ignored. */
+  scope?: string;
+  /** JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+  authorization_details?: string;
+  /** Returned as it came. */
+  state?: string;
+  code_challenge: string;
+  code_challenge_method: 'S256';
+  /** From the offer; offers of this platform carry none. */
+  issuer_state?: string;
+  /** The credential issuer identifier, if anything (RFC 8707). */
+  resource?: string;
+}
+
+/** Query of the callback: OpenID Connect Core 1.0 §3.1.2.5 and §3.1.2.6. */
+export class AuthenticationQuery {
+  state?: string;
+  code?: string;
+  error?: string;
+  iss?: string;
+}
+
+/** Form fields of the token endpoint. RFC 6749 §4.1.3, RFC 7636 §4.5, OID4VCI §6.1 */
 export class HolderTokenRequest {
-  grant_type: 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
-  'pre-authorized_code': string;
+  grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+  /** Of the authorization code grant, as the next three. */
+  code?: string;
+  client_id?: string;
+  /** As in the authorization request. */
+  redirect_uri?: string;
+  code_verifier?: string;
+  /** Of the pre-authorized code grant. */
+  'pre-authorized_code'?: string;
   /** The transaction code, when the offer asks for one. */
   tx_code?: string;
   /** JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
@@ -44,10 +80,47 @@ export class CredentialResponse {
 }
 
 const category = 'openid';
+/** The provider is asked for documents and tokens. */
+const SIGN_IN_TIMEOUT_MS = 15_000;
+
+/**
+ * 302 to the tenant's OpenID provider. What is wrong with the request is told to the client by redirection, but for a client
+ * or an address that cannot be believed: 400. Recorded once the person is back from the provider: who only asks is nobody yet.
+ */
+export const authorize = defineOperation({
+  name: 'issuance.authorize',
+  summary: 'Authorization endpoint (OID4VCI section 5)',
+  http: { method: 'GET', path: '/v1/oauth/authorize', success: 302, body: 'raw', acceptsQuery: AuthorizationQuery },
+  access: holderAccess,
+  kind: 'command',
+  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service' },
+  errors: 'oauth',
+  timeoutMs: SIGN_IN_TIMEOUT_MS,
+  errorStatuses: [400],
+});
+
+/** `redirectUrl` of the authentication provider: 302 to the client with a code, or with why there is none. */
+export const completeAuthorization = defineOperation({
+  name: 'issuance.complete-authorization',
+  summary: 'Callback of the authentication provider',
+  http: {
+    method: 'GET',
+    path: '/v1/oauth/authentication/callback',
+    success: 302,
+    body: 'raw',
+    acceptsQuery: AuthenticationQuery,
+  },
+  access: publicAccess,
+  rate: 'wallet',
+  kind: 'command',
+  errors: 'oauth',
+  timeoutMs: SIGN_IN_TIMEOUT_MS,
+  errorStatuses: [400],
+});
 
 export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
-  summary: 'Token endpoint (pre-authorized code grant)',
+  summary: 'Token endpoint (authorization code and pre-authorized code grant)',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',

@@ -8,13 +8,23 @@ import type { CredentialFormat } from './credential-configurations.js';
 export class CreateUserRequest {
   /** At most 64 KiB of JSON. */
   @Optional() @IsRecord() claims?: Record<string, unknown>;
-  /** Not supported before authentication providers are; refused. */
+  /** Refused: people are linked with a provider by signing in there. */
   @Optional() authenticationProvider?: unknown;
 }
 
 export class User {
   id: string;
   claims: Record<string, unknown>;
+  /** Who the person is at the provider they signed in with. */
+  authenticationProvider?: UserLink;
+}
+
+export class UserLink {
+  providerId: string;
+  /** The provider's address. */
+  url: string;
+  /** `sub` of the provider's ID tokens. */
+  subjectId: string;
 }
 
 export class UserParams {

@@ -200,7 +200,11 @@ const deprecationText = ({ deprecated }: Operation): string => {
 
 // ---- requests ---------------------------------------------------------------------------------------------------------
 
-const parametersOf = ({ params, query, idempotent }: Operation, path: string, schemas: Schemas): Json[] => {
+const parametersOf = (
+  { http, params, query = http!.acceptsQuery, idempotent }: Operation,
+  path: string,
+  schemas: Schemas,
+): Json[] => {
   const parameters: Json[] = [];
   if (path.startsWith('*'))
     parameters.push({
@@ -277,6 +281,7 @@ const HEADERS: Record<string, JsonObject> = {
   'retry-after': header('Seconds until the next call may be let in.', { type: 'integer', minimum: 1 }),
   'www-authenticate': header('The challenge (RFC 6750).', { type: 'string' }),
   'cache-control': header('How long the answer may be kept.', { type: 'string' }),
+  location: header('Where the browser goes on.', { type: 'string', format: 'uri' }),
 };
 const EVERY_ANSWER = [
   'x-request-id',
@@ -296,7 +301,7 @@ export const statusesOf = (operation: Operation): number[] => {
   const { http, errorStatuses = [], params, query, body, idempotent } = operation;
   // What is sent with GET is not read, whatever it is.
   const reads = http!.method !== 'GET';
-  const checked = params !== undefined || query !== undefined || body !== undefined;
+  const checked = [params, query, body, http!.acceptsQuery].some((part) => part !== undefined);
   const errors = [
     ...errorStatuses,
     ...(idempotent ? [409, 422] : []),
@@ -313,10 +318,10 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const { http, errors, deprecated } = operation;
   const [success, ...refusals] = statusesOf(operation);
   const extra = deprecated ? deprecationHeaderObjects(operation) : {};
-  const content = success === 204 ? undefined : answerSchema(operation, schemas);
+  const content = success === 204 || success === REDIRECT ? undefined : answerSchema(operation, schemas);
   const good: JsonObject = {
     description: SUCCESS[success!] ?? 'Done.',
-    headers: { ...headersOf(), ...extra },
+    headers: { ...headersOf(...(success === REDIRECT ? ['location'] : [])), ...extra },
     ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
   };
   const refused = refusals.map((status): [string, Json] => {
@@ -341,7 +346,13 @@ const DEPRECATION_HEADERS: Record<string, string> = {
   link: 'What tells more.',
 };
 
-const SUCCESS: Record<number, string> = { 200: 'The answer.', 201: 'Created.', 204: 'Done; no content.' };
+const REDIRECT = 302;
+const SUCCESS: Record<number, string> = {
+  200: 'The answer.',
+  201: 'Created.',
+  204: 'Done; no content.',
+  [REDIRECT]: 'On to another address; an error of OAuth too goes to the client this way.',
+};
 
 const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
   stream ? 'application/x-ndjson' : mediaType;

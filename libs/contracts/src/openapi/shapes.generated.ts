@@ -119,6 +119,47 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['url', 'clientId'],
   },
+  AuthenticationQuery: {
+    type: 'object',
+    properties: {
+      state: { type: 'string' },
+      code: { type: 'string' },
+      error: { type: 'string' },
+      iss: { type: 'string' },
+    },
+    description: 'Query of the callback: OpenID Connect Core 1.0 §3.1.2.5 and §3.1.2.6.',
+  },
+  AuthorizationQuery: {
+    type: 'object',
+    properties: {
+      response_type: { type: 'string', const: 'code' },
+      client_id: {
+        type: 'string',
+        description: "Of the wallet's own choosing: wallets are public clients and not registered.",
+      },
+      redirect_uri: {
+        type: 'string',
+        description:
+          "https, http to this machine itself (RFC 8252 section 7.3), or a scheme of the wallet's own. No fragment.",
+      },
+      scope: {
+        type: 'string',
+        description: 'Space-separated: `<format>:<type>` of credential configurations. What names none is ignored.',
+      },
+      authorization_details: {
+        type: 'string',
+        description: 'JSON text: an array of `{type: "openid_credential", credential_configuration_id}`.',
+      },
+      state: { type: 'string', description: 'Returned as it came.' },
+      code_challenge: { type: 'string' },
+      code_challenge_method: { type: 'string', const: 'S256' },
+      issuer_state: { type: 'string', description: 'From the offer; offers of this platform carry none.' },
+      resource: { type: 'string', description: 'The credential issuer identifier, if anything (RFC 8707).' },
+    },
+    required: ['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method'],
+    description:
+      'Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. What else stands there is ignored, or passed on to the provider when that is configured.',
+  },
   BrandManifest: {
     type: 'object',
     properties: {
@@ -195,7 +236,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       claims: { type: 'object', additionalProperties: {}, description: 'At most 64 KiB of JSON.' },
-      authenticationProvider: { description: 'Not supported before authentication providers are; refused.' },
+      authenticationProvider: { description: 'Refused: people are linked with a provider by signing in there.' },
     },
     description: 'People who hold credentials of the tenant. Their claims are sealed under a key of their own.',
   },
@@ -453,16 +494,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   HolderTokenRequest: {
     type: 'object',
     properties: {
-      grant_type: { type: 'string', const: 'urn:ietf:params:oauth:grant-type:pre-authorized_code' },
-      'pre-authorized_code': { type: 'string' },
+      grant_type: {
+        type: 'string',
+        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+      },
+      code: { type: 'string', description: 'Of the authorization code grant, as the next three.' },
+      client_id: { type: 'string' },
+      redirect_uri: { type: 'string', description: 'As in the authorization request.' },
+      code_verifier: { type: 'string' },
+      'pre-authorized_code': { type: 'string', description: 'Of the pre-authorized code grant.' },
       tx_code: { type: 'string', description: 'The transaction code, when the offer asks for one.' },
       authorization_details: {
         type: 'string',
         description: 'JSON text: an array of `{type: "openid_credential", credential_configuration_id}`.',
       },
     },
-    required: ['grant_type', 'pre-authorized_code'],
-    description: 'Form fields of the token endpoint. OID4VCI §6.1',
+    required: ['grant_type'],
+    description: 'Form fields of the token endpoint. RFC 6749 §4.1.3, RFC 7636 §4.5, OID4VCI §6.1',
   },
   Invitation: {
     type: 'object',
@@ -640,6 +688,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['userId', 'tenantId', 'roles'],
   },
   NonceResponse: { type: 'object', properties: { c_nonce: { type: 'string' } }, required: ['c_nonce'] },
+  Offer: {
+    type: 'object',
+    properties: { uri: { type: 'string', description: '`openid-credential-offer://?credential_offer=…`' } },
+    required: ['uri'],
+  },
   OfferLifetime: {
     type: 'object',
     properties: { minutes: { type: 'number' }, seconds: { type: 'number' } },
@@ -650,6 +703,22 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { reference: { type: 'string', description: '`<offer id>.<secret>`' } },
     required: ['reference'],
+  },
+  OfferRequest: {
+    type: 'object',
+    properties: {
+      credentials: {
+        type: 'array',
+        items: {},
+        description: 'Ids of credential configurations of this tenant, unique.',
+      },
+      request_parameters: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: "Parameters for the wallet's authorization request, such as `login_hint` and `prompt`.",
+      },
+    },
+    required: ['credentials'],
   },
   PageQuery: { type: 'object', properties: { limit: { type: 'number' }, cursor: { type: 'string' } } },
   Permission: {
@@ -1279,7 +1348,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   User: {
     type: 'object',
-    properties: { id: { type: 'string' }, claims: { type: 'object', additionalProperties: {} } },
+    properties: {
+      id: { type: 'string' },
+      claims: { type: 'object', additionalProperties: {} },
+      authenticationProvider: {
+        $ref: '#/components/schemas/UserLink',
+        description: 'Who the person is at the provider they signed in with.',
+      },
+    },
     required: ['id', 'claims'],
   },
   UserCredential: {
@@ -1322,6 +1398,15 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'email', 'name', 'pricingPlan', 'status'],
     description: 'The person who calls.',
+  },
+  UserLink: {
+    type: 'object',
+    properties: {
+      providerId: { type: 'string' },
+      url: { type: 'string', description: "The provider's address." },
+      subjectId: { type: 'string', description: "`sub` of the provider's ID tokens." },
+    },
+    required: ['providerId', 'url', 'subjectId'],
   },
   UserParams: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
   WebSemanticConfiguration: {

@@ -260,6 +260,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/authentication/callback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Callback of the authentication provider */
+    get: operations['completeAuthorization'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/oauth/authorize': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Authorization endpoint (OID4VCI section 5) */
+    get: operations['authorize'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/jwks': {
     parameters: {
       query?: never;
@@ -286,7 +320,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Token endpoint (pre-authorized code grant) */
+    /** Token endpoint (authorization code and pre-authorized code grant) */
     post: operations['exchangeToken'];
     delete?: never;
     options?: never;
@@ -322,6 +356,23 @@ export interface paths {
     put?: never;
     /** Nonce endpoint (OID4VCI section 7) */
     post: operations['issueNonce'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/offers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Create a credential offer for the authorization code flow */
+    post: operations['createOffer'];
     delete?: never;
     options?: never;
     head?: never;
@@ -762,7 +813,7 @@ export interface components {
     };
     /** @description People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
     CreateUserRequest: {
-      /** @description Not supported before authentication providers are; refused. */
+      /** @description Refused: people are linked with a provider by signing in there. */
       authenticationProvider?: unknown;
       /** @description At most 64 KiB of JSON. */
       claims?: {
@@ -898,13 +949,20 @@ export interface components {
     EventTypeList: {
       data: components['schemas']['EventType'][];
     };
-    /** @description Form fields of the token endpoint. OID4VCI §6.1 */
+    /** @description Form fields of the token endpoint. RFC 6749 §4.1.3, RFC 7636 §4.5, OID4VCI §6.1 */
     HolderTokenRequest: {
       /** @description JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @constant */
-      grant_type: 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
-      'pre-authorized_code': string;
+      client_id?: string;
+      /** @description Of the authorization code grant, as the next three. */
+      code?: string;
+      code_verifier?: string;
+      /** @enum {string} */
+      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+      /** @description Of the pre-authorized code grant. */
+      'pre-authorized_code'?: string;
+      /** @description As in the authorization request. */
+      redirect_uri?: string;
       /** @description The transaction code, when the offer asks for one. */
       tx_code?: string;
     };
@@ -971,10 +1029,22 @@ export interface components {
       /** @description With 429 only. */
       message?: string;
     };
+    Offer: {
+      /** @description `openid-credential-offer://?credential_offer=…` */
+      uri: string;
+    };
     /** @description Default 5 minutes, at most 10; more than 0 in sum. */
     OfferLifetime: {
       minutes?: number;
       seconds?: number;
+    };
+    OfferRequest: {
+      /** @description Ids of credential configurations of this tenant, unique. */
+      credentials: unknown[];
+      /** @description Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. Invalid value. */
+      request_parameters?: {
+        [key: string]: string;
+      };
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
@@ -1092,6 +1162,8 @@ export interface components {
       inputMode?: 'numeric' | 'text';
     };
     User: {
+      /** @description Who the person is at the provider they signed in with. */
+      authenticationProvider?: components['schemas']['UserLink'];
       claims: {
         [key: string]: unknown;
       };
@@ -1114,6 +1186,13 @@ export interface components {
       type: string;
       validFrom: string;
       validUntil?: string;
+    };
+    UserLink: {
+      providerId: string;
+      /** @description `sub` of the provider's ID tokens. */
+      subjectId: string;
+      /** @description The provider's address. */
+      url: string;
     };
     Webhook: {
       disabled: boolean;
@@ -1502,6 +1581,8 @@ export interface components {
   headers: {
     /** @description How long the answer may be kept. */
     'cache-control': string;
+    /** @description Where the browser goes on. */
+    location: string;
     /** @description Seconds until the next call may be let in. */
     'retry-after': number;
     /** @description The challenge (RFC 6750). */
@@ -2208,6 +2289,85 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  completeAuthorization: {
+    parameters: {
+      query?: {
+        code?: string;
+        error?: string;
+        iss?: string;
+        state?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description On to another address; an error of OAuth too goes to the client this way. */
+      302: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          location: components['headers']['location'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['OAuthInvalid'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  authorize: {
+    parameters: {
+      query: {
+        /** @description JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+        authorization_details?: string;
+        /** @description Of the wallet's own choosing: wallets are public clients and not registered. */
+        client_id: string;
+        code_challenge: string;
+        code_challenge_method: 'S256';
+        /** @description From the offer; offers of this platform carry none. */
+        issuer_state?: string;
+        /** @description https, http to this machine itself (RFC 8252 section 7.3), or a scheme of the wallet's own. No fragment. */
+        redirect_uri: string;
+        /** @description The credential issuer identifier, if anything (RFC 8707). */
+        resource?: string;
+        response_type: 'code';
+        /** @description Space-separated: `<format>:<type>` of credential configurations. What names none is ignored. */
+        scope?: string;
+        /** @description Returned as it came. */
+        state?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description On to another address; an error of OAuth too goes to the client this way. */
+      302: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          location: components['headers']['location'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['OAuthInvalid'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
   retrieveOauthKeys: {
     parameters: {
       query?: never;
@@ -2339,6 +2499,43 @@ export interface operations {
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  createOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OfferRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Offer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
     };
   };
   retrieveOfferContent: {

@@ -1,0 +1,466 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  ApiClient,
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  hostFetch,
+  makeHolderKey,
+  OpenIdProvider,
+  PLATFORM_START_MS,
+  RedirectBrowser,
+  startPlatform,
+  TENANT_CLIENT,
+  verifyLdpVc,
+  waitUntil,
+  Wallet,
+  type Answer,
+  type ManagementApi,
+  type ProviderAccount,
+  type RunningPlatform,
+  type TenantUnderTest,
+} from '@attestry/testing';
+
+const WALLET = 'wallet.example';
+const BACK = 'https://wallet.example/back';
+
+let platform: RunningPlatform;
+let management: ManagementApi;
+let provider: OpenIdProvider;
+let tenant: TenantUnderTest;
+/** Of the tenant: web-semantic, and a jwt-vc one. */
+let course: string;
+let pass: string;
+let scope: string;
+
+beforeAll(async () => {
+  provider = await OpenIdProvider.start('https://management.example');
+  platform = await startPlatform();
+  management = await connectManagement(platform);
+  tenant = await createTenantUnderTest(platform, management, 'college');
+  expectStatus(
+    await tenant.api.authenticationProviders.create({
+      url: provider.issuer,
+      ...TENANT_CLIENT,
+      staticRequestParameters: { ui_locales: 'fr', audience_hint: { of: ['college'] } },
+      forwardedRequestParameters: ['login_hint', 'acr_values'],
+      claimsToPersist: ['email'],
+    }),
+    201,
+  );
+  const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: tenant.host } }), 201);
+  const request = (type: string) => ({
+    type,
+    name: type,
+    issuer: { name: 'College' },
+    issuerDid: did,
+    claimMappings: {
+      given_name: { mapFrom: 'claims.given_name', required: true },
+      email: { mapFrom: 'claims.email' },
+      subject: { mapFrom: 'authenticationProvider.subjectId' },
+      source: { mapFrom: 'authenticationProvider.url' },
+    },
+  });
+  course = expectStatus(await tenant.api.webSemantic.create(request('Course')), 201).id;
+  pass = expectStatus(await tenant.api.jwtVc.create(request('Pass')), 201).id;
+  scope = 'ldp_vc:Course';
+}, PLATFORM_START_MS);
+afterAll(async () => {
+  await platform?.stop();
+  await provider?.stop();
+});
+
+const ZOE: ProviderAccount = { sub: 'zoe', given_name: 'Zoë', email: 'zoe@people.example', email_verified: true };
+const MAX: ProviderAccount = { sub: 'max', given_name: 'Max' };
+
+const offerOf = async (credentials: string[], more: { request_parameters?: Record<string, string> } = {}) =>
+  expectStatus(await tenant.api.offers.createOpen({ credentials, ...more }), 200).uri;
+const documentOf = (uri: string) =>
+  JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as Record<string, unknown>;
+
+/** Signs somebody in with a wallet of others, and collects. */
+const collect = async (uri: string, account: ProviderAccount, parameters: Record<string, string> = {}) => {
+  provider.accounts.set(account.sub, account);
+  const wallet = new Wallet(WALLET);
+  const offer = await wallet.resolveOffer(uri);
+  const metadata = await wallet.metadata(offer.credential_issuer);
+  const browser = new RedirectBrowser();
+  const token = await wallet.authorizedToken(offer, metadata, {
+    browser,
+    redirectUri: BACK,
+    scope,
+    parameters: { login_hint: account.sub, ...parameters },
+  });
+  const key = await makeHolderKey('EdDSA', 'did:key');
+  const [credential] = await wallet.credentials(metadata, token.access_token, course, [key]);
+  return { wallet, offer, metadata, browser, token, key, credential: credential as Record<string, unknown> };
+};
+
+/** An authorization request by hand: what the wallet's library would not send. */
+const verifier = randomBytes(32).toString('base64url');
+const asked = (more: Record<string, string | undefined> = {}) => {
+  const all = {
+    response_type: 'code',
+    client_id: WALLET,
+    redirect_uri: BACK,
+    scope,
+    state: 'a state of the wallet',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    login_hint: ZOE.sub,
+    ...more,
+  };
+  return new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+};
+const authorizeUrl = (query: URLSearchParams, at = tenant) => `${at.url}/v1/oauth/authorize?${query}`;
+const ask = async (query: URLSearchParams, at = tenant) => {
+  const answer = await hostFetch(authorizeUrl(query, at), { redirect: 'manual' });
+  const location = answer.headers.get('location');
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    location: location === null ? undefined : new URL(location),
+    body: (text === '' ? undefined : JSON.parse(text)) as { error: string; error_description: string } | undefined,
+  };
+};
+const codeOf = async (more: Record<string, string> = {}, browser = new RedirectBrowser()): Promise<string> => {
+  provider.accounts.set(ZOE.sub, ZOE);
+  const back = await browser.follow(authorizeUrl(asked(more)), (url) => url.startsWith(BACK));
+  return back.searchParams.get('code')!;
+};
+const exchange = (form: Record<string, string>): Promise<Answer<Record<string, unknown>>> =>
+  new ApiClient(tenant.url).request('POST', '/v1/oauth/token', {
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: WALLET,
+      redirect_uri: BACK,
+      code_verifier: verifier,
+      ...form,
+    }),
+  });
+const errorOf = ({ status, body }: Answer<Record<string, unknown>>) => [status, body['error']];
+
+describe('an offer of the authorization code flow', () => {
+  it('is an address with issuer, configurations and what the wallet may add, and nothing of it is kept [T72, T73]', async () => {
+    const uri = await offerOf([course, pass], { request_parameters: { login_hint: 'zoe', prompt: 'login' } });
+    expect(uri).toMatch(/^openid-credential-offer:\/\/\?credential_offer=/);
+    expect(documentOf(uri)).toEqual({
+      credential_issuer: tenant.url,
+      credential_configuration_ids: [course, pass],
+      credentials: [course, pass],
+      request_parameters: { login_hint: 'zoe', prompt: 'login' },
+      grants: { authorization_code: {} },
+    });
+    expect(documentOf(await offerOf([pass]))).not.toHaveProperty('request_parameters');
+  });
+
+  it.each([
+    [{ credentials: [] }, 'credentials'],
+    [{ credentials: ['x'] }, 'credentials'],
+    [{ credentials: ['3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11'] }, 'credentials'],
+    [{}, 'credentials'],
+    [{ request_parameters: { login_hint: 1 } }, 'request_parameters'],
+    [{ request_parameters: { state: 'x' } }, 'request_parameters'],
+    [{ request_parameters: 'x' }, 'request_parameters'],
+  ])('is not made of %j', async (body, param) => {
+    const request = 'request_parameters' in body ? { credentials: [course], ...body } : body;
+    const answer = await tenant.api.offers.createOpen(request as never);
+    expect([answer.status, (answer.body as unknown as { details: { param: string }[] }).details[0]?.param]).toEqual([
+      400,
+      param,
+    ]);
+  });
+
+  it('is used by many, each of whom signs in, and each gets a credential of their own [T74, T75, T78]', async () => {
+    const uri = await offerOf([course]);
+    for (const account of [ZOE, MAX, ZOE]) {
+      const { credential, key } = await collect(uri, account);
+      await verifyLdpVc(credential);
+      expect(credential['credentialSubject']).toEqual({
+        id: key.did,
+        given_name: account.given_name,
+        subject: account.sub,
+        source: provider.issuer,
+        ...(account.email && { email: account.email }),
+      });
+    }
+    // One user for each person, with what is to be kept of them.
+    const { data } = expectStatus(await tenant.api.users.list(), 200);
+    const linked = data.filter(({ authenticationProvider }) => authenticationProvider?.url === provider.issuer);
+    expect(
+      linked.map(({ claims, authenticationProvider }) => [authenticationProvider!.subjectId, claims]).sort(),
+    ).toEqual([
+      ['max', {}],
+      ['zoe', { email: 'zoe@people.example' }],
+    ]);
+  });
+});
+
+describe('the authorization endpoint', () => {
+  it('tells the provider what is always sent, passes on what is named, and nothing else [T44]', async () => {
+    const before = provider.requests.length;
+    await collect(await offerOf([course]), ZOE, {
+      acr_values: 'gold',
+      prompt: 'none',
+      ui_locales: 'de',
+      audience: 'x',
+    });
+    const sent = Object.fromEntries(provider.requests[before]!);
+    expect(sent).toEqual({
+      client_id: 'attestry',
+      response_type: 'code',
+      redirect_uri: `${tenant.url}/v1/oauth/authentication/callback`,
+      scope: 'openid profile email',
+      state: expect.any(String),
+      nonce: expect.any(String),
+      code_challenge: expect.any(String),
+      code_challenge_method: 'S256',
+      ui_locales: 'fr',
+      audience_hint: '{"of":["college"]}',
+      login_hint: 'zoe',
+      acr_values: 'gold',
+    });
+  });
+
+  it('answers a code and the state once somebody signed in, to the address that asked [T75]', async () => {
+    provider.accounts.set(ZOE.sub, ZOE);
+    const browser = new RedirectBrowser();
+    const own = 'example-wallet://back?kept=1';
+    const back = await browser.follow(authorizeUrl(asked({ redirect_uri: own })), (url) => url.startsWith('example-'));
+    expect(Object.fromEntries(back.searchParams)).toEqual({
+      kept: '1',
+      code: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/),
+      state: 'a state of the wallet',
+      iss: tenant.url,
+    });
+    const { status, body } = await exchange({ code: back.searchParams.get('code')!, redirect_uri: own });
+    expect([status, body]).toEqual([
+      200,
+      { access_token: expect.any(String), token_type: 'Bearer', expires_in: 300, scope },
+    ]);
+  });
+
+  it('redirects nobody for a client or an address that cannot be believed [T75]', async () => {
+    const twice = asked();
+    twice.append('redirect_uri', 'https://other.example/');
+    for (const query of [
+      asked({ client_id: undefined }),
+      asked({ client_id: '' }),
+      asked({ redirect_uri: undefined }),
+      asked({ redirect_uri: '/back' }),
+      asked({ redirect_uri: 'http://wallet.example/back' }),
+      asked({ redirect_uri: `${BACK}#part` }),
+      asked({ redirect_uri: 'javascript:alert(1)' }),
+      asked({ redirect_uri: 'data:text/html,x' }),
+      twice,
+    ]) {
+      const { status, location, body } = await ask(query);
+      expect([query.get('redirect_uri'), status, location, body?.error]).toEqual([
+        query.get('redirect_uri'),
+        400,
+        undefined,
+        'invalid_request',
+      ]);
+    }
+  });
+
+  it.each([
+    ['response_type', 'token', 'unsupported_response_type'],
+    ['response_type', undefined, 'invalid_request'],
+    ['code_challenge', undefined, 'invalid_request'],
+    ['code_challenge', 'short', 'invalid_request'],
+    ['code_challenge_method', 'plain', 'invalid_request'],
+    ['code_challenge_method', undefined, 'invalid_request'],
+    ['scope', undefined, 'invalid_scope'],
+    ['scope', 'openid ldp_vc:Other', 'invalid_scope'],
+    ['authorization_details', '{', 'invalid_authorization_details'],
+    [
+      'authorization_details',
+      '[{"type":"openid_credential","credential_configuration_id":"x"}]',
+      'invalid_authorization_details',
+    ],
+    ['resource', 'https://other.example', 'invalid_target'],
+    ['request_uri', 'urn:x', 'request_uri_not_supported'],
+    ['request', 'x.y.z', 'request_not_supported'],
+    ['response_mode', 'fragment', 'invalid_request'],
+    ['dpop_jkt', 'x', 'invalid_request'],
+  ])('tells the wallet what is wrong with %s %s [T75]', async (name, value, error) => {
+    const { status, location, headers } = await ask(asked({ [name]: value }));
+    expect([status, `${location!.origin}${location!.pathname}`]).toEqual([302, BACK]);
+    expect(Object.fromEntries(location!.searchParams)).toEqual({
+      error,
+      error_description: expect.any(String),
+      state: 'a state of the wallet',
+      iss: tenant.url,
+    });
+    expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  it('tells the wallet when nobody signed in [T75]', async () => {
+    const browser = new RedirectBrowser();
+    const back = await browser.follow(authorizeUrl(asked({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    expect(back.searchParams.get('error')).toBe('access_denied');
+    expect(back.searchParams.get('state')).toBe('a state of the wallet');
+  });
+
+  it('leaves OPENID_AUTHORIZE events of whom came back from the provider, and none of strangers', async () => {
+    const typesOf = async () =>
+      expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
+        .data.map(({ type }) => type)
+        .filter((type) => type.startsWith('OPENID_AUTHORIZE'));
+    const before = (await typesOf()).length;
+    await ask(asked({ scope: 'none' }));
+    await ask(asked());
+    await codeOf();
+    const browser = new RedirectBrowser();
+    await browser.follow(authorizeUrl(asked({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    await waitUntil(async () => (await typesOf()).length === before + 4, { what: 'four events' });
+    expect((await typesOf()).slice(0, 4)).toEqual([
+      'OPENID_AUTHORIZE_FAIL',
+      'OPENID_AUTHORIZE_START',
+      'OPENID_AUTHORIZE_SUCCESS',
+      'OPENID_AUTHORIZE_START',
+    ]);
+  });
+});
+
+describe('the callback', () => {
+  const atCallback = (url: string) => url.startsWith(`${tenant.url}/v1/oauth/authentication/callback`);
+
+  it('belongs to the browser that began, and works once', async () => {
+    provider.accounts.set(ZOE.sub, ZOE);
+    const browser = new RedirectBrowser();
+    const callback = (await browser.follow(authorizeUrl(asked()), atCallback)).href;
+    const elsewhere = await hostFetch(callback, { redirect: 'manual' });
+    expect([elsewhere.status, ((await elsewhere.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+    const answer = await browser.open(callback);
+    expect(answer.status).toBe(302);
+    expect(new URL(answer.headers.get('location')!).searchParams.get('code')).toMatch(/^[A-Za-z0-9_-]{86}$/);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^attestry-sign-in-[0-9a-f-]{36}=; .*Max-Age=0; HttpOnly; SameSite=Lax$/,
+    );
+    expect((await browser.open(callback)).status).toBe(400);
+  });
+
+  it('gives a code of the provider that is not its own no credential', async () => {
+    provider.accounts.set(ZOE.sub, ZOE);
+    const browser = new RedirectBrowser();
+    const callback = await browser.follow(authorizeUrl(asked()), atCallback);
+    callback.searchParams.set('code', 'of-somebody-else');
+    const location = (await browser.open(callback.href)).headers.get('location')!;
+    expect(new URL(location).searchParams.get('error')).toBe('server_error');
+  });
+
+  it.each(['', '?state=x', '?state=3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11&code=y'])('refuses %s', async (query) => {
+    const answer = await hostFetch(`${tenant.url}/v1/oauth/authentication/callback${query}`, { redirect: 'manual' });
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('the authorization code', () => {
+  it('is exchanged for a token that covers what was asked for [T76, T77, T78]', async () => {
+    const details = JSON.stringify([{ type: 'openid_credential', credential_configuration_id: pass }]);
+    const { status, body } = await exchange({ code: await codeOf({ scope: '', authorization_details: details }) });
+    expect([status, body]).toEqual([
+      200,
+      {
+        access_token: expect.any(String),
+        token_type: 'Bearer',
+        expires_in: 300,
+        scope: 'jwt_vc_json:Pass',
+        authorization_details: [
+          {
+            type: 'openid_credential',
+            credential_configuration_id: pass,
+            credential_identifiers: [expect.any(String)],
+          },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    ['another client', { client_id: 'other' }, 'invalid_grant'],
+    ['another address', { redirect_uri: 'https://wallet.example/other' }, 'invalid_grant'],
+    ['another verifier', { code_verifier: 'a'.repeat(43) }, 'invalid_grant'],
+    ['no verifier', { code_verifier: '' }, 'invalid_grant'],
+    ['no client', { client_id: '' }, 'invalid_request'],
+    ['no address', { redirect_uri: '' }, 'invalid_request'],
+    ['another grant', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ])('is refused with %s, and is good afterwards [T78]', async (_what, form, error) => {
+    const code = await codeOf();
+    expect(errorOf(await exchange({ code, ...form }))).toEqual([400, error]);
+    expect((await exchange({ code })).status).toBe(200);
+  });
+
+  it('is spent at once, and a second use ends its token [T78]', async () => {
+    const code = await codeOf();
+    const token = (await exchange({ code })).body['access_token'] as string;
+    const api = new ApiClient(tenant.url);
+    const request = () =>
+      api.request<Record<string, unknown>>('POST', '/v1/openid/credential', {
+        headers: { authorization: `Bearer ${token}` },
+        body: { credential_configuration_id: course },
+      });
+    expect(errorOf(await request())).toEqual([400, 'invalid_proof']);
+    expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
+    expect(errorOf(await request())).toEqual([401, 'invalid_token']);
+    expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
+  });
+
+  it('is of its tenant alone', async () => {
+    const other = await createTenantUnderTest(platform, management, 'other-college');
+    const code = await codeOf();
+    const { status, body } = await new ApiClient(other.url).request<Record<string, unknown>>(
+      'POST',
+      '/v1/oauth/token',
+      {
+        body: new URLSearchParams({
+          ...{ grant_type: 'authorization_code', client_id: WALLET, redirect_uri: BACK },
+          ...{ code_verifier: verifier, code },
+        }),
+      },
+    );
+    expect([status, body['error']]).toEqual([400, 'invalid_grant']);
+    // Which has no provider, and says so.
+    const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
+    const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
+    expectStatus(await other.api.webSemantic.create(configuration), 201);
+    expect((await ask(asked(), other)).location!.searchParams.get('error')).toBe('server_error');
+  });
+});
+
+describe('metadata', () => {
+  it('tell of the authorization endpoint and what it supports [T93]', async () => {
+    const api = new ApiClient(tenant.url);
+    const shared = {
+      issuer: tenant.url,
+      authorization_endpoint: `${tenant.url}/v1/oauth/authorize`,
+      token_endpoint: `${tenant.url}/v1/oauth/token`,
+      jwks_uri: `${tenant.url}/v1/oauth/jwks`,
+      scopes_supported: expect.arrayContaining(['ldp_vc:Course', 'jwt_vc_json:Pass']),
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+      code_challenge_methods_supported: ['S256'],
+    };
+    for (const name of ['openid-credential-issuer', 'oauth-authorization-server'])
+      expect((await api.request('GET', `/.well-known/${name}`)).body).toEqual(expect.objectContaining(shared));
+  });
+});
+
+describe('a provider that is deleted while somebody signs in', () => {
+  it('signs nobody in: access_denied, and from then on server_error', async () => {
+    provider.accounts.set(ZOE.sub, ZOE);
+    const browser = new RedirectBrowser();
+    const callback = await browser.follow(authorizeUrl(asked()), (url) =>
+      url.startsWith(`${tenant.url}/v1/oauth/authentication`),
+    );
+    const { data } = expectStatus(await tenant.api.authenticationProviders.list(), 200);
+    expectStatus(await tenant.api.authenticationProviders.delete(data[0]!.id), 204);
+    const location = (await browser.open(callback.href)).headers.get('location')!;
+    expect(new URL(location).searchParams.get('error')).toBe('access_denied');
+    expect((await ask(asked())).location!.searchParams.get('error')).toBe('server_error');
+  });
+});

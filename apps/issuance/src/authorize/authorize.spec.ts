@@ -1,0 +1,183 @@
+import type { AppError } from '@attestry/contracts';
+import { AppError as Fault } from '@attestry/contracts';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { parseAuthorizationRequest, parseClient, stateOf } from './parse-authorization-request.js';
+import { cookieOf, dropCookie, setCookie } from './pending-authorizations.js';
+import { redirectToClient, refusalParameters } from './redirect.js';
+import { requestedEntries } from './requested-entries.js';
+
+const ISSUER = 'https://acme.example';
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+const outcome = (run: () => unknown): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    return (error as AppError).code;
+  }
+};
+const query = (more: Record<string, string> = {}) =>
+  new URLSearchParams({
+    ...{ response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256', scope: 'a b' },
+    ...more,
+  });
+
+describe('parse-client', () => {
+  const client = (redirect: string, id = 'wallet') =>
+    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect })));
+
+  it.each([
+    'https://wallet.example/back',
+    'https://wallet.example/back?kept=1',
+    'http://localhost:8080/back',
+    'http://127.0.0.1/back',
+    'http://[::1]:99/',
+    'eudi-openid4ci://authorize',
+    'org.example.wallet:/back',
+  ])('takes %s', (redirectUri) => expect(client(redirectUri)).toEqual({ clientId: 'wallet', redirectUri }));
+  it.each([
+    '',
+    'back',
+    '/back',
+    'http://wallet.example/back',
+    'http://localhost.example/back',
+    'https://wallet.example/#part',
+    'https://wallet.example/#',
+    'https://user:word@wallet.example/',
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    `https://wallet.example/${'x'.repeat(2048)}`,
+  ])('refuses %s', (redirectUri) => expect(client(redirectUri)).toBe('invalid_request'));
+  it.each(['', 'é', 'a\nb', 'x'.repeat(1025)])('refuses the client %j', (id) =>
+    expect(client('https://wallet.example/', id)).toBe('invalid_request'),
+  );
+  it('refuses two of either', () => {
+    for (const name of ['client_id', 'redirect_uri']) {
+      const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
+      twice.append(name, twice.get(name)!);
+      expect(outcome(() => parseClient(twice))).toBe('invalid_request');
+    }
+  });
+});
+
+describe('parse-authorization-request', () => {
+  const parse = (more: Record<string, string> = {}) => outcome(() => parseAuthorizationRequest(query(more), ISSUER));
+
+  it('reads what it knows, and keeps the rest for the provider', () => {
+    expect(parse({ login_hint: 'zoe', __proto__x: '1', prompt: '' })).toEqual({
+      codeChallenge: CHALLENGE,
+      scopes: ['a', 'b'],
+      parameters: { ...Object.fromEntries(query()), login_hint: 'zoe', __proto__x: '1' },
+    });
+    const named = new URLSearchParams([...query(), ['__proto__', 'x']]);
+    const { parameters } = parseAuthorizationRequest(named, ISSUER);
+    expect(Object.getPrototypeOf(parameters)).toBe(Object.prototype);
+    expect(Object.keys(parameters)).toContain('__proto__');
+  });
+  it('takes the issuer as the resource, also twice', () => {
+    const twice = query({ resource: ISSUER });
+    twice.append('resource', ISSUER);
+    expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toMatchObject({ codeChallenge: CHALLENGE });
+  });
+  it.each<[Record<string, string>, string]>([
+    [{ response_type: '' }, 'invalid_request'],
+    [{ response_type: 'code id_token' }, 'unsupported_response_type'],
+    [{ response_mode: 'form_post' }, 'invalid_request'],
+    [{ code_challenge: '' }, 'invalid_request'],
+    [{ code_challenge: `${CHALLENGE}=` }, 'invalid_request'],
+    [{ code_challenge_method: '' }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ dpop_jkt: 'x' }, 'invalid_request'],
+    [{ state: 'x'.repeat(4097) }, 'invalid_request'],
+    [{ resource: `${ISSUER}/` }, 'invalid_target'],
+    [{ request: 'x' }, 'request_not_supported'],
+    [{ request_uri: 'urn:x' }, 'request_uri_not_supported'],
+    [{ authorization_details: '[]' }, 'invalid_authorization_details'],
+  ])('refuses %j', (more, code) => expect(parse(more)).toBe(code));
+  it('refuses what is repeated', () => {
+    const twice = query();
+    twice.append('scope', 'c');
+    expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toBe('invalid_request');
+  });
+  it('returns a state that is one, and no other', () => {
+    expect(stateOf(query({ state: 'x' }))).toBe('x');
+    expect(stateOf(new URLSearchParams('state=a&state=b'))).toBeUndefined();
+    for (const state of ['', 'x'.repeat(4097)]) expect(stateOf(query({ state }))).toBeUndefined();
+  });
+});
+
+describe('requested-entries', () => {
+  const [A, B] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+  const configurations = [
+    { id: A, format: 'ldp_vc', type: 'Course' },
+    { id: B, format: 'jwt_vc_json', type: 'Course' },
+  ] as ActiveConfiguration[];
+  const request = (scopes: string[], ...ids: string[]) =>
+    outcome(() =>
+      requestedEntries(
+        { scopes, ...(ids.length && { details: ids.map((id) => ({ credentialConfigurationId: id })) }) },
+        configurations,
+      ),
+    );
+  const [course, pass] = [
+    { credentialConfigurationId: A, scope: 'ldp_vc:Course' },
+    { credentialConfigurationId: B, scope: 'jwt_vc_json:Course' },
+  ];
+
+  it('are what scopes name; others are ignored', () => {
+    expect(request(['openid', 'ldp_vc:Course', 'ldp_vc:Other'])).toEqual({ entries: [course] });
+    expect(request(['jwt_vc_json:Course', 'ldp_vc:Course'])).toEqual({ entries: [course, pass] });
+  });
+  it('are told by identifiers once details name one', () => {
+    expect(request([], B!)).toEqual({ entries: [pass], detailed: [B] });
+    expect(request(['ldp_vc:Course'], B!)).toEqual({ entries: [course, pass], detailed: [B, A] });
+  });
+  it('are not none, nor unknown', () => {
+    expect(request([])).toBe('invalid_scope');
+    expect(request(['ldp_vc:Other'])).toBe('invalid_scope');
+    for (const id of ['x', '33333333-3333-4333-8333-333333333333'])
+      expect(request(['ldp_vc:Course'], id)).toBe('invalid_authorization_details');
+  });
+});
+
+describe('a redirection to the wallet', () => {
+  const locationOf = (redirectUri: string, parameters: Record<string, string>, state?: string) =>
+    redirectToClient({ redirectUri, issuer: ISSUER, ...(state !== undefined && { state }) }, parameters).$http.headers![
+      'location'
+    ];
+
+  it('keeps what the address has, and overwrites what would pass for an answer', () => {
+    expect(locationOf('https://wallet.example/back?a=1&code=theirs', { code: 'ours' }, 'x y')).toBe(
+      'https://wallet.example/back?a=1&code=ours&state=x+y&iss=https%3A%2F%2Facme.example',
+    );
+    expect(locationOf('org.example.wallet:/back', { error: 'access_denied' })).toBe(
+      'org.example.wallet:/back?error=access_denied&iss=https%3A%2F%2Facme.example',
+    );
+  });
+  it('tells a fault by a code of OAuth, in ASCII', () => {
+    expect(refusalParameters(new Fault('unavailable', 'Später'))).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: 'Sp?ter',
+    });
+    expect(refusalParameters(new Fault('internal', 'Internal error'))['error']).toBe('server_error');
+    expect(refusalParameters(new Fault('invalid', 'x', { code: 'invalid_scope' }))['error']).toBe('invalid_scope');
+  });
+});
+
+describe('the cookie', () => {
+  const binding = { id: '11111111-1111-4111-8111-111111111111', secret: 'abc' };
+  it('is for the callback alone, and for encrypted connections where there are such', () => {
+    expect(setCookie(binding, ISSUER)).toBe(
+      `attestry-sign-in-${binding.id}=abc; Path=/v1/oauth/authentication; Max-Age=1200; HttpOnly; SameSite=Lax; Secure`,
+    );
+    expect(dropCookie(binding.id, 'http://acme.localhost')).toBe(
+      `attestry-sign-in-${binding.id}=; Path=/v1/oauth/authentication; Max-Age=0; HttpOnly; SameSite=Lax`,
+    );
+  });
+  it('is found among others', () => {
+    expect(cookieOf(`a=b; attestry-sign-in-${binding.id}=abc;c=d`, binding.id)).toBe('abc');
+    for (const header of [undefined, '', 'a=b', `x-attestry-sign-in-${binding.id}=abc`])
+      expect(cookieOf(header, binding.id)).toBeUndefined();
+  });
+});

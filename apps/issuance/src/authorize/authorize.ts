@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  beginSignIn,
+  oauthError,
+  type authorize as operation,
+  type BegunSignIn,
+  type HttpAnswer,
+  type OperationContext,
+} from '@attestry/contracts';
+import { LOGGER, ServiceClient, tenantOf, toAppError, type Logger, type RequestOf } from '@attestry/service-kit';
+import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { parseAuthorizationRequest, parseClient, stateOf, type AskingClient } from './parse-authorization-request.js';
+import { PendingAuthorizations, setCookie, type BrowserBinding } from './pending-authorizations.js';
+import { redirect, redirectToClient, refusalParameters } from './redirect.js';
+import { requestedEntries } from './requested-entries.js';
+
+/** Path of the provider's `redirectUrl`. */
+export const CALLBACK = '/v1/oauth/authentication/callback';
+
+export class Authorize {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Authorization endpoint, OID4VCI §5: the wallet's request is kept, and its person goes to the tenant's provider. */
+@CommandHandler(Authorize)
+export class AuthorizeHandler implements ICommandHandler<Authorize> {
+  constructor(
+    private readonly configurations: PublishedConfigurations,
+    private readonly pending: PendingAuthorizations,
+    private readonly client: ServiceClient,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async execute({ request, context }: Authorize): Promise<HttpAnswer> {
+    const query = queryOf(rawOf(request));
+    const { baseUrl: issuer } = tenantOf(context);
+    const asking = parseClient(query);
+    try {
+      return await this.toProvider(asking, query, context);
+    } catch (error) {
+      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      const state = stateOf(query);
+      const address = { redirectUri: asking.redirectUri, issuer, ...(state !== undefined && { state }) };
+      return redirectToClient(address, refusalParameters(refusal));
+    }
+  }
+
+  private async toProvider(asking: AskingClient, query: URLSearchParams, context: OperationContext) {
+    const { id: tenantId, baseUrl: issuer } = tenantOf(context);
+    const asked = parseAuthorizationRequest(query, issuer);
+    const requested = requestedEntries(asked, await this.configurations.of(tenantId));
+    const binding = this.pending.binding();
+    const nonce = randomBytes(32).toString('base64url');
+    const codeVerifier = randomBytes(32).toString('base64url');
+    const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
+    const redirectUrl = `${issuer}${CALLBACK}`;
+    const begun = await this.begin(
+      { redirectUrl, state: binding.id, nonce, codeChallenge, parameters: asked.parameters },
+      context,
+    );
+    const state = stateOf(query);
+    await this.pending.keep(tenantId, binding, {
+      ...asking,
+      ...(state !== undefined && { state }),
+      codeChallenge: asked.codeChallenge,
+      ...requested,
+      issuer,
+      providerId: begun.providerId,
+      nonce,
+      codeVerifier,
+    });
+    return toProvider(begun.url, binding, issuer);
+  }
+
+  private async begin(body: RequestOf<typeof beginSignIn>['body'], context: OperationContext): Promise<BegunSignIn> {
+    try {
+      return await this.client.call(beginSignIn, { body }, context);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'notFound')
+        throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
+      throw error;
+    }
+  }
+}
+
+const toProvider = (url: string, binding: BrowserBinding, issuer: string): HttpAnswer =>
+  redirect(url, { 'set-cookie': setCookie(binding, issuer) });

@@ -1,0 +1,118 @@
+import { oauthError, type OAuthErrorCode } from '@attestry/contracts';
+import { parseAuthorizationDetails, type RequestedDetail } from '../exchange-token/parse-token-request.js';
+
+/** Who asks, and where the answer goes. */
+export interface AskingClient {
+  clientId: string;
+  redirectUri: string;
+}
+
+export interface AuthorizationRequest {
+  codeChallenge: string;
+  /** Values of `scope`. */
+  scopes: string[];
+  details?: RequestedDetail[];
+  /** Everything that stands in the query, each once: some of it may be for the provider. */
+  parameters: Record<string, string>;
+}
+
+const MAX_CLIENT_ID = 1024;
+const MAX_REDIRECT_URI = 2048;
+const MAX_STATE = 4096;
+/** base64url of a SHA-256 digest. RFC 7636 §4.2 */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+/** Schemes that browsers and systems act on themselves: nothing of a wallet is behind them. */
+const FOREIGN_SCHEMES = new Set([
+  'javascript',
+  'data',
+  'vbscript',
+  'file',
+  'blob',
+  'about',
+  'view-source',
+  'ftp',
+  'ws',
+  'wss',
+  'mailto',
+  'tel',
+  'sms',
+]);
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+const refused = (code: OAuthErrorCode, description: string) =>
+  oauthError(code, description, { check: 'parse-authorization-request' });
+
+/** A wallet is a public client and not registered: what can be judged is the form of its address. RFC 8252 §7 */
+const isUsable = (redirectUri: string): boolean => {
+  if (redirectUri.length > MAX_REDIRECT_URI || !URL.canParse(redirectUri)) return false;
+  const url = new URL(redirectUri);
+  if (redirectUri.includes('#') || url.username || url.password) return false;
+  const scheme = url.protocol.slice(0, -1);
+  if (scheme === 'http') return LOOPBACK.has(url.hostname);
+  return !FOREIGN_SCHEMES.has(scheme);
+};
+
+/** RFC 6749 §4.1.2.1: where either of the two cannot be believed, nobody is redirected. @throws AppError 400 */
+export const parseClient = (query: URLSearchParams): AskingClient => {
+  for (const name of ['client_id', 'redirect_uri'])
+    if (query.getAll(name).length !== 1 || query.get(name) === '')
+      throw refused('invalid_request', `${name} must be given once`);
+  const [clientId, redirectUri] = [query.get('client_id')!, query.get('redirect_uri')!];
+  if (!/^[\x20-\x7e]+$/.test(clientId) || clientId.length > MAX_CLIENT_ID)
+    throw refused('invalid_request', `client_id must be at most ${MAX_CLIENT_ID} visible characters (RFC 6749 A.1)`);
+  if (!isUsable(redirectUri))
+    throw refused(
+      'invalid_request',
+      "redirect_uri must be an https address, an http address of this machine itself, or of the wallet's own scheme, without fragment",
+    );
+  return { clientId, redirectUri };
+};
+
+/** Returned with errors too, if it can be. */
+export const stateOf = (query: URLSearchParams): string | undefined => {
+  const given = query.getAll('state');
+  return given.length === 1 && given[0] !== '' && given[0]!.length <= MAX_STATE ? given[0] : undefined;
+};
+
+/**
+ * RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1: in the order of what a developer wants to hear first. Parameters without a value
+ * count as omitted, unknown ones are ignored.
+ * @param issuer the one that `resource` may name
+ * @throws AppError whose code goes to the client
+ */
+export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string): AuthorizationRequest => {
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of query) {
+    // RFC 8707 §2: a resource may be named more than once.
+    if (Object.hasOwn(parameters, name) && name !== 'resource')
+      throw refused('invalid_request', 'a parameter must not be repeated');
+    if (value !== '')
+      Object.defineProperty(parameters, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  const value = (name: string): string | undefined => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);
+
+  if (value('request') !== undefined) throw refused('request_not_supported', 'request objects are not supported');
+  if (value('request_uri') !== undefined) throw refused('request_uri_not_supported', 'request_uri is not supported');
+  const responseType = value('response_type');
+  if (responseType === undefined) throw refused('invalid_request', 'response_type is missing');
+  if (responseType !== 'code') throw refused('unsupported_response_type', 'response_type must be code');
+  if ((value('response_mode') ?? 'query') !== 'query') throw refused('invalid_request', 'response_mode must be query');
+  if ((query.get('state') ?? '').length > MAX_STATE)
+    throw refused('invalid_request', `state must have at most ${MAX_STATE} characters`);
+  const codeChallenge = value('code_challenge');
+  if (codeChallenge === undefined) throw refused('invalid_request', 'code_challenge is missing');
+  if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');
+  if (!CHALLENGE.test(codeChallenge))
+    throw refused('invalid_request', 'code_challenge must be base64url of a SHA-256 digest');
+  // A promise of RFC 9449 §10 that nothing would keep.
+  if (value('dpop_jkt') !== undefined) throw refused('invalid_request', 'DPoP is not supported');
+  if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
+    throw refused('invalid_target', 'resource must be the credential issuer identifier');
+  const details = value('authorization_details');
+  return {
+    codeChallenge,
+    scopes: (value('scope') ?? '').split(' ').filter(Boolean),
+    ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
+    parameters,
+  };
+};

@@ -1,0 +1,107 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { isUuid } from '@attestry/contracts';
+import type { Clock, Ids } from '@attestry/event-store';
+import { isErased, KeyVault } from '@attestry/keys';
+import { CLOCK, IDS } from '@attestry/service-kit';
+import type { RequestedEntries } from './requested-entries.js';
+
+/** How long a person may take to sign in, seconds (facts 2.9). */
+export const SIGN_IN_SECONDS = 1200;
+
+/** An authorization request whose person is at the provider. */
+export interface PendingAuthorization extends RequestedEntries {
+  clientId: string;
+  redirectUri: string;
+  state?: string;
+  codeChallenge: string;
+  /** Pinned (decision 3). */
+  issuer: string;
+  providerId: string;
+  /** Towards the provider. */
+  nonce: string;
+  codeVerifier: string;
+}
+
+interface Kept {
+  request: PendingAuthorization;
+  /** SHA-256 of what the browser's cookie holds, base64url. */
+  browser: string;
+}
+
+/** What the browser keeps until it comes back. */
+export interface BrowserBinding {
+  /** `state` towards the provider, and part of the cookie's name: a browser may have several wallets at work. */
+  id: string;
+  secret: string;
+}
+
+const COOKIE_PATH = '/v1/oauth/authentication';
+const nameOf = (id: string): string => `authorization:${id}`;
+const cookieName = (id: string): string => `attestry-sign-in-${id}`;
+const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** RFC 6265. A provider's redirection is a navigation from another site, for which `Lax` is enough. */
+export const setCookie = ({ id, secret }: BrowserBinding, issuer: string): string =>
+  cookie(id, secret, SIGN_IN_SECONDS, issuer);
+export const dropCookie = (id: string, issuer: string): string => cookie(id, '', 0, issuer);
+const cookie = (id: string, value: string, maxAge: number, issuer: string): string =>
+  [
+    `${cookieName(id)}=${value}`,
+    `Path=${COOKIE_PATH}`,
+    `Max-Age=${maxAge}`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(issuer.startsWith('https:') ? ['Secure'] : []),
+  ].join('; ');
+
+/** What the request's `Cookie` header holds under that name. */
+export const cookieOf = (header: string | undefined, id: string): string | undefined =>
+  header
+    ?.split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${cookieName(id)}=`))
+    ?.slice(cookieName(id).length + 1);
+
+/**
+ * Authorization requests between the wallet and the provider. They are anybody's, so that they are no events: sealed texts that
+ * are forgotten after a while, whichever process the browser comes back to.
+ */
+@Injectable()
+export class PendingAuthorizations {
+  constructor(
+    private readonly vault: KeyVault,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  binding(): BrowserBinding {
+    return { id: this.ids.uuid(), secret: randomBytes(32).toString('base64url') };
+  }
+
+  async keep(tenantId: string, { id, secret }: BrowserBinding, request: PendingAuthorization): Promise<void> {
+    const kept: Kept = { request, browser: digest(secret).toString('base64url') };
+    const expiresAt = this.clock.now().getTime() + SIGN_IN_SECONDS * 1000;
+    await this.vault.remember(tenantId, nameOf(id), JSON.stringify(kept), { expiresAt });
+  }
+
+  /**
+   * The request that goes by this `state`, once, and only to the browser that it came from: whoever has the address alone gets
+   * nothing (RFC 9700 §4.7).
+   */
+  async take(tenantId: string, id: string, cookies: string | undefined): Promise<PendingAuthorization | undefined> {
+    if (!isUuid(id)) return undefined;
+    const found = await this.vault.remembered(tenantId, nameOf(id));
+    if (!found || isErased(found) || found.expiresAt <= this.clock.now().getTime()) return undefined;
+    const kept = JSON.parse(found.text) as Partial<Kept>;
+    const secret = cookieOf(cookies, id);
+    if (!kept.request || !kept.browser || secret === undefined) return undefined;
+    if (!timingSafeEqual(digest(secret), Buffer.from(kept.browser, 'base64url'))) return undefined;
+    // Of two that come with it at once, one takes it.
+    const taken = await this.vault.remember(tenantId, nameOf(id), '{}', {
+      after: found.version,
+      expiresAt: found.expiresAt,
+    });
+    return taken === undefined ? undefined : kept.request;
+  }
+}

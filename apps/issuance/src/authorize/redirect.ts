@@ -1,0 +1,33 @@
+import { httpAnswer, type AppError, type HttpAnswer, type OAuthErrorCode } from '@attestry/contracts';
+
+/** Where a wallet is told how its authorization request ended. */
+export interface ClientAddress {
+  redirectUri: string;
+  state?: string;
+  /** Of this authorization server: RFC 9207 §2. */
+  issuer: string;
+}
+
+/** Back to the wallet, with what its address has as a query kept. RFC 6749 §4.1.2 */
+export const redirectToClient = (
+  { redirectUri, state, issuer }: ClientAddress,
+  parameters: Record<string, string>,
+  headers: Record<string, string> = {},
+): HttpAnswer => {
+  const url = new URL(redirectUri);
+  const told = { ...parameters, ...(state !== undefined && { state }), iss: issuer };
+  for (const [name, value] of Object.entries(told)) url.searchParams.set(name, value);
+  return redirect(url.href, headers);
+};
+
+/** The address may hold a code: no other page is to learn it. */
+export const redirect = (location: string, headers: Record<string, string> = {}): HttpAnswer =>
+  httpAnswer({ status: 302, headers: { location, 'referrer-policy': 'no-referrer', ...headers } });
+
+/** RFC 6749 §4.1.2.1 */
+export const refusalParameters = ({ code, kind, message }: AppError): Record<string, string> => {
+  const own = /^[a-z_]+$/.test(code);
+  const told: OAuthErrorCode =
+    kind === 'unavailable' ? 'temporarily_unavailable' : own ? (code as OAuthErrorCode) : 'server_error';
+  return { error: told, error_description: message.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?') };
+};

@@ -1,0 +1,41 @@
+import { isUuid, oauthError } from '@attestry/contracts';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
+import { scopeFor } from '../protocol/scope.js';
+import type { AuthorizationRequest } from './parse-authorization-request.js';
+
+export interface RequestedEntries {
+  entries: OfferEntry[];
+  /** Configurations whose identifiers the token response is to tell. */
+  detailed?: string[];
+}
+
+/**
+ * Credential configurations that an authorization request names, by details (OID4VCI §5.1.1) or by scope (§5.1.2), where unknown
+ * values are ignored. Where there are details all of it is told by identifiers: a token has either (§6.2).
+ * @throws AppError `invalid_scope`, `invalid_authorization_details`
+ */
+export const requestedEntries = (
+  { scopes, details = [] }: Pick<AuthorizationRequest, 'scopes' | 'details'>,
+  configurations: readonly ActiveConfiguration[],
+): RequestedEntries => {
+  const asked = new Set<string>();
+  for (const { credentialConfigurationId: id } of details) {
+    if (!isUuid(id) || !configurations.some((known) => known.id === id))
+      throw oauthError('invalid_authorization_details', 'credential_configuration_id is not known', {
+        check: 'requested-entries',
+      });
+    asked.add(id);
+  }
+  for (const configuration of configurations) if (scopes.includes(scopeFor(configuration))) asked.add(configuration.id);
+  if (asked.size === 0)
+    throw oauthError('invalid_scope', 'scope names no credential configuration of this issuer', {
+      check: 'requested-entries',
+    });
+  return {
+    entries: configurations
+      .filter(({ id }) => asked.has(id))
+      .map((configuration) => ({ credentialConfigurationId: configuration.id, scope: scopeFor(configuration) })),
+    ...(details.length > 0 && { detailed: [...asked] }),
+  };
+};

@@ -1,0 +1,166 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  authorize,
+  completeSignIn,
+  oauthError,
+  type CompletedSignIn,
+  type completeAuthorization as operation,
+  type HttpAnswer,
+  type OperationContext,
+} from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { KeyVault } from '@attestry/keys';
+import {
+  CLOCK,
+  eventContext,
+  IDS,
+  LOGGER,
+  OperationRecorder,
+  PlatformConfig,
+  ServiceClient,
+  tenantOf,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
+import { CALLBACK } from '../authorize/authorize.js';
+import { dropCookie, PendingAuthorizations, type PendingAuthorization } from '../authorize/pending-authorizations.js';
+import { redirectToClient, refusalParameters } from '../authorize/redirect.js';
+import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
+import { SignedInUsers } from '../user-link/signed-in-users.js';
+
+export class CompleteAuthorization {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/**
+ * Where the provider sends people back to: who it was becomes a user, and the wallet gets its code. Recorded as
+ * `OPENID_AUTHORIZE` (decision 12): from here on there is somebody.
+ */
+@CommandHandler(CompleteAuthorization)
+export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAuthorization> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly vault: KeyVault,
+    private readonly pending: PendingAuthorizations,
+    private readonly users: SignedInUsers,
+    private readonly client: ServiceClient,
+    private readonly recorder: OperationRecorder,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  async execute({ request, context }: CompleteAuthorization): Promise<HttpAnswer> {
+    const raw = rawOf(request);
+    const query = queryOf(raw);
+    const id = query.get('state') ?? '';
+    const waiting = await this.pending.take(tenantOf(context).id, id, raw.headers['cookie']);
+    if (!waiting)
+      throw oauthError('invalid_request', 'the sign-in has ended, or began in another browser: ask the wallet again', {
+        check: 'complete-authorization',
+      });
+    const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
+    try {
+      const code = await recordOutcome(this.recorder, this.logger, authorize, context, (start) =>
+        this.authorize(waiting, id, query, context, start),
+      );
+      return redirectToClient(waiting, { code }, headers);
+    } catch (error) {
+      // Recorded and told already; the wallet learns it where it waits (RFC 6749 §4.1.2.1).
+      if (error instanceof AppError) return redirectToClient(waiting, refusalParameters(error), headers);
+      throw error;
+    }
+  }
+
+  private async authorize(
+    waiting: PendingAuthorization,
+    state: string,
+    query: URLSearchParams,
+    context: OperationContext,
+    start: StartRecord,
+  ): Promise<string> {
+    const { id: tenantId } = tenantOf(context);
+    start.begin();
+    const person = await this.signedIn(waiting, state, query, context);
+    await start.acknowledged();
+    const { providerId } = waiting;
+    // No part of what the request commits: the user is there before the wallet has its code (decision 12).
+    const aside = { ...eventContext(context), requestId: this.ids.uuid() };
+    const userId = await this.users.admit(tenantId, { ...person, providerId }, aside);
+
+    const now = this.clock.now();
+    const sessionId = this.ids.uuid();
+    const made = makeBearerValue(sessionId, this.ids.uuid());
+    const { mac, pepper } = this.vault.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
+    const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
+    const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
+    const sealed = claims === undefined ? undefined : this.vault.sealWithNewKey(tenantId, 'session', sessionId, claims);
+    const granted = this.streams.decideOn(
+      issuanceSession,
+      issuanceSessionStream(tenantId, sessionId),
+      this.streams.fresh(issuanceSession),
+      (session) =>
+        grantAuthorization(
+          session,
+          {
+            sessionId,
+            origin: {
+              kind: 'authorizationRequest',
+              clientId: waiting.clientId,
+              redirectUri: waiting.redirectUri,
+              codeChallenge: waiting.codeChallenge,
+              providerId,
+              ...(waiting.detailed && { detailed: waiting.detailed }),
+            },
+            issuer: waiting.issuer,
+            userId,
+            entries: waiting.entries,
+            code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
+            ...(sealed && { sealedClaims: sealed.sealed }),
+          },
+          now,
+        ),
+      eventContext(context),
+    );
+    // Side by side, and no code before both are on the disk.
+    await Promise.all([granted, sealed?.durable]);
+    return made.value;
+  }
+
+  private async signedIn(
+    { providerId, nonce, codeVerifier, issuer }: PendingAuthorization,
+    state: string,
+    query: URLSearchParams,
+    context: OperationContext,
+  ): Promise<CompletedSignIn> {
+    const body = {
+      ...{ providerId, nonce, codeVerifier, state },
+      redirectUrl: `${issuer}${CALLBACK}`,
+      query: query.toString(),
+    };
+    try {
+      return await this.client.call(completeSignIn, { body }, context);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'notFound')
+        throw oauthError('access_denied', 'the authentication provider was removed', {
+          check: 'complete-authorization',
+        });
+      if (error instanceof AppError && error.kind === 'invalid')
+        throw oauthError('server_error', 'the authentication provider answered too much', {
+          check: 'complete-authorization',
+          cause: error,
+        });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,413 @@
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AppError,
+  authorize,
+  beginSignIn,
+  completeAuthorization,
+  completeSignIn,
+  deleteUser,
+  exchangeToken,
+  issueCredential,
+  issueNonce,
+  jwtVcConfigurations,
+  listUsers,
+  oauthError,
+  OPERATION_SUBJECTS,
+  REQUESTS_COMMITTED_SUBJECT,
+  reserveIssuerKey,
+  retrieveUser,
+  type AccessTokenResponse,
+  type Caller,
+  type CompletedSignIn,
+  type HttpAnswer,
+  type OperationContext,
+  type OperationEventMessage,
+  type PageOf,
+  type User,
+} from '@attestry/contracts';
+import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
+import type { Reply } from '@attestry/messaging';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { SignJWT, type JWK } from 'jose';
+import { issuanceService } from '../index.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { SessionKeys } from '../session-keys/session-keys.js';
+import { parseBearerValue } from './bearer-value.js';
+
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+const ISSUER = 'http://acme.localhost:8080';
+const PROVIDER = randomUUID();
+const BACK = 'https://wallet.example/back';
+const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
+
+let folder: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let configurationId: string;
+/** Milliseconds the clock is ahead. */
+let ahead = 0;
+const operations: OperationEventMessage[] = [];
+
+/** The tenant-config service as issuance sees it: who signs in is what the query says. */
+const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
+let refusal: AppError | undefined;
+const serveSignIn = () => {
+  engines.bus.serve(beginSignIn.subject, async (data): Promise<Reply> => {
+    if (refusal) return { ok: false, error: refusal.toWire() };
+    const { state, nonce, codeChallenge } = (data as RequestOf<typeof beginSignIn>).body;
+    const query = new URLSearchParams({ state, nonce, codeChallenge });
+    return { ok: true, data: { providerId: PROVIDER, url: `https://login.example/authorize?${query}` } };
+  });
+  engines.bus.serve(completeSignIn.subject, async (data): Promise<Reply> => {
+    if (refusal) return { ok: false, error: refusal.toWire() };
+    const { query, providerId } = (data as RequestOf<typeof completeSignIn>).body;
+    const person = people.get(new URLSearchParams(query).get('code')!);
+    expect(providerId).toBe(PROVIDER);
+    return { ok: true, data: { url: 'https://login.example', ...person } };
+  });
+};
+
+const open = async () => {
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
+  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
+  serveSignIn();
+  engines.bus.serve(reserveIssuerKey.subject, async () => {
+    const { keyId, publicJwk } = await engines.vault.ensureSigningKey(TENANT, 'did', 'P-256');
+    const did = encodeDidKey(publicJwk);
+    return {
+      ok: true,
+      data: { did, verificationMethod: `${did}#${encodeMultikey(publicJwk)}`, kmsKeyId: keyId, algorithm: 'P-256' },
+    };
+  });
+  engines.bus.consume({ name: 'spec.operations', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
+    const events = messages.filter(({ subject }) => subject !== REQUESTS_COMMITTED_SUBJECT);
+    operations.push(...events.map(({ data }) => data as OperationEventMessage));
+  });
+  services = await startServices([issuanceService], engines);
+  client = new ServiceClient(engines.bus, 'gateway');
+};
+const close = async () => {
+  await services?.close();
+  await engines?.close();
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'authorization-code-'));
+  await open();
+  const body = {
+    type: 'Course',
+    name: 'Course',
+    issuer: { name: 'Acme' },
+    claimMappings: {
+      givenName: { mapFrom: 'claims.given_name' },
+      subject: { mapFrom: 'authenticationProvider.subjectId' },
+    },
+  };
+  ({ id: configurationId } = await call(
+    jwtVcConfigurations.create,
+    { body },
+    { kind: 'client', clientId: 'c', roles: ['admin'] },
+  ));
+});
+afterAll(async () => {
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const contextOf = (operation: string, caller: Caller, tenantId = TENANT): OperationContext => ({
+  tenant: { id: tenantId, environmentId: 'e', host: ISSUER.slice(7), baseUrl: ISSUER },
+  caller,
+  requestId: randomUUID(),
+  operation,
+  deadline: Date.now() + 20_000,
+  publicUrl: ISSUER,
+});
+const call = <O extends Parameters<ServiceClient['call']>[0]>(
+  operation: O,
+  request: object,
+  caller: Caller,
+  tenantId = TENANT,
+) => client.call(operation, request as Partial<RequestOf<O>>, contextOf(operation.name, caller, tenantId));
+const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object) =>
+  call(operation, request, { kind: 'client', clientId: 'c', roles: ['admin'] });
+const raw = <O extends Parameters<ServiceClient['call']>[0]>(
+  operation: O,
+  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
+  tenantId = TENANT,
+) => call(operation, { raw: { method: 'GET', url, headers, text } }, { kind: 'holder' }, tenantId);
+const errorOf = async (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  );
+
+// --- the browser and the wallet
+
+const askFor = async () => {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
+    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const answer = (await raw(authorize, { url: `/v1/oauth/authorize?${query}` })) as unknown as HttpAnswer;
+  const { location, 'set-cookie': cookie } = answer.$http.headers!;
+  return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
+};
+const comeBack = async (
+  { location, cookie }: Awaited<ReturnType<typeof askFor>>,
+  code: string,
+  tenantId = TENANT,
+): Promise<URL> => {
+  const query = new URLSearchParams({ state: location.searchParams.get('state')!, code });
+  const url = `/v1/oauth/authentication/callback?${query}`;
+  const answer = (await raw(completeAuthorization, { url, headers: { cookie } }, tenantId)) as unknown as HttpAnswer;
+  return new URL(answer.$http.headers!['location']!);
+};
+const signIn = async (person: string): Promise<string> => {
+  const back = await comeBack(await askFor(), person);
+  expect(Object.fromEntries(back.searchParams)).toEqual({
+    code: expect.any(String),
+    state: 'of the wallet',
+    iss: ISSUER,
+  });
+  return back.searchParams.get('code')!;
+};
+const exchange = (code: string) =>
+  raw(exchangeToken, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    text: new URLSearchParams({
+      grant_type: 'authorization_code',
+      ...{ client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER, code },
+    }).toString(),
+  }) as Promise<AccessTokenResponse>;
+const holder = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const collect = async (token: string, claims: object = {}): Promise<Record<string, unknown>> => {
+  const { c_nonce: nonce } = await raw(issueNonce, {});
+  const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce, ...claims })
+    .setProtectedHeader({
+      alg: 'ES256',
+      typ: 'openid4vci-proof+jwt',
+      jwk: holder.publicKey.export({ format: 'jwk' }) as JWK,
+    })
+    .sign(holder.privateKey);
+  const { credentials } = await raw(issueCredential, {
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    text: JSON.stringify({ credential_configuration_id: configurationId, proofs: { jwt: [proof] } }),
+  });
+  const payload = (credentials[0]!.credential as string).split('.')[1]!;
+  return (
+    JSON.parse(Buffer.from(payload, 'base64url').toString()) as { vc: { credentialSubject: Record<string, unknown> } }
+  ).vc.credentialSubject;
+};
+const somebody = (subjectId: string = randomUUID(), more: Partial<CompletedSignIn> = {}) => {
+  people.set(subjectId, { subjectId, claims: { given_name: 'Canary-Name' }, claimsToPersist: [], ...more });
+  return subjectId;
+};
+const usersOf = async (subjectId: string): Promise<User[]> => {
+  const { data } = (await admin(listUsers, { query: { limit: 1000 } })) as PageOf<User>;
+  return data.filter(({ authenticationProvider }) => authenticationProvider?.subjectId === subjectId);
+};
+const userOf = async (subjectId: string): Promise<User> => {
+  const found = await waitUntil(async () => (await usersOf(subjectId))[0], { what: 'the user' });
+  return found;
+};
+
+describe('a person who signs in', () => {
+  it('gets a credential with the claims of the provider, which are kept nowhere else', async () => {
+    const person = somebody();
+    const { access_token, scope } = await exchange(await signIn(person));
+    expect(scope).toBe('jwt_vc_json:Course');
+    expect(await collect(access_token)).toMatchObject({ givenName: 'Canary-Name', subject: person });
+    expect(await userOf(person)).toEqual({
+      id: expect.any(String),
+      claims: {},
+      authenticationProvider: { providerId: PROVIDER, url: 'https://login.example', subjectId: person },
+    });
+  });
+
+  it('is the same user every time, with the newest of what is to be kept', async () => {
+    const person = somebody();
+    await signIn(person);
+    const { id } = await userOf(person);
+    somebody(person, { claims: { email: 'a@x.example', level: 1 }, claimsToPersist: ['email', 'missing'] });
+    await signIn(person);
+    expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ id, claims: { email: 'a@x.example' } });
+    somebody(person, { claims: { email: 'b@x.example' }, claimsToPersist: ['email'] });
+    await signIn(person);
+    const stream = `user-${TENANT}+${id}`;
+    const before = await engines.events.readStream(stream);
+    expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ id, claims: { email: 'b@x.example' } });
+    // Nothing new is no event.
+    await signIn(person);
+    expect(await engines.events.readStream(stream)).toEqual(before);
+    expect(await usersOf(person)).toHaveLength(1);
+  });
+
+  it('is one user, however many sign in first at once', async () => {
+    const person = somebody();
+    const codes = await Promise.all(Array.from({ length: 5 }, () => signIn(person)));
+    expect(new Set(codes).size).toBe(5);
+    await userOf(person);
+    expect(await usersOf(person)).toHaveLength(1);
+  });
+
+  it('was deleted: the code and the token give nothing more, and a new sign-in is somebody new', async () => {
+    const person = somebody();
+    const [first, second] = [await signIn(person), await signIn(person)];
+    const { id } = await userOf(person);
+    const { access_token } = await exchange(first);
+    await admin(deleteUser, { params: { id } });
+    expect(await errorOf(collect(access_token))).toBe('credential_request_denied');
+    const later = await exchange(second);
+    expect(await errorOf(collect(later.access_token))).toBe('credential_request_denied');
+    await signIn(person);
+    const again = await waitUntil(async () => (await usersOf(person)).find((user) => user.id !== id));
+    expect(again.id).not.toBe(id);
+  });
+
+  it('leaves nothing personal and no secret in the log', async () => {
+    const person = somebody('Canary-Subject', {
+      claims: { given_name: 'Canary-Name' },
+      claimsToPersist: ['given_name'],
+    });
+    const code = await signIn(person);
+    const { access_token } = await exchange(code);
+    const text = JSON.stringify([...(await allEvents()), ...operations]);
+    for (const secret of ['Canary', code, access_token, VERIFIER, 'of the wallet']) expect(text).not.toContain(secret);
+  });
+});
+
+const allEvents = async () => {
+  const events: unknown[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await engines.events.readAll({ ...(after !== undefined && { after }), limit: 1000 });
+    events.push(...page.events);
+    if (page.events.length === 0) return events;
+    after = page.events.at(-1)!.position;
+  }
+};
+
+describe('between the wallet and the provider', () => {
+  it('a request lives for twenty minutes', async () => {
+    const person = somebody();
+    const [inTime, late] = [await askFor(), await askFor()];
+    ahead = 1_199_000;
+    expect((await comeBack(inTime, person)).searchParams.get('code')).toEqual(expect.any(String));
+    ahead = 1_201_000;
+    expect(await errorOf(comeBack(late, person))).toBe('invalid_request');
+    ahead = 0;
+  });
+
+  it('it survives a restart, is of its tenant, of its browser, and good once', async () => {
+    const person = somebody();
+    const asked = await askFor();
+    await close();
+    await open();
+    expect(await errorOf(comeBack(asked, person, OTHER))).toBe('invalid_request');
+    const other = await askFor();
+    expect(await errorOf(comeBack({ ...asked, cookie: other.cookie }, person))).toBe('invalid_request');
+    const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => comeBack(asked, person)));
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await errorOf(comeBack(asked, person))).toBe('invalid_request');
+  });
+
+  it('it says why there is no code, and leaves a START and a FAIL', async () => {
+    for (const [fault, error] of [
+      [oauthError('access_denied', 'nobody'), 'access_denied'],
+      [new AppError('notFound', 'gone'), 'access_denied'],
+      [new AppError('unavailable', 'later'), 'temporarily_unavailable'],
+      [oauthError('server_error', 'what?'), 'server_error'],
+    ] as const) {
+      const asked = await askFor();
+      refusal = fault;
+      const before = operations.length;
+      const back = await comeBack(asked, 'x').finally(() => (refusal = undefined));
+      expect(Object.fromEntries(back.searchParams)).toEqual({
+        error,
+        error_description: expect.any(String),
+        ...{ state: 'of the wallet', iss: ISSUER },
+      });
+      await waitUntil(() => operations.length >= before + 2, { what: 'START and FAIL' });
+      expect(operations.slice(before).map(({ prefix, outcome, tenantId }) => [prefix, outcome, tenantId])).toEqual([
+        ['OPENID_AUTHORIZE', 'START', TENANT],
+        ['OPENID_AUTHORIZE', 'FAIL', TENANT],
+      ]);
+    }
+  });
+
+  it('nobody begins without a provider, or while tenant-config is away', async () => {
+    for (const [fault, error] of [
+      [new AppError('notFound', 'none'), 'server_error'],
+      [new AppError('unavailable', 'later'), 'temporarily_unavailable'],
+    ] as const) {
+      refusal = fault;
+      const { location, cookie } = await askFor().finally(() => (refusal = undefined));
+      expect([location.origin, location.searchParams.get('error'), cookie]).toEqual([
+        'https://wallet.example',
+        error,
+        '',
+      ]);
+    }
+  });
+});
+
+describe('an authorization code', () => {
+  it('lives for a minute', async () => {
+    const [inTime, late] = [await signIn(somebody()), await signIn(somebody())];
+    ahead = 59_000;
+    expect((await exchange(inTime)).access_token).toEqual(expect.any(String));
+    ahead = 60_001;
+    expect(await errorOf(exchange(late))).toBe('invalid_grant');
+    ahead = 0;
+  });
+
+  it('ends the session when it comes again: its claims too', async () => {
+    const code = await signIn(somebody());
+    const { access_token } = await exchange(code);
+    expect(await sealedClaims(code)).toBe('{"given_name":"Canary-Name"}');
+    expect(await errorOf(exchange(code))).toBe('invalid_grant');
+    expect(await errorOf(collect(access_token))).toBe('invalid_token');
+    expect(await sealedClaims(code)).toBe('erased');
+  });
+
+  it('that nobody exchanged leaves no claims behind', async () => {
+    const code = await signIn(somebody());
+    const keys = services.app.get(SessionKeys, { strict: false });
+    await keys.running.waitForHead(10_000);
+    ahead = 60_000 + 300_000 + 1000;
+    await keys.sweep();
+    expect(await sealedClaims(code)).toBe('erased');
+    ahead = 0;
+  });
+
+  it('binds the proof to the client that asked', async () => {
+    const { access_token } = await exchange(await signIn(somebody()));
+    expect(await errorOf(collect(access_token, { iss: 'another' }))).toBe('invalid_proof');
+    expect(await collect(access_token, { iss: 'wallet' })).toHaveProperty('givenName');
+  });
+});
+
+/** Of the session that a code names, as its first event has them. */
+const sealedClaims = async (code: string): Promise<string> => {
+  const stream = issuanceSessionStream(TENANT, parseBearerValue(code)!.sessionId);
+  const [granted] = await engines.events.readStream(stream);
+  const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
+  if (event.status !== 'authorized') throw new Error(event.status);
+  const text = await engines.vault.open(TENANT, 'session', event.sealedClaims!);
+  return isErased(text) ? 'erased' : text;
+};

@@ -1,0 +1,112 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  AppError,
+  oauthError,
+  type CompletedSignIn,
+  type CompleteSignInRequest,
+  type completeSignIn as operation,
+  type OperationContext,
+} from '@attestry/contracts';
+import { LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import * as oidc from 'openid-client';
+import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
+
+export class CompleteSignIn {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** Claims of the protocol, which say nothing of the person. OpenID Connect Core 1.0 §2 */
+const PROTOCOL_CLAIMS = new Set([
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'iat',
+  'nbf',
+  'jti',
+  'nonce',
+  'azp',
+  'sid',
+  'auth_time',
+  'at_hash',
+  'c_hash',
+  's_hash',
+]);
+/** OpenID Connect Core 1.0 §2: at most 255 ASCII characters. */
+const MAX_SUBJECT = 255;
+
+/** Code for tokens, and the ID token checked: signature, issuer, audience, times, nonce. */
+@CommandHandler(CompleteSignIn)
+export class CompleteSignInHandler implements ICommandHandler<CompleteSignIn> {
+  constructor(
+    private readonly providers: SignInProviders,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async execute({ request: { body }, context }: CompleteSignIn): Promise<CompletedSignIn> {
+    const provider = await this.providers.find(tenantOf(context).id, body.providerId);
+    const { sub, ...claims } = await this.idToken(provider, body);
+    if (sub.length === 0 || sub.length > MAX_SUBJECT) throw untold('the subject cannot be used');
+    return {
+      url: provider.settings.url,
+      subjectId: sub,
+      claims: Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))),
+      claimsToPersist: provider.settings.claimsToPersist,
+    };
+  }
+
+  private async idToken({ client, settings }: SignInProvider, body: CompleteSignInRequest): Promise<oidc.IDToken> {
+    const url = new URL(body.redirectUrl);
+    url.search = body.query;
+    try {
+      const tokens = await oidc.authorizationCodeGrant(client, url, {
+        expectedState: body.state,
+        expectedNonce: body.nonce,
+        pkceCodeVerifier: body.codeVerifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (!claims) throw untold('there is no ID token');
+      return claims;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      this.logger.info({ providerId: settings.providerId, error: causesOf(error) }, 'nobody was signed in');
+      throw asOAuthError(error);
+    }
+  }
+}
+
+const untold = (description: string, cause?: unknown): AppError =>
+  oauthError('server_error', `the authentication provider: ${description}`, { check: 'complete-sign-in', cause });
+
+/** What the provider said (OpenID Connect Core 1.0 §3.1.2.6), as far as it is the wallet's business. */
+const asOAuthError = (cause: unknown): AppError => {
+  if (cause instanceof oidc.AuthorizationResponseError) {
+    const { error } = cause;
+    if (error === 'temporarily_unavailable')
+      return oauthError('temporarily_unavailable', 'the authentication provider is not available', { cause });
+    if (error === 'server_error') return untold('it failed', cause);
+    return oauthError('access_denied', 'the authentication provider signed nobody in', {
+      check: 'complete-sign-in',
+      cause,
+    });
+  }
+  if (cause instanceof oidc.ResponseBodyError) return untold('it refused the code', cause);
+  // A connection that failed, or took too long.
+  if (cause instanceof oidc.ClientError && (cause.code === undefined || cause.code === 'OAUTH_TIMEOUT'))
+    return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', {
+      check: 'complete-sign-in',
+      cause,
+    });
+  return untold('what it said cannot be believed', cause);
+};
+
+/** Messages only: what they are about may hold what is personal. */
+const causesOf = (error: unknown): string =>
+  error instanceof Error
+    ? [error.message, ...(error.cause === undefined ? [] : [causesOf(error.cause)])].join(': ')
+    : '';

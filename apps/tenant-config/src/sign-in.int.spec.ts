@@ -1,0 +1,290 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AppError,
+  beginSignIn,
+  completeSignIn,
+  createAuthenticationProvider,
+  deleteAuthenticationProvider,
+  updateAuthenticationProvider,
+  type AuthenticationProviderRequest,
+  type CompleteSignInRequest,
+  type OperationContext,
+} from '@attestry/contracts';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import { tenantConfigService } from './index.js';
+
+const REDIRECT = 'https://acme.localhost/v1/oauth/authentication/callback';
+
+let folder: string;
+let engines: Engines;
+let services: RunningServices;
+let provider: OpenIdProvider;
+/** As administrators call, and as issuance does. */
+let gateway: ServiceClient;
+let issuance: ServiceClient;
+const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'attestry-sign-in-'));
+  provider = await OpenIdProvider.start('https://management.example');
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, ALLOW_PRIVATE_TARGETS: 'true' });
+  engines = await chosenEngines(await openEngines(config, { clock }));
+  services = await startServices([tenantConfigService], engines);
+  gateway = new ServiceClient(engines.bus, 'gateway');
+  issuance = new ServiceClient(engines.bus, 'issuance');
+}, 60_000);
+afterAll(async () => {
+  await services.close();
+  await engines.close();
+  await provider.stop();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const contextOf = (tenantId: string): OperationContext => ({
+  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+  requestId: randomUUID(),
+  operation: 'test',
+  deadline: Date.now() + 20_000,
+  publicUrl: 'https://acme.localhost',
+});
+const tenantWith = async (more: Partial<AuthenticationProviderRequest> = {}) => {
+  const tenantId = randomUUID();
+  const body = {
+    url: provider.issuer,
+    ...TENANT_CLIENT,
+    forwardedRequestParameters: ['login_hint'],
+    claimsToPersist: ['email'],
+    ...more,
+  };
+  const { id } = await gateway.call(createAuthenticationProvider, { body }, contextOf(tenantId));
+  return { tenantId, id, body };
+};
+const began = async (tenantId: string, parameters: Record<string, string> = { login_hint: 'zoe' }) => {
+  const codeVerifier = randomBytes(32).toString('base64url');
+  const flow = { state: randomUUID(), nonce: randomBytes(16).toString('base64url'), redirectUrl: REDIRECT };
+  const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
+  const { url, providerId } = await issuance.call(
+    beginSignIn,
+    { body: { ...flow, codeChallenge, parameters } },
+    contextOf(tenantId),
+  );
+  return { ...flow, codeVerifier, url, providerId };
+};
+const backFrom = async (url: string) =>
+  (await new RedirectBrowser().follow(url, (at) => at.startsWith(REDIRECT))).search.slice(1);
+const complete = (tenantId: string, flow: CompleteSignInRequest) =>
+  issuance.call(completeSignIn, { body: flow }, contextOf(tenantId));
+const requestOf = ({ url: _, ...flow }: Awaited<ReturnType<typeof began>>, query: string): CompleteSignInRequest => ({
+  ...flow,
+  query,
+});
+const codeOf = async (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  );
+
+describe('signing in at a real OpenID provider', () => {
+  it.each(['client_secret_basic', 'client_secret_post'] as const)(
+    'tells who it was, without what is of the protocol: %s',
+    async (tokenEndpointAuthMethod) => {
+      provider.accounts.set('zoe', { sub: 'zoe', given_name: 'Zoë', email: 'zoe@people.example' });
+      const { tenantId } = await tenantWith({ tokenEndpointAuthMethod });
+      const flow = await began(tenantId);
+      expect(await complete(tenantId, requestOf(flow, await backFrom(flow.url)))).toEqual({
+        url: provider.issuer,
+        subjectId: 'zoe',
+        claims: { given_name: 'Zoë', email: 'zoe@people.example' },
+        claimsToPersist: ['email'],
+      });
+    },
+  );
+
+  it('believes no other state, nonce, verifier or code, and no answer twice', async () => {
+    const { tenantId } = await tenantWith();
+    for (const change of [
+      { state: 'other' },
+      { nonce: 'other' },
+      { codeVerifier: 'a'.repeat(43) },
+      { query: (query: string) => query.replace(/code=[^&]+/, 'code=other') },
+      { query: (query: string) => query.replace(/&iss=[^&]+/, '&iss=https%3A%2F%2Fother.example') },
+      { query: () => '' },
+    ]) {
+      const flow = await began(tenantId);
+      const query = await backFrom(flow.url);
+      const { query: changed, ...others } = change as { query?: (query: string) => string };
+      const request = { ...requestOf(flow, changed?.(query) ?? query), ...others };
+      expect([change, await codeOf(complete(tenantId, request))]).toEqual([change, 'server_error']);
+    }
+    const flow = await began(tenantId);
+    const request = requestOf(flow, await backFrom(flow.url));
+    expect((await complete(tenantId, request)).subjectId).toBe('zoe');
+    expect(await codeOf(complete(tenantId, request))).toBe('server_error');
+  });
+
+  it('says when nobody signed in', async () => {
+    const { tenantId } = await tenantWith();
+    const flow = await began(tenantId, {});
+    expect(await codeOf(complete(tenantId, requestOf(flow, await backFrom(flow.url))))).toBe('access_denied');
+  });
+
+  it('follows a change of the provider at once, and its deletion', async () => {
+    const { tenantId, id, body } = await tenantWith({ staticRequestParameters: { ui_locales: 'fr' } });
+    expect((await began(tenantId)).url).toContain('ui_locales=fr');
+    const changed = { ...body, staticRequestParameters: { ui_locales: 'de' } };
+    await gateway.call(updateAuthenticationProvider, { params: { id }, body: changed }, contextOf(tenantId));
+    const flow = await began(tenantId);
+    expect(flow.url).toContain('ui_locales=de');
+    const request = requestOf(flow, await backFrom(flow.url));
+    await gateway.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId));
+    expect(await codeOf(complete(tenantId, request))).toBe('NotFound');
+    expect(await codeOf(began(tenantId))).toBe('NotFound');
+  });
+
+  it("is of its tenant alone, and nobody's but issuance's to ask", async () => {
+    const [one, other] = [await tenantWith(), await tenantWith()];
+    const flow = await began(one.tenantId);
+    const request = requestOf(flow, await backFrom(flow.url));
+    expect(await codeOf(complete(other.tenantId, request))).toBe('NotFound');
+    expect(await codeOf(gateway.call(completeSignIn, { body: request }, contextOf(one.tenantId)))).not.toBe('nothing');
+  });
+});
+
+// --- providers that cannot be believed
+
+const servers: Server[] = [];
+interface Hostile {
+  claims?: JWTPayload;
+  /** Signs with a key that is not published. */
+  forged?: boolean;
+  alg?: 'none';
+  token?: unknown;
+  status?: number;
+  slow?: boolean;
+}
+let hostile: Hostile = {};
+
+describe('signing in at a provider that cannot be believed', () => {
+  let url: string;
+  let tenantId: string;
+  let asked = 0;
+
+  beforeAll(async () => {
+    const [key, foreign] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);
+    const jwk = { ...(await exportJWK(key.publicKey)), kid: 'k', alg: 'ES256', use: 'sig' };
+    const idToken = async (nonce: string) => {
+      const claims = {
+        iss: url,
+        sub: 'zoe',
+        aud: 'attestry',
+        nonce,
+        exp: Date.now() / 1000 + 60,
+        iat: Date.now() / 1000,
+      };
+      const payload = { ...claims, ...hostile.claims };
+      if (hostile.alg === 'none')
+        return (
+          [{ alg: 'none' }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') +
+          '.'
+        );
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg: 'ES256', kid: 'k' })
+        .sign(hostile.forged ? foreign.privateKey : key.privateKey);
+    };
+    const server = createServer((request, response) => {
+      const json = (body: unknown, status = 200) =>
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (request.url === '/.well-known/openid-configuration')
+        return json({
+          issuer: url,
+          authorization_endpoint: `${url}/authorize?tenant=1`,
+          token_endpoint: `${url}/token`,
+          jwks_uri: `${url}/keys`,
+          scopes_supported: ['openid'],
+          id_token_signing_alg_values_supported: ['ES256'],
+        });
+      if (request.url === '/keys') return json({ keys: [jwk] });
+      asked += 1;
+      if (hostile.slow) return undefined;
+      if (hostile.status !== undefined) return json({ error: 'invalid_grant' }, hostile.status);
+      if (hostile.token !== undefined) return json(hostile.token);
+      return void idToken(nonce).then((token) => json({ access_token: 'a', token_type: 'Bearer', id_token: token }));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    ({ tenantId } = await tenantWith({ url }));
+  });
+  let nonce = '';
+  const signIn = async (how: Hostile) => {
+    hostile = how;
+    const flow = await began(tenantId);
+    ({ nonce } = flow);
+    return complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`));
+  };
+
+  it('works while it behaves, and keeps the query of its endpoint', async () => {
+    expect(await signIn({})).toMatchObject({ subjectId: 'zoe', claims: {} });
+    const { url: there } = await began(tenantId);
+    expect(new URL(there).searchParams.get('tenant')).toBe('1');
+  });
+
+  it.each<[string, Hostile, string]>([
+    ['a signature of another key', { forged: true }, 'server_error'],
+    ['no signature', { alg: 'none' }, 'server_error'],
+    ['another issuer', { claims: { iss: 'https://other.example' } }, 'server_error'],
+    ['another audience', { claims: { aud: 'other' } }, 'server_error'],
+    ['another nonce', { claims: { nonce: 'other' } }, 'server_error'],
+    ['an expired token', { claims: { exp: 1 } }, 'server_error'],
+    ['no subject', { claims: { sub: undefined } as never }, 'server_error'],
+    ['a subject without end', { claims: { sub: 'x'.repeat(256) } }, 'server_error'],
+    ['an answer without ID token', { token: { access_token: 'a', token_type: 'Bearer' } }, 'server_error'],
+    ['an answer that is none', { token: 'x' }, 'server_error'],
+    ['a refusal', { status: 400 }, 'server_error'],
+    ['a fault', { status: 500 }, 'server_error'],
+    ['an answer larger than anybody reads', { token: { id_token: 'x'.repeat(300_000) } }, 'temporarily_unavailable'],
+  ])('signs nobody in by %s', async (_what, how, code) => {
+    const before = asked;
+    expect(await codeOf(signIn(how))).toBe(code);
+    expect(asked).toBe(before + 1);
+  });
+
+  it('waits five seconds at most', async () => {
+    const startedAt = performance.now();
+    expect(await codeOf(signIn({ slow: true }))).toBe('temporarily_unavailable');
+    expect(performance.now() - startedAt).toBeLessThan(9000);
+  });
+
+  it('is gone: temporarily unavailable, until it is back', async () => {
+    const flow = await began(tenantId);
+    servers[0]!.closeAllConnections();
+    await new Promise((resolve) => servers[0]!.close(resolve));
+    expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe(
+      'temporarily_unavailable',
+    );
+    // Its documents are known for a while; after that it cannot be used.
+    expect((await began(tenantId)).url).toContain('/authorize');
+    clock.ahead = 11 * 60_000;
+    expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
+    clock.ahead = 0;
+  });
+});

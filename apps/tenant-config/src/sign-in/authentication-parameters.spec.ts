@@ -1,0 +1,43 @@
+import { authenticationParameters } from './authentication-parameters.js';
+
+const settings = {
+  scope: ['openid', 'email'],
+  staticRequestParameters: { ui_locales: 'fr', max_age: 60, claims: { id_token: { email: null } } },
+  forwardedRequestParameters: ['login_hint', 'ui_locales', 'acr_values'],
+};
+const request = (parameters: Record<string, string> = {}) => ({
+  redirectUrl: 'https://acme.example/v1/oauth/authentication/callback',
+  ...{ state: 's', nonce: 'n', codeChallenge: 'c', parameters },
+});
+const sent = (parameters: Record<string, string>, more: Partial<typeof settings> = {}) =>
+  Object.fromEntries(authenticationParameters({ ...settings, ...more }, request(parameters)));
+const core = {
+  response_type: 'code',
+  redirect_uri: 'https://acme.example/v1/oauth/authentication/callback',
+  scope: 'openid email',
+  ...{ state: 's', nonce: 'n', code_challenge: 'c', code_challenge_method: 'S256' },
+};
+const fixed = { ui_locales: 'fr', max_age: '60', claims: '{"id_token":{"email":null}}' };
+
+describe('an authentication request', () => {
+  it('always has what is fixed, as text [T44]', () => expect(sent({})).toEqual({ ...core, ...fixed }));
+
+  it('passes on what is named, and nothing else of the wallet [T44]', () =>
+    expect(sent({ login_hint: 'zoe', prompt: 'none', client_id: 'wallet' })).toEqual({
+      ...core,
+      ...fixed,
+      login_hint: 'zoe',
+    }));
+
+  it('lets a wallet replace nothing that is fixed, and nobody what the platform says [T44]', () => {
+    expect(sent({ ui_locales: 'de' })).toEqual({ ...core, ...fixed });
+    const hostile = { staticRequestParameters: { state: 'x' }, forwardedRequestParameters: ['nonce', 'scope'] };
+    expect(sent({ nonce: 'x', scope: 'x' }, hostile as never)).toEqual(core);
+  });
+
+  it('passes on values of at most 1000 characters, and no names of JavaScript', () => {
+    expect(sent({ login_hint: 'x'.repeat(1001) })).toEqual({ ...core, ...fixed });
+    expect(sent({ login_hint: 'x'.repeat(1000) })).toHaveProperty('login_hint');
+    expect(sent({}, { forwardedRequestParameters: ['constructor', 'toString'] })).toEqual({ ...core, ...fixed });
+  });
+});

@@ -1,0 +1,130 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { notFound, unavailable } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import * as oidc from 'openid-client';
+import {
+  authenticationProvider,
+  authenticationProviderStream,
+  type LivingProvider,
+} from '../authentication-provider/authentication-provider.state.js';
+import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
+import {
+  authenticationProviderClaim,
+  authenticationProviderClaimStream,
+} from '../authentication-provider-claim/authentication-provider-claim.state.js';
+import { Discovery } from '../discovery.js';
+
+/** Of one request to a provider, milliseconds. */
+const REQUEST_MS = 5000;
+/** Real token answers and key sets have less than 50 KB. */
+const MAX_ANSWER_BYTES = 262_144;
+/** How long a provider's documents are believed: endpoints and keys. */
+const FRESH_MS = 600_000;
+
+/** A provider as people can sign in with it now. */
+export interface SignInProvider {
+  settings: LivingProvider;
+  client: oidc.Configuration;
+}
+
+interface Known {
+  /** What the client was made of. */
+  settings: string;
+  client: oidc.Configuration;
+  madeAt: number;
+}
+
+/** OpenID clients of the tenants' providers, which reach them through the guarded client alone. */
+@Injectable()
+export class SignInProviders {
+  private readonly known = new LRUCache<string, Known>({ max: 500 });
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly secrets: ProviderSecrets,
+    private readonly discovery: Discovery,
+    private readonly outbound: Outbound,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** The tenant's one provider. @throws 404, 503 */
+  async current(tenantId: string): Promise<SignInProvider> {
+    const { state } = await this.streams.load(authenticationProviderClaim, authenticationProviderClaimStream(tenantId));
+    if (state.status === 'free') throw notFound();
+    return this.find(tenantId, state.owner);
+  }
+
+  /** @throws 404 when it was deleted, 503 when its documents cannot be had */
+  async find(tenantId: string, providerId: string): Promise<SignInProvider> {
+    const { state } = await this.streams.load(
+      authenticationProvider,
+      authenticationProviderStream(tenantId, providerId),
+    );
+    if (state.status !== 'living') throw notFound();
+    return { settings: state, client: await this.client(tenantId, state) };
+  }
+
+  private async client(tenantId: string, settings: LivingProvider): Promise<oidc.Configuration> {
+    const { providerId } = settings;
+    const madeOf = JSON.stringify(settings);
+    const now = this.clock.now().getTime();
+    const known = this.known.get(providerId);
+    if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.client;
+    const client = await this.make(tenantId, settings);
+    this.known.set(providerId, { settings: madeOf, client, madeAt: now });
+    return client;
+  }
+
+  private async make(tenantId: string, settings: LivingProvider): Promise<oidc.Configuration> {
+    const [secret, document] = await Promise.all([
+      this.secrets.open(tenantId, settings),
+      this.discovery.document(settings.url).catch((error: unknown) => {
+        this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'a provider cannot be used');
+        throw unavailable('The authentication provider cannot be used', error);
+      }),
+    ]);
+    const client = new oidc.Configuration(
+      document as oidc.ServerMetadata,
+      settings.clientId,
+      {},
+      authentication(settings, secret),
+    );
+    client.timeout = REQUEST_MS / 1000;
+    client[oidc.customFetch] = (url, options) => this.fetch(url, options);
+    // The ID token's signature too, not only the connection that it came over.
+    oidc.enableNonRepudiationChecks(client);
+    if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
+    return client;
+  }
+
+  private async fetch(url: string, { method, headers, body }: oidc.CustomFetchOptions): Promise<Response> {
+    if (method !== 'GET' && method !== 'POST') throw new Error(`a provider is never asked with ${method}`);
+    const answer = await this.outbound.send(url, {
+      method,
+      headers,
+      ...(body !== undefined &&
+        body !== null && { body: body instanceof URLSearchParams ? body.toString() : textOf(body) }),
+      timeoutMs: REQUEST_MS,
+      maxBytes: MAX_ANSWER_BYTES,
+    });
+    const bytes = answer.body.byteLength ? new Uint8Array(answer.body) : null;
+    return new Response(bytes, { status: answer.status, headers: answer.headers });
+  }
+}
+
+const textOf = (body: unknown): string => {
+  if (typeof body !== 'string') throw new Error('a provider is sent texts only');
+  return body;
+};
+
+/** Facts 2.3: `client_secret_basic` or `client_secret_post`; who has no secret says who it is, no more. */
+const authentication = ({ tokenEndpointAuthMethod }: LivingProvider, secret: string | undefined): oidc.ClientAuth => {
+  if (secret === undefined) return oidc.None();
+  return tokenEndpointAuthMethod === 'client_secret_post'
+    ? oidc.ClientSecretPost(secret)
+    : oidc.ClientSecretBasic(secret);
+};
