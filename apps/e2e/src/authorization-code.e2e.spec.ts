@@ -205,6 +205,7 @@ describe('the authorization endpoint', () => {
       prompt: 'none',
       ui_locales: 'de',
       audience: 'x',
+      ...{ constructor: 'x', hasOwnProperty: 'x' },
     });
     const sent = Object.fromEntries(provider.requests[before]!);
     expect(sent).toEqual({

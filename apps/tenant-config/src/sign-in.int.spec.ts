@@ -84,7 +84,7 @@ const began = async (tenantId: string, parameters: Record<string, string> = { lo
   const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
   const { url, providerId } = await issuance.call(
     beginSignIn,
-    { body: { ...flow, codeChallenge, parameters } },
+    { body: { ...flow, codeChallenge, query: new URLSearchParams(parameters).toString() } },
     contextOf(tenantId),
   );
   return { ...flow, codeVerifier, url, providerId };

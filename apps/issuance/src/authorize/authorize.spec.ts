@@ -64,17 +64,11 @@ describe('parse-client', () => {
 describe('parse-authorization-request', () => {
   const parse = (more: Record<string, string> = {}) => outcome(() => parseAuthorizationRequest(query(more), ISSUER));
 
-  it('reads what it knows, and keeps the rest for the provider', () => {
-    expect(parse({ login_hint: 'zoe', __proto__x: '1', prompt: '' })).toEqual({
+  it('reads what it knows and ignores the rest', () =>
+    expect(parse({ login_hint: 'zoe', __proto__x: '1', prompt: '', state: '' })).toEqual({
       codeChallenge: CHALLENGE,
       scopes: ['a', 'b'],
-      parameters: { ...Object.fromEntries(query()), login_hint: 'zoe', __proto__x: '1' },
-    });
-    const named = new URLSearchParams([...query(), ['__proto__', 'x']]);
-    const { parameters } = parseAuthorizationRequest(named, ISSUER);
-    expect(Object.getPrototypeOf(parameters)).toBe(Object.prototype);
-    expect(Object.keys(parameters)).toContain('__proto__');
-  });
+    }));
   it('takes the issuer as the resource, also twice', () => {
     const twice = query({ resource: ISSUER });
     twice.append('resource', ISSUER);

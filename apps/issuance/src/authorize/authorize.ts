@@ -62,7 +62,7 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
     const redirectUrl = `${issuer}${CALLBACK}`;
     const begun = await this.begin(
-      { redirectUrl, state: binding.id, nonce, codeChallenge, parameters: asked.parameters },
+      { redirectUrl, state: binding.id, nonce, codeChallenge, query: query.toString() },
       context,
     );
     const state = stateOf(query);

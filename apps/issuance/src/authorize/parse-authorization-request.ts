@@ -12,8 +12,6 @@ export interface AuthorizationRequest {
   /** Values of `scope`. */
   scopes: string[];
   details?: RequestedDetail[];
-  /** Everything that stands in the query, each once: some of it may be for the provider. */
-  parameters: Record<string, string>;
 }
 
 const MAX_CLIENT_ID = 1024;
@@ -81,15 +79,10 @@ export const stateOf = (query: URLSearchParams): string | undefined => {
  * @throws AppError whose code goes to the client
  */
 export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string): AuthorizationRequest => {
-  const parameters: Record<string, string> = {};
-  for (const [name, value] of query) {
-    // RFC 8707 §2: a resource may be named more than once.
-    if (Object.hasOwn(parameters, name) && name !== 'resource')
-      throw refused('invalid_request', 'a parameter must not be repeated');
-    if (value !== '')
-      Object.defineProperty(parameters, name, { value, enumerable: true, configurable: true, writable: true });
-  }
-  const value = (name: string): string | undefined => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);
+  // RFC 8707 §2: a resource may be named more than once.
+  const names = [...query.keys()].filter((name) => name !== 'resource');
+  if (new Set(names).size < names.length) throw refused('invalid_request', 'a parameter must not be repeated');
+  const value = (name: string): string | undefined => query.get(name) || undefined;
 
   if (value('request') !== undefined) throw refused('request_not_supported', 'request objects are not supported');
   if (value('request_uri') !== undefined) throw refused('request_uri_not_supported', 'request_uri is not supported');
@@ -113,6 +106,5 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
     codeChallenge,
     scopes: (value('scope') ?? '').split(' ').filter(Boolean),
     ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
-    parameters,
   };
 };

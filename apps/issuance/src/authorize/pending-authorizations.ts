@@ -6,7 +6,7 @@ import { isErased, KeyVault } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import type { RequestedEntries } from './requested-entries.js';
 
-/** How long a person may take to sign in, seconds (facts 2.9). */
+/** How long a person may take to sign in, seconds. */
 export const SIGN_IN_SECONDS = 1200;
 
 /** An authorization request whose person is at the provider. */

@@ -12,7 +12,7 @@ interface AnyOffer {
 
 /** The authorization code flow: whoever takes it asks the authorization endpoint. */
 export interface AuthorizationOffer extends AnyOffer {
-  /** For the wallet's authorization request (facts 1.2). */
+  /** For the wallet's authorization request; wallets that do not know it pass over it (OID4VCI §4.1.1). */
   request_parameters?: Record<string, string>;
   grants: { authorization_code: Record<string, never> };
 }

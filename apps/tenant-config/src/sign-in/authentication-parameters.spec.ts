@@ -5,9 +5,9 @@ const settings = {
   staticRequestParameters: { ui_locales: 'fr', max_age: 60, claims: { id_token: { email: null } } },
   forwardedRequestParameters: ['login_hint', 'ui_locales', 'acr_values'],
 };
-const request = (parameters: Record<string, string> = {}) => ({
+const request = (parameters: Record<string, string>) => ({
   redirectUrl: 'https://acme.example/v1/oauth/authentication/callback',
-  ...{ state: 's', nonce: 'n', codeChallenge: 'c', parameters },
+  ...{ state: 's', nonce: 'n', codeChallenge: 'c', query: new URLSearchParams(parameters).toString() },
 });
 const sent = (parameters: Record<string, string>, more: Partial<typeof settings> = {}) =>
   Object.fromEntries(authenticationParameters({ ...settings, ...more }, request(parameters)));
@@ -35,7 +35,8 @@ describe('an authentication request', () => {
     expect(sent({ nonce: 'x', scope: 'x' }, hostile as never)).toEqual(core);
   });
 
-  it('passes on values of at most 1000 characters, and no names of JavaScript', () => {
+  it('passes on values of 1 to 1000 characters, and no names of JavaScript', () => {
+    expect(sent({ login_hint: '' })).toEqual({ ...core, ...fixed });
     expect(sent({ login_hint: 'x'.repeat(1001) })).toEqual({ ...core, ...fixed });
     expect(sent({ login_hint: 'x'.repeat(1000) })).toHaveProperty('login_hint');
     expect(sent({}, { forwardedRequestParameters: ['constructor', 'toString'] })).toEqual({ ...core, ...fixed });

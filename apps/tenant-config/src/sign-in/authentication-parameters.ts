@@ -1,7 +1,7 @@
 import type { BeginSignInRequest } from '@attestry/contracts';
 import type { ProviderSettings } from '../authentication-provider/authentication-provider.events.js';
 
-/** Longer values of a wallet's request are not passed on (facts 7). */
+/** Longer values of a wallet's request are not passed on (facts 8.1). */
 export const MAX_FORWARDED = 1000;
 
 /**
@@ -13,9 +13,10 @@ export const authenticationParameters = (
   request: BeginSignInRequest,
 ): URLSearchParams => {
   const parameters = new Map<string, string>();
+  const asked = new URLSearchParams(request.query);
   for (const name of settings.forwardedRequestParameters) {
-    const value = Object.hasOwn(request.parameters, name) ? request.parameters[name]! : undefined;
-    if (value !== undefined && value.length <= MAX_FORWARDED) parameters.set(name, value);
+    const value = asked.get(name);
+    if (value && value.length <= MAX_FORWARDED) parameters.set(name, value);
   }
   for (const [name, value] of Object.entries(settings.staticRequestParameters))
     parameters.set(name, typeof value === 'string' ? value : JSON.stringify(value));

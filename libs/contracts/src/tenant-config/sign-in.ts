@@ -1,6 +1,6 @@
 import { IsString, Length, MaxLength } from 'class-validator';
 import { calledBy, defineOperation } from '../operation.js';
-import { IsRecord, Uuid } from '../validators.js';
+import { Uuid } from '../validators.js';
 
 /**
  * What issuance asks of the tenant's authentication provider. The provider's secret stays with tenant-config, which alone
@@ -14,8 +14,8 @@ export class BeginSignInRequest {
   @IsString() @Length(1, 200) nonce: string;
   /** S256. RFC 7636 §4.2 */
   @IsString() @Length(43, 43) codeChallenge: string;
-  /** Of the wallet's request: what the provider is configured to be told of is passed on. */
-  @IsRecord() parameters: Record<string, string>;
+  /** Query of the wallet's request: what the provider is configured to be told of is passed on. */
+  @IsString() @MaxLength(16_384) query: string;
 }
 
 export class BegunSignIn {
