@@ -17,7 +17,10 @@ const minute = 60_000;
 // Files that run in one, unless files are named.
 const together = {
   in: 'one-platform',
-  files: ['authentication-providers', 'clients', 'dids', 'edge', 'interface', 'issuance', 'management', 'tenant'],
+  files: [
+    ...['authentication-providers', 'clients', 'dids', 'edge', 'interface', 'issuance', 'management', 'tenant'],
+    ...['analytics', 'end-of-access', 'repeats'],
+  ],
 };
 // A suite is a Jest run (`projects`, `args`) or a command whose own last line is `N passed, N failed, N skipped`.
 const suites = [
