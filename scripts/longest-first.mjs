@@ -2,7 +2,8 @@
 import TestSequencer from '@jest/test-sequencer';
 
 const LONGEST = [
-  ...['crash.e2e', 'one-platform.e2e', 'rate-limits.e2e', 'restoring.e2e', 'webhooks.e2e', 'webhooks.int'],
+  ...['crash.e2e', 'one-platform.e2e', 'one-platform-with-surroundings.e2e', 'rate-limits.e2e', 'restoring.e2e'],
+  ...['webhooks.e2e', 'webhooks.int'],
   // A few lines each, that run others.
   ...['webhooks', 'analytics', 'tenant-config', 'dids', 'management', 'issuance'].map((name) => `${name}.postgres.int`),
 ];
