@@ -15,10 +15,26 @@ await ensureInstalled();
 
 const minute = 60_000;
 // Files that run in one, unless files are named.
-const together = {
-  in: 'one-platform',
-  files: ['authentication-providers', 'clients', 'dids', 'edge', 'interface', 'issuance', 'management', 'tenant'],
-};
+const together = [
+  {
+    in: 'one-platform',
+    files: [
+      ...[
+        'authentication-providers',
+        'authorization-code',
+        'clients',
+        'dids',
+        'edge',
+        'interface',
+        'issuance',
+        'management',
+        'tenant',
+      ],
+      ...['analytics', 'end-of-access', 'repeats'],
+    ],
+  },
+  { in: 'one-platform-with-surroundings', files: ['people', 'custom-domain', 'registry'] },
+];
 // A suite is a Jest run (`projects`, `args`) or a command whose own last line is `N passed, N failed, N skipped`.
 const suites = [
   {
@@ -138,9 +154,9 @@ async function runJest(suite, projects) {
   return { passed: report.numPassedTests, failed: failed + (silent ? 1 : 0), skipped };
 }
 
-function leftOut({ leftOut: names = [], together }) {
-  const isByName = patterns.length > 0 && !patterns.includes(together?.in);
-  const all = [...names, ...(!together ? [] : isByName ? [together.in] : together.files)];
+function leftOut({ leftOut: names = [], together = [] }) {
+  const isByName = (file) => patterns.length > 0 && !patterns.includes(file);
+  const all = [...names, ...together.flatMap((one) => (isByName(one.in) ? [one.in] : one.files))];
   if (all.length === 0) return [];
   return ['--testPathIgnorePatterns', '/node_modules/', `/(${all.join('|')})\\.e2e\\.`];
 }

@@ -57,16 +57,6 @@ const close = async () => {
   await engines.close();
 };
 
-beforeEach(async () => {
-  now = START_OF_TEST;
-  folder = await mkdtemp(join(tmpdir(), 'attestry-analytics-'));
-  await open();
-});
-afterEach(async () => {
-  await close();
-  await rm(folder, { recursive: true });
-});
-
 const message = (outcome: Outcome, requestId: string, more: Partial<OperationEventMessage> = {}) => ({
   id: `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
   outcome,
@@ -109,6 +99,16 @@ const list = async (query: object = {}, tenantId = T1) => {
 const types = async (query: object = {}, tenantId = T1) => (await list(query, tenantId)).data.map(({ type }) => type);
 
 describe('analytics', () => {
+  beforeEach(async () => {
+    now = START_OF_TEST;
+    folder = await mkdtemp(join(tmpdir(), 'attestry-analytics-'));
+    await open();
+  });
+  afterEach(async () => {
+    await close();
+    await rm(folder, { recursive: true });
+  });
+
   it('shows events newest first, SUCCESS before the START of one call, each tenant its own', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('START', 'r2', { tenantId: T2 }));
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);

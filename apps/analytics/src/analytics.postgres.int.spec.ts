@@ -1,3 +1,6 @@
 import { onPostgres } from '@attestry/testing';
 
-await onPostgres('analytics', () => import('./analytics.int.spec.js'));
+await onPostgres('analytics', async () => {
+  await import('./analytics.int.spec.js');
+  await import('./select-events.int.spec.js');
+});

@@ -1,3 +1,8 @@
 import { onPostgres } from '@attestry/testing';
 
-await onPostgres('dids', () => import('./dids.int.spec.js'));
+await onPostgres('dids', async () => {
+  await import('./dids.int.spec.js');
+  await import('./did-lists/did-lists.int.spec.js');
+  await import('./forgotten-tenants.int.spec.js');
+  await import('./repeats.int.spec.js');
+});

@@ -8,7 +8,6 @@ import {
   makeHolderKey,
   PLATFORM_START_MS,
   startPlatform,
-  TestDnsServer,
   verifyDomainLinkage,
   waitUntil,
   Wallet,
@@ -17,8 +16,10 @@ import {
   type DidDocument,
   type RunningPlatform,
   type TenantUnderTest,
+  type TestDnsServer,
 } from '@attestry/testing';
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
+import { closeSurroundings, openSurroundings } from './surroundings.js';
 
 /** What a customer's proxy does: the gateway is asked with the Host of the custom domain. */
 const DOCUMENTS = [
@@ -36,17 +37,18 @@ let other: TenantUnderTest;
 let serial = 0;
 
 beforeAll(async () => {
-  dns = await TestDnsServer.start();
-  platform = await startPlatform({ env: { DNS_SERVERS: dns.address } });
+  const surroundings = await openSurroundings();
+  ({ dns } = surroundings);
+  platform = await startPlatform({ env: surroundings.env });
   const management = await connectManagement(platform);
   [tenant, other] = await Promise.all([
-    createTenantUnderTest(platform, management, 'acme'),
-    createTenantUnderTest(platform, management, 'other'),
+    createTenantUnderTest(platform, management, 'branded'),
+    createTenantUnderTest(platform, management, 'rival'),
   ]);
 }, PLATFORM_START_MS);
 afterAll(async () => {
   await platform?.stop();
-  await dns?.stop();
+  await closeSurroundings();
 });
 
 interface DidConfiguration {
@@ -88,7 +90,7 @@ const at = (domain: string, path: string, init: { method?: string; headers?: Rec
   });
 };
 
-const verified = async ({ api }: TenantUnderTest, domain = `brand${++serial}.example`): Promise<string> => {
+const verified = async ({ api }: TenantUnderTest, domain = `branded${++serial}.example`): Promise<string> => {
   await api.customDomain.delete();
   const { verificationToken } = expectStatus(await api.customDomain.create({ ...brand, domain }), 201);
   dns.set(domain, verificationToken);

@@ -32,7 +32,7 @@ const WITHIN_MS = 1000;
 
 describe('a deleted client', () => {
   it('loses access within a second, and nobody else does', async () => {
-    const tenant = await createTenantUnderTest(platform, management, 'clients');
+    const tenant = await createTenantUnderTest(platform, management, 'leaving-clients');
     const leaving = await connectWithRoles(platform, management, tenant, ['issuer']);
     expectStatus(await leaving.dids.list(), 200);
     expectStatus(await management.clients.delete(tenant.id, leaving.clientId), 204);

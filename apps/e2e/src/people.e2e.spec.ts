@@ -3,39 +3,29 @@ import {
   clientToken,
   connectManagement,
   expectStatus,
-  MailReceiver,
   ManagementApi,
-  OpenIdProvider,
   PLATFORM_START_MS,
   startPlatform,
   TenantApi,
   waitUntil,
+  type MailReceiver,
+  type OpenIdProvider,
   type RunningPlatform,
 } from '@attestry/testing';
-
-const AUDIENCE = 'https://management.example';
+import { closeSurroundings, INVITATION_URL, openSurroundings } from './surroundings.js';
 
 let provider: OpenIdProvider;
 let mail: MailReceiver;
 let platform: RunningPlatform;
 
 beforeAll(async () => {
-  provider = await OpenIdProvider.start(AUDIENCE);
-  mail = await MailReceiver.start();
-  platform = await startPlatform({
-    startTimeoutMs: PLATFORM_START_MS,
-    env: {
-      MANAGEMENT_OIDC_ISSUER: provider.issuer,
-      MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
-      SMTP_URL: mail.url,
-      INVITATION_URL: 'https://portal.example/join',
-    },
-  });
+  const surroundings = await openSurroundings();
+  ({ provider, mail } = surroundings);
+  platform = await startPlatform({ startTimeoutMs: PLATFORM_START_MS, env: surroundings.env });
 }, 2 * PLATFORM_START_MS);
 afterAll(async () => {
   await platform?.stop();
-  await mail?.stop();
-  await provider?.stop();
+  await closeSurroundings();
 });
 
 const tokensOf = (sub: string, email = `${sub}@people.example`) =>
@@ -108,7 +98,7 @@ describe('an invitation', () => {
     expect(invited.status).toBe('Pending');
 
     const link = await mail.linkTo(email);
-    expect(`${link.origin}${link.pathname}`).toBe('https://portal.example/join');
+    expect(`${link.origin}${link.pathname}`).toBe(INVITATION_URL);
     const token = link.searchParams.get('token')!;
     const guest = await connect('guest');
     expect((await guest.tenants.retrieve(tenantId)).status).toBe(404);

@@ -8,22 +8,23 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
-  MailReceiver,
   makeHolderKey,
   ManagementApi,
-  OpenIdProvider,
   registerManagementClient,
   RedirectBrowser,
   startPlatform,
   TENANT_CLIENT,
-  TestDnsServer,
   waitUntil,
   Wallet,
+  type MailReceiver,
+  type OpenIdProvider,
   type OperationParts,
   type RunningPlatform,
   type TenantApi,
   type TenantUnderTest,
+  type TestDnsServer,
 } from '@attestry/testing';
+import { closeSurroundings, openSurroundings } from './surroundings.js';
 
 /** What every row of the table can use: two tenants, a client for each role, and things that exist in both. */
 export interface World {
@@ -110,7 +111,7 @@ const takingUrl = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
 /** Nobody's. */
-const invitation = () => ({ email: `${unique('guest-')}@people.example`, roles: ['issuer' as const] });
+const invitation = () => ({ email: `${unique('visitor-')}@people.example`, roles: ['issuer' as const] });
 
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
@@ -126,20 +127,9 @@ const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider
   return new ManagementApi(platform.ready.management, access_token);
 };
 
-const AUDIENCE = 'https://management.example';
-
 export const openWorld = async (): Promise<World> => {
-  const dns = await TestDnsServer.start();
-  const provider = await OpenIdProvider.start(AUDIENCE);
-  const mail = await MailReceiver.start();
-  const platform = await startPlatform({
-    env: {
-      MANAGEMENT_OIDC_ISSUER: provider.issuer,
-      MANAGEMENT_OIDC_AUDIENCE: AUDIENCE,
-      SMTP_URL: mail.url,
-      DNS_SERVERS: dns.address,
-    },
-  });
+  const { provider, mail, dns, env } = await openSurroundings();
+  const platform = await startPlatform({ env });
   try {
     const management = await connectManagement(platform);
     const person = await connectPerson(platform, provider);
@@ -175,21 +165,14 @@ export const openWorld = async (): Promise<World> => {
       foreign,
     };
   } catch (error) {
-    await closeWorld({ platform, provider, mail, dns });
+    await closeWorld({ platform });
     throw error;
   }
 };
 
-export const closeWorld = async ({
-  platform,
-  provider,
-  mail,
-  dns,
-}: Pick<World, 'platform' | 'provider' | 'mail' | 'dns'>): Promise<void> => {
+export const closeWorld = async ({ platform }: Pick<World, 'platform'>): Promise<void> => {
   await platform.stop();
-  await provider.stop();
-  await mail.stop();
-  await dns.stop();
+  await closeSurroundings();
 };
 
 const makeThings = async (

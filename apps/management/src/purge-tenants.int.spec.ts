@@ -55,15 +55,6 @@ const stop = async () => {
   await services.close();
   await engines.close();
 };
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'purge-'));
-  await start();
-});
-afterEach(async () => {
-  await stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
 const context = (): OperationContext => ({
   caller: { kind: 'management', clientId: 'boss' },
   requestId: `request${++serial}`,
@@ -89,73 +80,84 @@ const personal = async (tenantId: string) => {
   return engines.vault.seal(tenantId, 'user', 'person', 'Ada Lovelace');
 };
 
-it('purges a tenant after its days and no other, keys first, and leaves what happened readable', async () => {
-  const [gone, living] = [await create('gone'), await create('living')];
-  const [theirs, ours] = [await personal(gone.id), await personal(living.id)];
-  await remove(gone.id);
-  clock.time += 30 * DAY_MS - 1;
-  await services.app.get(TenantListsReadModel, { strict: false }).running.waitForHead(10_000);
-  await look();
-  expect(await purged(gone.id)).toBe(false);
-  expect(await engines.vault.open(gone.id, 'user', theirs)).toBe('Ada Lovelace');
-  clock.time += 1;
-  await lookUntilPurged(gone.id);
-
-  expect(await engines.vault.open(gone.id, 'user', theirs)).toBe(ERASED);
-  await expect(engines.vault.createDataKey(gone.id, 'user', 'another')).rejects.toThrow(KeyNotFound);
-  expect(await engines.vault.open(living.id, 'user', ours)).toBe('Ada Lovelace');
-  const events = await eventsOf(gone.id);
-  expect(verifyChain(events)).toMatchObject({ intact: true });
-  expect(events.map((stored) => readEvent(tenant, stored).type)).toEqual([
-    'TenantCreated',
-    'MachineMembershipGranted',
-    'TenantClientCreated',
-    'TenantDeleted',
-    'TenantPurged',
-  ]);
-  expect(events.at(-1)).toMatchObject({
-    data: { tenantId: gone.id, purgedAt: clock.now().toISOString() },
-    metadata: { tenantId: gone.id, actor: 'service:management' },
+describe('the purge of deleted tenants', () => {
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'purge-'));
+    await start();
   });
-  await waitUntil(() => feed.some(({ data }) => (data as { tenantId: string }).tenantId === gone.id));
+  afterEach(async () => {
+    await stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
 
-  await look();
-  expect((await typesOf(gone.id)).filter((type) => type === 'TenantPurged')).toHaveLength(1);
-  await expect(create('gone')).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'subdomain' }] });
-  expect(await purged(living.id)).toBe(false);
-});
+  it('purges a tenant after its days and no other, keys first, and leaves what happened readable', async () => {
+    const [gone, living] = [await create('gone'), await create('living')];
+    const [theirs, ours] = [await personal(gone.id), await personal(living.id)];
+    await remove(gone.id);
+    clock.time += 30 * DAY_MS - 1;
+    await services.app.get(TenantListsReadModel, { strict: false }).running.waitForHead(10_000);
+    await look();
+    expect(await purged(gone.id)).toBe(false);
+    expect(await engines.vault.open(gone.id, 'user', theirs)).toBe('Ada Lovelace');
+    clock.time += 1;
+    await lookUntilPurged(gone.id);
 
-it('goes on where a process ended between the keys and the event, also after a restart', async () => {
-  const gone = await create('gone');
-  const sealed = await personal(gone.id);
-  await remove(gone.id);
-  clock.time += 30 * DAY_MS;
-  const { events } = engines;
-  const append = events.append.bind(events);
-  events.append = async (stream, appended, expected) => {
-    if (appended[0]?.type === 'TenantPurged') throw new EventStoreUnavailable('the process is gone');
-    return append(stream, appended, expected);
-  };
-  await waitUntil(async () =>
-    look().then(
-      () => false,
-      (error: unknown) => error instanceof EventStoreUnavailable,
-    ),
-  );
-  expect(await engines.vault.open(gone.id, 'user', sealed)).toBe(ERASED);
-  expect(await purged(gone.id)).toBe(false);
-  await stop();
-  await start();
-  await lookUntilPurged(gone.id);
-});
+    expect(await engines.vault.open(gone.id, 'user', theirs)).toBe(ERASED);
+    await expect(engines.vault.createDataKey(gone.id, 'user', 'another')).rejects.toThrow(KeyNotFound);
+    expect(await engines.vault.open(living.id, 'user', ours)).toBe('Ada Lovelace');
+    const events = await eventsOf(gone.id);
+    expect(verifyChain(events)).toMatchObject({ intact: true });
+    expect(events.map((stored) => readEvent(tenant, stored).type)).toEqual([
+      'TenantCreated',
+      'MachineMembershipGranted',
+      'TenantClientCreated',
+      'TenantDeleted',
+      'TenantPurged',
+    ]);
+    expect(events.at(-1)).toMatchObject({
+      data: { tenantId: gone.id, purgedAt: clock.now().toISOString() },
+      metadata: { tenantId: gone.id, actor: 'service:management' },
+    });
+    await waitUntil(() => feed.some(({ data }) => (data as { tenantId: string }).tenantId === gone.id));
 
-it('has its projections built anew', async () => {
-  const [gone, living] = [await create('gone'), await create('living')];
-  await remove(gone.id);
-  clock.time += 30 * DAY_MS;
-  await lookUntilPurged(gone.id);
-  const { running } = services.app.get(TenantListsReadModel, { strict: false });
-  await running.rebuild();
-  expect(await running.db.selectFrom('tenant').select('id').execute()).toEqual([{ id: living.id }]);
-  expect(engines.health.report().ready).toBe(true);
+    await look();
+    expect((await typesOf(gone.id)).filter((type) => type === 'TenantPurged')).toHaveLength(1);
+    await expect(create('gone')).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'subdomain' }] });
+    expect(await purged(living.id)).toBe(false);
+  });
+
+  it('goes on where a process ended between the keys and the event, also after a restart', async () => {
+    const gone = await create('gone');
+    const sealed = await personal(gone.id);
+    await remove(gone.id);
+    clock.time += 30 * DAY_MS;
+    const { events } = engines;
+    const append = events.append.bind(events);
+    events.append = async (stream, appended, expected) => {
+      if (appended[0]?.type === 'TenantPurged') throw new EventStoreUnavailable('the process is gone');
+      return append(stream, appended, expected);
+    };
+    await waitUntil(async () =>
+      look().then(
+        () => false,
+        (error: unknown) => error instanceof EventStoreUnavailable,
+      ),
+    );
+    expect(await engines.vault.open(gone.id, 'user', sealed)).toBe(ERASED);
+    expect(await purged(gone.id)).toBe(false);
+    await stop();
+    await start();
+    await lookUntilPurged(gone.id);
+  });
+
+  it('has its projections built anew', async () => {
+    const [gone, living] = [await create('gone'), await create('living')];
+    await remove(gone.id);
+    clock.time += 30 * DAY_MS;
+    await lookUntilPurged(gone.id);
+    const { running } = services.app.get(TenantListsReadModel, { strict: false });
+    await running.rebuild();
+    expect(await running.db.selectFrom('tenant').select('id').execute()).toEqual([{ id: living.id }]);
+    expect(engines.health.report().ready).toBe(true);
+  });
 });

@@ -60,6 +60,12 @@ describe('registry', () => {
     expect(path.includes(':')).toBe(params !== undefined);
   });
 
+  it('redirects from the two steps of the authorization code flow alone', () =>
+    expect(overHttp.filter(([, { http }]) => http!.success >= 300).map(([name]) => name)).toEqual([
+      'issuance.authorize',
+      'issuance.complete-authorization',
+    ]));
+
   it('sends lists alone as streams, without bodies, and records none of them', () => {
     for (const [, { http, response, body, analytics }] of overHttp.filter((entry) => entry[1].http!.stream))
       expect([http!.method, Array.isArray(response), body, analytics]).toEqual(['GET', true, undefined, undefined]);

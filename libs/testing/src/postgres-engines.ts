@@ -23,7 +23,8 @@ const ROLE = 'service';
 let server: PostgresServer | undefined;
 
 /**
- * For a spec that runs another one on PostgreSQL: `await onPostgres('dids', () => import('./dids.int.spec.js'))`.
+ * For a spec that runs others on PostgreSQL, all of a service's on one server: the modules of a service take longer to
+ * load than most of its specs to run. Hooks outside a `describe` are then everybody's: `beforeEach` belongs inside one.
  * Where PostgreSQL is not installed the suite says that it was skipped.
  */
 export const onPostgres = async (suite: string, load: () => Promise<unknown>): Promise<void> => {

@@ -5,23 +5,23 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
-  MailReceiver,
   ManagementApi,
-  OpenIdProvider,
   PLATFORM_START_MS,
   registerManagementClient,
   startPlatform,
   waitUntil,
   type Answer,
+  type MailReceiver,
+  type OpenIdProvider,
   type RequestParts,
   type RunningPlatform,
 } from '@attestry/testing';
+import { closeSurroundings, openSurroundings } from '../surroundings.js';
 import { waitForPair } from './wait-for-pair.js';
 
 // Statements of the management API specification about people, by their numbers in docs/reference/conformance.md. Paths
 // stand here in full: they are what is stated.
 
-const AUDIENCE = 'https://management.example';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const FIVE_DAYS_MS = 5 * 24 * 3_600_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -33,18 +33,14 @@ let platform: RunningPlatform;
 let environmentId: string;
 
 beforeAll(async () => {
-  provider = await OpenIdProvider.start(AUDIENCE);
-  mail = await MailReceiver.start();
-  platform = await startPlatform({
-    startTimeoutMs: PLATFORM_START_MS,
-    env: { MANAGEMENT_OIDC_ISSUER: provider.issuer, MANAGEMENT_OIDC_AUDIENCE: AUDIENCE, SMTP_URL: mail.url },
-  });
+  const surroundings = await openSurroundings();
+  ({ provider, mail } = surroundings);
+  platform = await startPlatform({ startTimeoutMs: PLATFORM_START_MS, env: surroundings.env });
   environmentId = expectStatus(await (await connectManagement(platform)).environments.list(), 200).data[0]!.id;
 }, 2 * PLATFORM_START_MS);
 afterAll(async () => {
   await platform?.stop();
-  await mail?.stop();
-  await provider?.stop();
+  await closeSurroundings();
 });
 
 let counter = 0;
@@ -67,14 +63,14 @@ const freshEmail = () => `${unique('guest')}@people.example`;
 
 describe('user information', () => {
   it('is retrieved by the person who calls [M22, M36]', async () => {
-    const ada = await signIn('ada');
+    const ada = await signIn('lovelace');
     const answer = await ada.call('GET', '/v1/userinfo');
     expect([answer.status, answer.body]).toEqual([
       200,
       {
         id: expect.stringMatching(UUID),
-        email: 'ada@people.example',
-        name: 'ada',
+        email: 'lovelace@people.example',
+        name: 'lovelace',
         // `endDate` is absent: the plan has none (facts 1).
         pricingPlan: { type: 'Standard' },
         status: 'Active',
@@ -84,7 +80,7 @@ describe('user information', () => {
   });
 
   it('is updated by `name` [M23, M37]', async () => {
-    const grace = await signIn('grace');
+    const grace = await signIn('hopper');
     const before = (await grace.call('GET', '/v1/userinfo')).body;
     const answer = await grace.call('PUT', '/v1/userinfo', { body: { name: 'Grace Hopper' } });
     expect([answer.status, answer.body]).toEqual([200, { ...before, name: 'Grace Hopper' }]);

@@ -117,7 +117,7 @@ export const openApiDocument = (
     components: {
       schemas: { ...schemas.used(), ...errorSchemas(shapesOfErrors, schemas) },
       responses: errorResponses(own),
-      headers: HEADERS,
+      headers: own.some(({ http }) => http!.success === REDIRECT) ? { ...HEADERS, location: LOCATION } : HEADERS,
       securitySchemes: {
         bearerAuth: {
           type: 'http',
@@ -281,8 +281,8 @@ const HEADERS: Record<string, JsonObject> = {
   'retry-after': header('Seconds until the next call may be let in.', { type: 'integer', minimum: 1 }),
   'www-authenticate': header('The challenge (RFC 6750).', { type: 'string' }),
   'cache-control': header('How long the answer may be kept.', { type: 'string' }),
-  location: header('Where the browser goes on.', { type: 'string', format: 'uri' }),
 };
+const LOCATION = header('Where the browser goes on.', { type: 'string', format: 'uri' });
 const EVERY_ANSWER = [
   'x-request-id',
   'x-ratelimit-limit',

@@ -12,7 +12,10 @@ export const PLATFORM_START_MS = 180_000;
 const shared = new Map<string, { platform: Promise<RunningPlatform>; users: number }>();
 let isSharing = false;
 
-/** From now on those of this Jest file who want a platform with the same settings get the same one. The last to stop it ends it. */
+/**
+ * From now on those of this Jest file who want a platform with the same settings get the same one. The last to stop it ends
+ * it. They run one after the other: each may end its processes and start them again, with the same settings.
+ */
 export const sharePlatforms = (): void => {
   isSharing = true;
 };
@@ -25,11 +28,13 @@ const sharedPlatform = async (options: Options): Promise<RunningPlatform> => {
   shared.set(key, entry);
   entry.users += 1;
   const platform = await entry.platform;
-  const notOurs = () => Promise.reject(new Error('a platform that others use too: whoever stops processes starts one'));
   return Object.assign(Object.create(platform) as RunningPlatform, {
-    restart: notOurs,
-    end: notOurs,
-    kill: notOurs,
+    restart: (env?: Record<string, string>) =>
+      env
+        ? Promise.reject(new Error('a platform that others use too: whoever wants other settings starts one'))
+        : platform.restart(),
+    end: (signal?: NodeJS.Signals) => platform.end(signal),
+    kill: () => platform.kill(),
     stop: async () => {
       if (--entry.users === 0) await platform.stop();
     },

@@ -1326,8 +1326,6 @@ export interface components {
   headers: {
     /** @description How long the answer may be kept. */
     'cache-control': string;
-    /** @description Where the browser goes on. */
-    location: string;
     /** @description Seconds until the next call may be let in. */
     'retry-after': number;
     /** @description The challenge (RFC 6750). */

@@ -1,3 +1,0 @@
-import { onPostgres } from '@attestry/testing';
-
-await onPostgres('dids repeats', () => import('./repeats.int.spec.js'));

@@ -1,3 +1,0 @@
-import { onPostgres } from '@attestry/testing';
-
-await onPostgres('people', () => import('./people.int.spec.js'));

@@ -1,3 +1,0 @@
-import { onPostgres } from '@attestry/testing';
-
-await onPostgres('custom domain', () => import('./custom-domain.int.spec.js'));

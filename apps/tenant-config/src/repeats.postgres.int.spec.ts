@@ -1,3 +1,0 @@
-import { onPostgres } from '@attestry/testing';
-
-await onPostgres('tenant-config repeats', () => import('./repeats.int.spec.js'));

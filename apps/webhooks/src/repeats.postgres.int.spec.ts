@@ -1,3 +1,0 @@
-import { onPostgres } from '@attestry/testing';
-
-await onPostgres('webhooks repeats', () => import('./repeats.int.spec.js'));
