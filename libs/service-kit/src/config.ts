@@ -504,6 +504,13 @@ export const SETTINGS = {
     '300',
     integer(30, 3600),
   ),
+  walletRedirectUris: setting(
+    'WALLET_REDIRECT_URIS',
+    'Comma list of addresses (`redirect_uri`) that wallets may have codes sent to, each compared as a whole. Default: any that is https, of this machine itself, or of a scheme of its own.',
+    '',
+    list((s) => (URL.canParse(s) ? s : fail(`${s} is not an address`))),
+    optional,
+  ),
   authorizationCodeSeconds: setting(
     'AUTHORIZATION_CODE_SECONDS',
     'Life of an authorization code (RFC 6749 section 4.1.2: at most 600).',

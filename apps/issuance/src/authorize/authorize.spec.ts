@@ -47,11 +47,22 @@ describe('parse-client', () => {
     'JavaScript:alert(1)',
     'data:text/html,x',
     'file:///etc/passwd',
+    'https://wallet.example/\u0000',
+    'https://wallet.example/a b',
+    'https://wället.example/',
     `https://wallet.example/${'x'.repeat(2048)}`,
   ])('refuses %s', (redirectUri) => expect(client(redirectUri)).toBe('invalid_request'));
   it.each(['', 'é', 'a\nb', 'x'.repeat(1025)])('refuses the client %j', (id) =>
     expect(client('https://wallet.example/', id)).toBe('invalid_request'),
   );
+  it('takes of a list what stands there, letter by letter', () => {
+    const allowed = ['https://wallet.example/back'];
+    const asked = (redirect: string) =>
+      outcome(() => parseClient(new URLSearchParams({ client_id: 'w', redirect_uri: redirect }), allowed));
+    expect(asked(allowed[0]!)).toEqual({ clientId: 'w', redirectUri: allowed[0] });
+    for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
+      expect(asked(other)).toBe('invalid_request');
+  });
   it('refuses two of either', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });

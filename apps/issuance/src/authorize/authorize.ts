@@ -10,7 +10,15 @@ import {
   type HttpAnswer,
   type OperationContext,
 } from '@attestry/contracts';
-import { LOGGER, ServiceClient, tenantOf, toAppError, type Logger, type RequestOf } from '@attestry/service-kit';
+import {
+  LOGGER,
+  PlatformConfig,
+  ServiceClient,
+  tenantOf,
+  toAppError,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { parseAuthorizationRequest, parseClient, stateOf, type AskingClient } from './parse-authorization-request.js';
@@ -35,13 +43,14 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
     private readonly configurations: PublishedConfigurations,
     private readonly pending: PendingAuthorizations,
     private readonly client: ServiceClient,
+    private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async execute({ request, context }: Authorize): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
     const { baseUrl: issuer } = tenantOf(context);
-    const asking = parseClient(query);
+    const asking = parseClient(query, this.config.walletRedirectUris);
     try {
       return await this.toProvider(asking, query, context);
     } catch (error) {

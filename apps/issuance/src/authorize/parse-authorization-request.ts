@@ -40,9 +40,10 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
 
-/** A wallet is a public client and not registered: what can be judged is the form of its address. RFC 8252 §7 */
+/** A wallet is a public client and not registered: what can be judged is the form of its address. RFC 3986 §2, RFC 8252 §7 */
 const isUsable = (redirectUri: string): boolean => {
-  if (redirectUri.length > MAX_REDIRECT_URI || !URL.canParse(redirectUri)) return false;
+  if (redirectUri.length > MAX_REDIRECT_URI || !/^[\x21-\x7e]+$/.test(redirectUri)) return false;
+  if (!URL.canParse(redirectUri)) return false;
   const url = new URL(redirectUri);
   if (redirectUri.includes('#') || url.username || url.password) return false;
   const scheme = url.protocol.slice(0, -1);
@@ -50,8 +51,12 @@ const isUsable = (redirectUri: string): boolean => {
   return !FOREIGN_SCHEMES.has(scheme);
 };
 
-/** RFC 6749 §4.1.2.1: where either of the two cannot be believed, nobody is redirected. @throws AppError 400 */
-export const parseClient = (query: URLSearchParams): AskingClient => {
+/**
+ * RFC 6749 §4.1.2.1: where either of the two cannot be believed, nobody is redirected.
+ * @param allowed addresses that wallets may have, compared as texts (RFC 9700 §4.1.3); absent: any of a usable form
+ * @throws AppError 400
+ */
+export const parseClient = (query: URLSearchParams, allowed?: readonly string[]): AskingClient => {
   for (const name of ['client_id', 'redirect_uri'])
     if (query.getAll(name).length !== 1 || query.get(name) === '')
       throw refused('invalid_request', `${name} must be given once`);
@@ -63,6 +68,8 @@ export const parseClient = (query: URLSearchParams): AskingClient => {
       'invalid_request',
       "redirect_uri must be an https address, an http address of this machine itself, or of the wallet's own scheme, without fragment",
     );
+  if (allowed && !allowed.includes(redirectUri))
+    throw refused('invalid_request', 'redirect_uri is none that this platform allows');
   return { clientId, redirectUri };
 };
 

@@ -1,6 +1,7 @@
 import { conflict, notFound } from '@attestry/contracts';
 import type {
   AuthorizationRequestOrigin,
+  CodeRedeemed,
   CredentialIssuedData,
   Grant,
   GrantedDetail,
@@ -83,7 +84,7 @@ const redeemed = (
   { id, code, entries }: OfferedSession | AuthorizedSession,
   { accessToken, authorizationDetails }: Redemption,
   now: Date,
-) => ({
+): CodeRedeemed => ({
   sessionId: id,
   tokenId: code.tokenId,
   accessToken,

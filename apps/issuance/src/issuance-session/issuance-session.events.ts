@@ -62,6 +62,19 @@ export interface GrantedDetail {
   credentialIdentifiers: string[];
 }
 
+/** A code that became an access token. */
+export interface CodeRedeemed {
+  sessionId: string;
+  /** Of the code. */
+  tokenId: string;
+  accessToken: Grant;
+  /** Space-separated. */
+  scope: string;
+  /** Only when the wallet asked by `authorization_details` (decision 16). */
+  authorizationDetails?: GrantedDetail[];
+  redeemedAt: string;
+}
+
 export type IssuanceSessionEvent =
   | {
       type: 'OfferCreated';
@@ -98,31 +111,8 @@ export type IssuanceSessionEvent =
     }
   | { type: 'TransactionCodeRefused'; data: { refusedAt: string } }
   | { type: 'SessionLocked'; data: { sessionId: string; lockedAt: string } }
-  | {
-      type: 'PreAuthorizedCodeRedeemed';
-      data: {
-        sessionId: string;
-        tokenId: string;
-        accessToken: Grant;
-        /** Space-separated. */
-        scope: string;
-        /** Only when the token request sent `authorization_details` (decision 16). */
-        authorizationDetails?: GrantedDetail[];
-        redeemedAt: string;
-      };
-    }
-  | {
-      type: 'AuthorizationCodeRedeemed';
-      data: {
-        sessionId: string;
-        tokenId: string;
-        accessToken: Grant;
-        /** Space-separated. */
-        scope: string;
-        authorizationDetails?: GrantedDetail[];
-        redeemedAt: string;
-      };
-    }
+  | { type: 'PreAuthorizedCodeRedeemed'; data: CodeRedeemed }
+  | { type: 'AuthorizationCodeRedeemed'; data: CodeRedeemed }
   /** The code came a second time: whoever has it, its tokens end (RFC 6749 §4.1.2). */
   | { type: 'AuthorizationCodeReplayed'; data: { sessionId: string; replayedAt: string } }
   | {

@@ -43,37 +43,26 @@ export type RedeemedSession = Extract<IssuanceSessionState, { status: 'redeemed'
 export const issuanceSessionStream = (tenantId: string, sessionId: string): string =>
   `issuanceSession-${tenantId}+${sessionId}`;
 
+const factsOf = <Origin extends SessionOrigin>({
+  sessionId: id,
+  sealedClaims,
+  ...data
+}: Omit<SessionFacts<Origin>, 'id'> & { sessionId: string }): SessionFacts<Origin> => ({
+  id,
+  origin: data.origin,
+  issuer: data.issuer,
+  binding: data.binding,
+  userId: data.userId,
+  entries: data.entries,
+  ...(sealedClaims !== undefined && { sealedClaims }),
+});
+
 const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): IssuanceSessionState => {
   switch (event.type) {
-    case 'OfferCreated': {
-      const { sessionId, origin, issuer, binding, userId, entries, code, sealedClaims } = event.data;
-      return {
-        status: 'offered',
-        id: sessionId,
-        origin,
-        issuer,
-        binding,
-        userId,
-        entries,
-        code,
-        wrongCodes: 0,
-        ...(sealedClaims !== undefined && { sealedClaims }),
-      };
-    }
-    case 'AuthorizationGranted': {
-      const { sessionId, origin, issuer, binding, userId, entries, code, sealedClaims } = event.data;
-      return {
-        status: 'authorized',
-        id: sessionId,
-        origin,
-        issuer,
-        binding,
-        userId,
-        entries,
-        code,
-        ...(sealedClaims !== undefined && { sealedClaims }),
-      };
-    }
+    case 'OfferCreated':
+      return { status: 'offered', ...factsOf(event.data), code: event.data.code, wrongCodes: 0 };
+    case 'AuthorizationGranted':
+      return { status: 'authorized', ...factsOf(event.data), code: event.data.code };
     case 'TransactionCodeRefused':
       return state.status === 'offered' ? { ...state, wrongCodes: state.wrongCodes + 1 } : state;
     case 'SessionLocked':
