@@ -37,7 +37,7 @@ beforeAll(async () => {
   provider = await OpenIdProvider.start('https://management.example');
   platform = await startPlatform();
   management = await connectManagement(platform);
-  tenant = await createTenantUnderTest(platform, management, 'college');
+  tenant = await createTenantUnderTest(platform, management, 'academy');
   expectStatus(
     await tenant.api.authenticationProviders.create({
       url: provider.issuer,
@@ -411,7 +411,7 @@ describe('the authorization code', () => {
   });
 
   it('is of its tenant alone', async () => {
-    const other = await createTenantUnderTest(platform, management, 'other-college');
+    const other = await createTenantUnderTest(platform, management, 'other-academy');
     const code = await codeOf();
     const { status, body } = await new ApiClient(other.url).request<Record<string, unknown>>(
       'POST',

@@ -395,7 +395,11 @@ describe('the token endpoint refuses', () => {
   });
 
   it('other grants, no grant, repeated parameters, other media types and parameters in the address', async () => {
-    expectOAuthError(await exchange({ grant_type: 'authorization_code', code: 'x' }), 400, 'unsupported_grant_type');
+    expectOAuthError(
+      await exchange({ grant_type: 'refresh_token', refresh_token: 'x' }),
+      400,
+      'unsupported_grant_type',
+    );
     expectOAuthError(await exchange({ 'pre-authorized_code': 'x' }), 400, 'invalid_request');
     expectOAuthError(await exchange({ grant_type: PRE_AUTHORIZED }), 400, 'invalid_request');
     const post = (parts: object) => wire().request<OAuthBody>('POST', '/v1/oauth/token', parts);
