@@ -3,7 +3,7 @@ import { MAX_CLAIMS_BYTES, oauthError, type CompletedSignIn, type UserLink } fro
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, type Sealed } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
-import { createUser, signIn, type ActiveUser } from '../user/user.decisions.js';
+import { signIn, type ActiveUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { claimLink } from './user-link.decisions.js';
 import { userLink, userLinkStream } from './user-link.state.js';
@@ -51,7 +51,7 @@ export class SignedInUsers {
     tenantId: string,
     userId: string,
     person: SignedIn,
-    createdAt: Date,
+    signedInAt: Date,
     events: EventContext,
   ): Promise<boolean> {
     const link: UserLink = { providerId: person.providerId, url: person.url, subjectId: person.subjectId };
@@ -71,7 +71,7 @@ export class SignedInUsers {
           const sealedLink = await this.sealedAnew(tenantId, userId, known, 'sealedLink', link);
           const sealedClaims = await this.sealedAnew(tenantId, userId, known, 'sealedClaims', kept);
           const changed = { ...(sealedLink && { sealedLink }), ...(sealedClaims && { sealedClaims }) };
-          return known ? signIn(current, changed) : createUser(current, { userId, createdAt, ...changed });
+          return signIn(current, { userId, signedInAt, ...changed });
         },
         events,
       );

@@ -16,7 +16,7 @@ export const checkUser = (request: CreateUserRequest, claimsBytes: number): void
 
 export const createUser = (
   state: UserState,
-  command: { userId: string; sealedClaims?: string; sealedLink?: string; createdAt: Date },
+  command: { userId: string; sealedClaims?: string; createdAt: Date },
 ): UserEvent[] => {
   if (state.status !== 'absent') throw new Error(`user ${command.userId} exists already`);
   return [
@@ -28,19 +28,24 @@ export const createUser = (
         createdAt: command.createdAt.toISOString(),
       },
     },
-    ...(command.sealedLink === undefined ? [] : [linked(command.sealedLink)]),
   ];
 };
 
-const linked = (sealedLink: string): UserEvent => ({ type: 'UserLinked', data: { sealedLink } });
+export interface SignIn {
+  userId: string;
+  /** Only what is new to the user. */
+  sealedLink?: string;
+  sealedClaims?: string;
+  signedInAt: Date;
+}
 
-/** What a sign-in tells anew of somebody who is known: what of it changed. */
-export const signIn = (state: UserState, changed: { sealedClaims?: string; sealedLink?: string }): UserEvent[] => {
-  activeUser(state);
-  return [
-    ...(changed.sealedLink === undefined ? [] : [linked(changed.sealedLink)]),
-    ...(changed.sealedClaims === undefined ? [] : replaceUserClaims(state, { sealedClaims: changed.sealedClaims })),
-  ];
+/** Somebody signs in at the tenant's authentication provider: who is not known is made known. Nothing of who was deleted. */
+export const signIn = (state: UserState, { userId, sealedLink, sealedClaims, signedInAt }: SignIn): UserEvent[] => {
+  if (state.status === 'deleted') return [];
+  const linked: UserEvent[] = sealedLink === undefined ? [] : [{ type: 'UserLinked', data: { sealedLink } }];
+  const claims = sealedClaims === undefined ? {} : { sealedClaims };
+  if (state.status === 'absent') return [...createUser(state, { userId, ...claims, createdAt: signedInAt }), ...linked];
+  return [...linked, ...(sealedClaims === undefined ? [] : replaceUserClaims(state, { sealedClaims }))];
 };
 
 export const activeUser = (state: UserState): ActiveUser => {

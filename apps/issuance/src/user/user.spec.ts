@@ -1,7 +1,7 @@
 import { given } from '@attestry/event-store';
-import { checkUser, createUser, deleteUser, replaceUserClaims } from './user.decisions.js';
+import { checkUser, createUser, deleteUser, replaceUserClaims, signIn, type SignIn } from './user.decisions.js';
 import type { UserEvent } from './user.events.js';
-import { user } from './user.state.js';
+import { user, type UserState } from './user.state.js';
 
 const id = '11111111-1111-4111-8111-111111111111';
 const at = '2026-01-01T00:00:00.000Z';
@@ -26,6 +26,32 @@ describe('user', () => {
     given(user, [created, deleted])
       .when((state) => replaceUserClaims(state, { sealedClaims: 'v1.other' }))
       .thenThrows('NotFound');
+  });
+
+  describe('who signs in', () => {
+    const linked = { type: 'UserLinked', data: { sealedLink: 'v1.link' } } as UserEvent;
+    const sign = (more: Partial<SignIn>) => (state: UserState) =>
+      signIn(state, { userId: id, signedInAt: new Date(at), ...more });
+
+    it('is made known with what is new', () =>
+      given(user, [])
+        .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.sealed' }))
+        .then([created, linked]));
+
+    it('is told of what changed alone', () => {
+      given(user, [created, linked]).when(sign({})).then([]);
+      given(user, [created])
+        .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.other' }))
+        .thenState({
+          ...{ status: 'active', id, createdAt: at },
+          ...{ sealedClaims: 'v1.other', sealedLink: 'v1.link' },
+        });
+    });
+
+    it('is nobody any more once deleted', () =>
+      given(user, [created, linked, deleted])
+        .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.sealed' }))
+        .then([]));
   });
 
   it('is deleted once', () => {
