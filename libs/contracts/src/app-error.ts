@@ -169,6 +169,20 @@ const OAUTH_KIND: Partial<Record<OAuthErrorCode, ErrorKind>> = {
   temporarily_unavailable: 'unavailable',
 };
 
+/** OAuth codes for faults that have none of their own. RFC 6749 §5.2 and §4.1.2.1 */
+const CODE_OF_KIND: Partial<Record<ErrorKind, OAuthErrorCode>> = {
+  internal: 'server_error',
+  unavailable: 'temporarily_unavailable',
+  tooManyRequests: 'temporarily_unavailable',
+  unauthenticated: 'invalid_client',
+};
+
+/** What OAuth says of any error, in a body or in an address. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
+export const oauthFault = ({ code, kind, message }: AppError): { error: string; error_description: string } => ({
+  error: /^[a-z_]+$/.test(code) ? code : (CODE_OF_KIND[kind] ?? 'invalid_request'),
+  error_description: message.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
+});
+
 /** An error in OAuth shape; `description` is ASCII and public, `check` names the refusing check for the log. */
 export const oauthError = (
   code: OAuthErrorCode,

@@ -1,4 +1,4 @@
-import { HTTP_STATUS, type AppError, type ErrorKind, type Operation } from '@attestry/contracts';
+import { HTTP_STATUS, oauthFault, type AppError, type ErrorKind, type Operation } from '@attestry/contracts';
 
 export interface Rendered {
   status: number;
@@ -23,28 +23,15 @@ const TYPE: Record<ErrorKind, string> = {
   unavailable: 'AvailabilityError',
 };
 
-/** OAuth codes for faults that have none of their own. RFC 6749 §5.2 and §4.1.2.1 */
-const OAUTH_CODE: Partial<Record<ErrorKind, string>> = {
-  internal: 'server_error',
-  unavailable: 'temporarily_unavailable',
-  tooManyRequests: 'temporarily_unavailable',
-  unauthenticated: 'invalid_client',
-};
-
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8' };
-/** RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
-const ascii = (text: string): string => text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
-
 /** The one place where an error becomes a body (decision 31). */
 export const renderError = (error: AppError, shape: Operation['errors']): Rendered => {
   const status = HTTP_STATUS[error.kind];
   const headers = { ...error.headers };
   switch (shape) {
     case 'oauth': {
-      const own = /^[a-z_]+$/.test(error.code);
-      const code = own ? error.code : (OAUTH_CODE[error.kind] ?? 'invalid_request');
-      const body = { error: code, error_description: ascii(error.message) };
+      const body = oauthFault(error);
       // Specification, Errors: a 429 has `message`.
       const told = error.kind === 'tooManyRequests' ? { ...body, message: error.message } : body;
       return { status, headers: { ...headers, ...JSON_TYPE }, body: JSON.stringify(told) };

@@ -1,9 +1,8 @@
-import type { AppError } from '@attestry/contracts';
-import { AppError as Fault } from '@attestry/contracts';
+import { AppError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { parseAuthorizationRequest, parseClient, stateOf } from './parse-authorization-request.js';
+import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { cookieOf, dropCookie, setCookie } from './pending-authorizations.js';
-import { redirectToClient, refusalParameters } from './redirect.js';
+import { redirectToClient } from './redirect.js';
 import { requestedEntries } from './requested-entries.js';
 
 const ISSUER = 'https://acme.example';
@@ -63,6 +62,13 @@ describe('parse-client', () => {
     for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
       expect(asked(other)).toBe('invalid_request');
   });
+  it('keeps a state that can be returned, and no other', () => {
+    const stateOf = (state: string) =>
+      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`)).state;
+    expect(stateOf('state=x')).toBe('x');
+    for (const state of ['', 'state=', 'state=a&state=b', `state=${'x'.repeat(4097)}`])
+      expect(stateOf(state)).toBeUndefined();
+  });
   it('refuses two of either', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
@@ -104,11 +110,6 @@ describe('parse-authorization-request', () => {
     const twice = query();
     twice.append('scope', 'c');
     expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toBe('invalid_request');
-  });
-  it('returns a state that is one, and no other', () => {
-    expect(stateOf(query({ state: 'x' }))).toBe('x');
-    expect(stateOf(new URLSearchParams('state=a&state=b'))).toBeUndefined();
-    for (const state of ['', 'x'.repeat(4097)]) expect(stateOf(query({ state }))).toBeUndefined();
   });
 });
 
@@ -159,14 +160,6 @@ describe('a redirection to the wallet', () => {
     expect(locationOf('org.example.wallet:/back', { error: 'access_denied' })).toBe(
       'org.example.wallet:/back?error=access_denied&iss=https%3A%2F%2Facme.example',
     );
-  });
-  it('tells a fault by a code of OAuth, in ASCII', () => {
-    expect(refusalParameters(new Fault('unavailable', 'Später'))).toEqual({
-      error: 'temporarily_unavailable',
-      error_description: 'Sp?ter',
-    });
-    expect(refusalParameters(new Fault('internal', 'Internal error'))['error']).toBe('server_error');
-    expect(refusalParameters(new Fault('invalid', 'x', { code: 'invalid_scope' }))['error']).toBe('invalid_scope');
   });
 });
 

@@ -5,6 +5,7 @@ import {
   AppError,
   beginSignIn,
   oauthError,
+  oauthFault,
   type authorize as operation,
   type BegunSignIn,
   type HttpAnswer,
@@ -21,9 +22,9 @@ import {
 } from '@attestry/service-kit';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
-import { parseAuthorizationRequest, parseClient, stateOf, type AskingClient } from './parse-authorization-request.js';
-import { PendingAuthorizations, setCookie, type BrowserBinding } from './pending-authorizations.js';
-import { redirect, redirectToClient, refusalParameters } from './redirect.js';
+import { parseAuthorizationRequest, parseClient, type AskingClient } from './parse-authorization-request.js';
+import { PendingAuthorizations, setCookie } from './pending-authorizations.js';
+import { redirect, redirectToClient } from './redirect.js';
 import { requestedEntries } from './requested-entries.js';
 
 /** Path of the provider's `redirectUrl`. */
@@ -55,13 +56,15 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
       return await this.toProvider(asking, query, context);
     } catch (error) {
       const refusal = toAppError(error, context.operation, context.requestId, this.logger);
-      const state = stateOf(query);
-      const address = { redirectUri: asking.redirectUri, issuer, ...(state !== undefined && { state }) };
-      return redirectToClient(address, refusalParameters(refusal));
+      return redirectToClient({ ...asking, issuer }, { ...oauthFault(refusal) });
     }
   }
 
-  private async toProvider(asking: AskingClient, query: URLSearchParams, context: OperationContext) {
+  private async toProvider(
+    asking: AskingClient,
+    query: URLSearchParams,
+    context: OperationContext,
+  ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = tenantOf(context);
     const asked = parseAuthorizationRequest(query, issuer);
     const requested = requestedEntries(asked, await this.configurations.of(tenantId));
@@ -74,10 +77,8 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
       { redirectUrl, state: binding.id, nonce, codeChallenge, query: query.toString() },
       context,
     );
-    const state = stateOf(query);
     await this.pending.keep(tenantId, binding, {
       ...asking,
-      ...(state !== undefined && { state }),
       codeChallenge: asked.codeChallenge,
       ...requested,
       issuer,
@@ -85,7 +86,7 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
       nonce,
       codeVerifier,
     });
-    return toProvider(begun.url, binding, issuer);
+    return redirect(begun.url, { 'set-cookie': setCookie(binding, issuer) });
   }
 
   private async begin(body: RequestOf<typeof beginSignIn>['body'], context: OperationContext): Promise<BegunSignIn> {
@@ -98,6 +99,3 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
     }
   }
 }
-
-const toProvider = (url: string, binding: BrowserBinding, issuer: string): HttpAnswer =>
-  redirect(url, { 'set-cookie': setCookie(binding, issuer) });

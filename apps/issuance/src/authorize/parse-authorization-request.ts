@@ -5,6 +5,8 @@ import { parseAuthorizationDetails, type RequestedDetail } from '../exchange-tok
 export interface AskingClient {
   clientId: string;
   redirectUri: string;
+  /** Returned with the answer, whatever that is. */
+  state?: string;
 }
 
 export interface AuthorizationRequest {
@@ -70,13 +72,9 @@ export const parseClient = (query: URLSearchParams, allowed?: readonly string[])
     );
   if (allowed && !allowed.includes(redirectUri))
     throw refused('invalid_request', 'redirect_uri is none that this platform allows');
-  return { clientId, redirectUri };
-};
-
-/** Returned with errors too, if it can be. */
-export const stateOf = (query: URLSearchParams): string | undefined => {
-  const given = query.getAll('state');
-  return given.length === 1 && given[0] !== '' && given[0]!.length <= MAX_STATE ? given[0] : undefined;
+  const [state, ...others] = query.getAll('state');
+  const isReturned = state && state.length <= MAX_STATE && others.length === 0;
+  return { clientId, redirectUri, ...(isReturned && { state }) };
 };
 
 /**

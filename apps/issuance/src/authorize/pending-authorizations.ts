@@ -4,16 +4,14 @@ import { isUuid } from '@attestry/contracts';
 import type { Clock, Ids } from '@attestry/event-store';
 import { isErased, KeyVault } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
+import type { AskingClient } from './parse-authorization-request.js';
 import type { RequestedEntries } from './requested-entries.js';
 
 /** How long a person may take to sign in, seconds. */
-export const SIGN_IN_SECONDS = 1200;
+const SIGN_IN_SECONDS = 1200;
 
 /** An authorization request whose person is at the provider. */
-export interface PendingAuthorization extends RequestedEntries {
-  clientId: string;
-  redirectUri: string;
-  state?: string;
+export interface PendingAuthorization extends AskingClient, RequestedEntries {
   codeChallenge: string;
   /** Pinned (decision 3). */
   issuer: string;

@@ -1,4 +1,4 @@
-import { httpAnswer, type AppError, type HttpAnswer, type OAuthErrorCode } from '@attestry/contracts';
+import { httpAnswer, type HttpAnswer } from '@attestry/contracts';
 
 /** Where a wallet is told how its authorization request ended. */
 export interface ClientAddress {
@@ -23,11 +23,3 @@ export const redirectToClient = (
 /** The address may hold a code: no other page is to learn it. */
 export const redirect = (location: string, headers: Record<string, string> = {}): HttpAnswer =>
   httpAnswer({ status: 302, headers: { location, 'referrer-policy': 'no-referrer', ...headers } });
-
-/** RFC 6749 §4.1.2.1 */
-export const refusalParameters = ({ code, kind, message }: AppError): Record<string, string> => {
-  const own = /^[a-z_]+$/.test(code);
-  const told: OAuthErrorCode =
-    kind === 'unavailable' ? 'temporarily_unavailable' : own ? (code as OAuthErrorCode) : 'server_error';
-  return { error: told, error_description: message.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?') };
-};

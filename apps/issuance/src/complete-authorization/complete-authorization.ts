@@ -5,6 +5,7 @@ import {
   authorize,
   completeSignIn,
   oauthError,
+  oauthFault,
   type CompletedSignIn,
   type completeAuthorization as operation,
   type HttpAnswer,
@@ -26,7 +27,7 @@ import {
 } from '@attestry/service-kit';
 import { CALLBACK } from '../authorize/authorize.js';
 import { dropCookie, PendingAuthorizations, type PendingAuthorization } from '../authorize/pending-authorizations.js';
-import { redirectToClient, refusalParameters } from '../authorize/redirect.js';
+import { redirectToClient } from '../authorize/redirect.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -77,7 +78,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
       return redirectToClient(waiting, { code }, headers);
     } catch (error) {
       // Recorded and told already; the wallet learns it where it waits (RFC 6749 §4.1.2.1).
-      if (error instanceof AppError) return redirectToClient(waiting, refusalParameters(error), headers);
+      if (error instanceof AppError) return redirectToClient(waiting, { ...oauthFault(error) }, headers);
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import type { BeginSignInRequest } from '@attestry/contracts';
 import type { ProviderSettings } from '../authentication-provider/authentication-provider.events.js';
 
 /** Longer values of a wallet's request are not passed on (facts 8.1). */
-export const MAX_FORWARDED = 1000;
+const MAX_FORWARDED = 1000;
 
 /**
  * Parameters of an authentication request (OpenID Connect Core 1.0 §3.1.2.1) beside those of the client. What is always sent
