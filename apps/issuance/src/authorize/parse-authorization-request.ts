@@ -1,5 +1,5 @@
 import { oauthError, type OAuthErrorCode } from '@attestry/contracts';
-import { parseAuthorizationDetails, type RequestedDetail } from '../exchange-token/parse-token-request.js';
+import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
 /** Who asks, and where the answer goes. */
 export interface AskingClient {

@@ -1,7 +1,7 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { invalid, type createOffer as operation, type Offer, type OperationContext } from '@attestry/contracts';
 import { tenantOf, type RequestOf } from '@attestry/service-kit';
-import { authorizationOffer, offerUri } from '../create-pre-authorized-offer/offer-document.js';
+import { authorizationOffer, offerUri } from '../protocol/offer-document.js';
 import { checkCredentials } from '../protocol/check-credentials.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 

@@ -19,7 +19,7 @@ import { OfferEntries } from '../protocol/offer-entries.js';
 import { createUser, replaceUserClaims } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
-import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from './offer-document.js';
+import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
 import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from './transaction-code.js';
 
 export class CreatePreAuthorizedOffer {

@@ -1,7 +1,7 @@
 import { oauthError } from '@attestry/contracts';
 import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
-import type { RequestedDetail } from './parse-token-request.js';
+import type { RequestedDetail } from '../protocol/authorization-details.js';
 
 /**
  * OID4VCI §6.1.1 and §6.2: what the offer or the authorization request holds is granted, with an identifier for each. Who asked by

@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import { PRE_AUTHORIZED_GRANT } from '../create-pre-authorized-offer/offer-document.js';
+import { PRE_AUTHORIZED_GRANT } from '../protocol/offer-document.js';
 
 export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
 

@@ -4,6 +4,7 @@ import type { SecretMac } from '@attestry/keys';
 import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 import type { AuthorizationRequestOrigin, Grant } from '../issuance-session/issuance-session.events.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import { parseAuthorizationDetails } from '../protocol/authorization-details.js';
 import { makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
@@ -12,7 +13,7 @@ import { checkContentType } from './check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
-import { parseAuthorizationDetails, parseTokenRequest, type AuthorizationCodeRequest } from './parse-token-request.js';
+import { parseTokenRequest, type AuthorizationCodeRequest } from './parse-token-request.js';
 
 const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
@@ -109,8 +110,8 @@ describe('parse-token-request', () => {
   ])('refuses %j', (form, expected) => expect(parse(form)).toEqual(expected));
 });
 
-describe('parse-authorization-details', () => {
-  const refused = ['invalid_authorization_details', 'parse-token-request'];
+describe('authorization-details', () => {
+  const refused = ['invalid_authorization_details', 'authorization-details'];
   const detail = (more: Record<string, unknown>) =>
     outcome(() =>
       parseAuthorizationDetails(

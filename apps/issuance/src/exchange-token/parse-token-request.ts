@@ -1,11 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import { isObject } from '../protocol/raw-request.js';
+import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 import { AUTHORIZATION_CODE_GRANT, checkGrantType } from './check-grant-type.js';
-
-/** An entry of `authorization_details` (OID4VCI §5.1.1); that the offer holds it is checked later. */
-export interface RequestedDetail {
-  credentialConfigurationId: string;
-}
 
 export interface PreAuthorizedCodeRequest {
   grant: 'preAuthorizedCode';
@@ -57,32 +52,3 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
     ...asked,
   };
 };
-
-const MEMBERS = new Set(['type', 'credential_configuration_id', 'claims', 'locations']);
-
-/** RFC 9396 §5: unknown types, unknown members and wrong types of members are refused. */
-export const parseAuthorizationDetails = (text: string): RequestedDetail[] => {
-  let details: unknown;
-  try {
-    details = JSON.parse(text);
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw refused('authorization_details must be JSON');
-  }
-  if (!Array.isArray(details) || details.length === 0 || details.length > 100)
-    throw refused('authorization_details must be an array of 1 to 100 objects');
-  return details.map((detail: unknown) => {
-    if (!isObject(detail)) throw refused('authorization_details must hold objects');
-    if (detail['type'] !== 'openid_credential') throw refused('the type must be openid_credential');
-    if (Object.keys(detail).some((member) => !MEMBERS.has(member)))
-      throw refused('an authorization details object has an unknown member');
-    const id = detail['credential_configuration_id'];
-    if (typeof id !== 'string' || id === '') throw refused('credential_configuration_id must be a string');
-    for (const member of ['claims', 'locations'])
-      if (detail[member] !== undefined && !Array.isArray(detail[member])) throw refused(`${member} must be an array`);
-    return { credentialConfigurationId: id };
-  });
-};
-
-const refused = (description: string) =>
-  oauthError('invalid_authorization_details', description, { check: 'parse-token-request' });

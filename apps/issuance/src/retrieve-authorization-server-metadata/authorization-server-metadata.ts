@@ -1,5 +1,5 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { PRE_AUTHORIZED_GRANT } from '../create-pre-authorized-offer/offer-document.js';
+import { PRE_AUTHORIZED_GRANT } from '../protocol/offer-document.js';
 import { AUTHORIZATION_CODE_GRANT } from '../exchange-token/check-grant-type.js';
 import { scopeFor } from '../protocol/scope.js';
 

@@ -3,7 +3,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { isUuid, notFound, type OperationContext, type retrieveOfferContent } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { openOfferDocument, type OfferDocument } from '../create-pre-authorized-offer/offer-document.js';
+import { openOfferDocument, type OfferDocument } from '../protocol/offer-document.js';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 
