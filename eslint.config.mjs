@@ -26,7 +26,7 @@ const constraints = [
   lib('keys', 'sqlite', 'postgres'),
   lib('messaging', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite', 'postgres'),
-  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys', 'sqlite'),
+  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys', 'sqlite', 'postgres'),
   { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: '/^app:(?!platform$|e2e$)/', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },

@@ -1,4 +1,5 @@
 export * from './config.js';
+export { inspectConfig, loadConfig, type ConfigInspection, type InspectOptions } from './load-config.js';
 export * from './tokens.js';
 export * from './logger.js';
 export * from './validation.js';
