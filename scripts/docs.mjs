@@ -1,5 +1,5 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus; then
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus and the chart's list of secret settings; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, or when a page names a file, a section or a command that is not there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -35,6 +35,7 @@ const pages = {
   'docs/reference/metrics.md': metricsPage(),
   'docs/reference/events.md': await eventsPage(),
   'deploy/nats/users.conf': await natsUsers('attestry'),
+  'deploy/helm/attestry/files/secret-settings.json': secretSettings(),
   ...(await interfaceFiles()),
 };
 
@@ -417,6 +418,12 @@ with status 1. An empty value counts as absent. Secrets are never written to the
 |---|---|---|---|
 ${rows.join('\n')}
 `;
+}
+
+/** What the chart refuses in a ConfigMap. */
+function secretSettings() {
+  const names = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
+  return JSON.stringify(names.sort());
 }
 
 // ---- metrics.md -----------------------------------------------------------------------------------------------------
