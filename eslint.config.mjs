@@ -99,7 +99,16 @@ const isOptional = {
   importNames: ['IsOptional'],
   message: '`Optional` of contracts: it does not let null pass.',
 };
-const imports = (...patterns) => ['error', { paths: [cqrs, isOptional], patterns: [deepImport, ...patterns] }];
+const isQuadratic = {
+  name: 'class-validator',
+  importNames: ['ArrayUnique'],
+  message: '`Unique` of contracts: class-validator compares every entry with every other.',
+};
+const isReplaced = {
+  name: 'class-transformer',
+  message: 'Shapes are compiled (ADR 0040): `Normalize` and `Nested` of contracts declare what they need.',
+};
+const imports = (...patterns) => ['error', { paths: [cqrs, isOptional, isQuadratic, isReplaced], patterns: [deepImport, ...patterns] }];
 
 const swallowed = [
   {

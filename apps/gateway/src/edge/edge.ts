@@ -18,6 +18,7 @@ import type { Clock } from '@attestry/event-store';
 import {
   checkIdempotencyKey,
   CLOCK,
+  compileShapes,
   Health,
   healthAnswer,
   LOGGER,
@@ -94,6 +95,7 @@ export class Edge {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    compileShapes(served);
     this.proxies = new TrustedProxies(config.trustedProxies);
     const routerOf = (api: Api) => new Router(api, served);
     this.routers = {

@@ -70,7 +70,7 @@ describe('an operation in the interface definition', () => {
 
   it('has the types of its classes and the rules of their decorators', () => {
     expect(put['parameters']).toEqual([
-      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid', maxLength: 36 } },
     ]);
     expect(components.schemas['ThingRequest']).toEqual({
       type: 'object',
