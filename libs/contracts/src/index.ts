@@ -6,6 +6,7 @@ export * from './operation.js';
 export * from './pagination.js';
 export * from './validators.js';
 export * from './integration-event.js';
+export * from './key-rotation.js';
 export * from './operation-event.js';
 export * from './registry.js';
 export * from './management/management.operations.js';

@@ -501,6 +501,18 @@ export const SETTINGS = {
     rateOverrides,
   ),
   clientTokenSeconds: setting('CLIENT_TOKEN_SECONDS', 'Life of a client access token.', '14400', integer(60, 86400)),
+  tokenKeyDays: setting(
+    'TOKEN_KEY_DAYS',
+    'Age at which the key that signs client access tokens is replaced, days; 0: only on request.',
+    '90',
+    integer(0, 36500),
+  ),
+  tokenKeyLeadSeconds: setting(
+    'TOKEN_KEY_LEAD_SECONDS',
+    'How long a new key that signs client access tokens is published before it is used; where others verify tokens, more than the 300 s that a key set may be cached.',
+    '600',
+    integer(1, 604800),
+  ),
   clientSecretOverlapSeconds: setting(
     'CLIENT_SECRET_OVERLAP_SECONDS',
     'How long the secret before stays good when a client gets a new one and the caller does not say.',
