@@ -34,6 +34,7 @@ import { RetrieveTenantHandler } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-keys.js';
 import { RetrieveUserInformationHandler } from './retrieve-user-information/retrieve-user-information.js';
 import { RotateClientSecretHandler } from './rotate-client-secret/rotate-client-secret.js';
+import { KeepTokenKeysFresh } from './rotate-token-keys/keep-token-keys-fresh.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
 import { Accounts } from './sign-in/accounts.js';
@@ -53,6 +54,7 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
   providers: [
     // tokens
     TokenKeys,
+    KeepTokenKeysFresh,
     IssueTokenHandler,
     RetrieveTokenKeysHandler,
     // environments and tenants

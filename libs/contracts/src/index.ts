@@ -7,6 +7,7 @@ export * from './pagination.js';
 export * from './json-bounds.js';
 export * from './validators.js';
 export * from './integration-event.js';
+export * from './key-rotation.js';
 export * from './operation-event.js';
 export * from './registry.js';
 export * from './management/management.operations.js';

@@ -141,8 +141,6 @@ const environments = (s: string): EnvironmentConfig[] => {
 
 export interface RateLimits {
   api: number;
-  clientToken: number;
-  clientTokenFailures: number;
   walletTenant: number;
   walletAddress: number;
   public: number;
@@ -470,11 +468,22 @@ export const SETTINGS = {
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
   rateApi: setting('RATE_LIMIT_API', 'Calls per minute of one client.', '3000', perMinute),
-  rateClientToken: setting('RATE_LIMIT_CLIENT_TOKEN', 'Token calls per minute of one client id.', '60', perMinute),
+  rateClientToken: setting(
+    'RATE_LIMIT_CLIENT_TOKEN',
+    'Token calls per minute of one client id; only calls with the right secret are counted.',
+    '60',
+    perMinute,
+  ),
   rateClientTokenFailures: setting(
     'RATE_LIMIT_CLIENT_TOKEN_FAILURES',
-    'Failed token calls per minute of one address.',
+    'Failed token calls (400, 401, 413, 415) per minute of one IPv4 address or IPv6 /64.',
     '20',
+    perMinute,
+  ),
+  rateClientTokenFailures48: setting(
+    'RATE_LIMIT_CLIENT_TOKEN_FAILURES_48',
+    'Failed token calls per minute of one IPv6 /48.',
+    '100',
     perMinute,
   ),
   rateWalletTenant: setting(
@@ -492,6 +501,18 @@ export const SETTINGS = {
     rateOverrides,
   ),
   clientTokenSeconds: setting('CLIENT_TOKEN_SECONDS', 'Life of a client access token.', '14400', integer(60, 86400)),
+  tokenKeyDays: setting(
+    'TOKEN_KEY_DAYS',
+    'Age at which the key that signs client access tokens is replaced, days; 0: only on request.',
+    '90',
+    integer(0, 36500),
+  ),
+  tokenKeyLeadSeconds: setting(
+    'TOKEN_KEY_LEAD_SECONDS',
+    'How long a new key that signs client access tokens is published before it is used; where others verify tokens, more than the 300 s that a key set may be cached.',
+    '600',
+    integer(1, 604800),
+  ),
   clientSecretOverlapSeconds: setting(
     'CLIENT_SECRET_OVERLAP_SECONDS',
     'How long the secret before stays good when a client gets a new one and the caller does not say.',
@@ -628,8 +649,6 @@ export class PlatformConfig extends Values {
   get rates(): RateLimits {
     return {
       api: this.rateApi,
-      clientToken: this.rateClientToken,
-      clientTokenFailures: this.rateClientTokenFailures,
       walletTenant: this.rateWalletTenant,
       walletAddress: this.rateWalletAddress,
       public: this.ratePublic,

@@ -49,5 +49,5 @@ export { databases, type DatabaseUse } from './engines/databases.js';
 export { PLATFORM_LEASE } from './engines/sole-process.js';
 export { requestRebuilds } from './engines/request-rebuilds.js';
 export { AlreadyRunning } from './engines/sole-process.js';
-export { RateCounter, type Counted } from './engines/rate-counter.js';
+export { MemoryRateCounter, RateCounter, type Counted } from './engines/rate-counter.js';
 export * from './serve.js';

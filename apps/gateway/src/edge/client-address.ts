@@ -40,6 +40,15 @@ const plain = (address: string): string => {
 export const rateKeyOf = (address: string): string =>
   isIPv6(address) ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address;
 
+/**
+ * The /48 of an IPv6 {@link rateKeyOf}, which is what one site has (RFC 6177 §2); `undefined` for IPv4.
+ * @param rateKey as `rateKeyOf` returns it
+ */
+export const networkKeyOf = (rateKey: string): string | undefined => {
+  const parts = rateKey.split(':');
+  return parts.length === 4 ? parts.slice(0, 3).join(':') : undefined;
+};
+
 export interface Forwarded {
   address: string;
   host: string | undefined;

@@ -36,7 +36,7 @@ import { streamPages } from '../operation/stream-pages.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
-import { RateLimits, type RateState } from './rate-limits.js';
+import { isTokenCallFailure, RateLimits, type RateState } from './rate-limits.js';
 import { newRequestId } from './request-id.js';
 import { Router } from './router.js';
 import { SignInPages } from './sign-in-pages.js';
@@ -247,10 +247,14 @@ export class Edge {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
     if (operation.http!.stream) return this.answerStream(request, reply);
-    if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
+    const clientId =
+      operation.rate === 'client-token'
+        ? await this.checkTokenCalls(request.edge, operation, request.headers, body)
+        : undefined;
     const result = await runInContext(context, () =>
       this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
     );
+    if (clientId !== undefined) request.edge.rate = await this.rates.countTokenCall(clientId);
     const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
     const status = answer.status ?? operation.http!.success;
     reply.code(status);
@@ -312,17 +316,22 @@ export class Edge {
     };
   }
 
-  /** The client id is in the body, so this limit is counted after it was read (decision 32). */
-  private async countTokenCall(
+  /**
+   * The client id is in the body, so its limit is checked after the body was read. Only a call with the right secret is counted,
+   * and only afterwards: without the secret nobody can use up a client's limit (ADR 0046).
+   */
+  private async checkTokenCalls(
     edge: EdgeState,
     operation: Operation,
     headers: FastifyRequest['headers'],
     raw: Buffer | undefined,
-  ): Promise<void> {
-    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown };
-    const clientId = typeof body?.client_id === 'string' ? body.client_id.slice(0, 128) : undefined;
-    edge.rate = await this.rates.count('client-token', { address: edge.address, ...(clientId && { clientId }) });
+  ): Promise<string | undefined> {
+    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown } | null;
+    if (typeof body?.client_id !== 'string') return undefined;
+    const clientId = body.client_id.slice(0, 128);
+    edge.rate = await this.rates.tokenCalls(clientId);
     this.checkRate(edge.rate);
+    return clientId;
   }
 
   private checkRate(rate: RateState): void {
@@ -353,10 +362,10 @@ export class Edge {
         if (told !== failure) this.logger.error({ requestId: edge.requestId, error: String(told) }, 'not recorded');
       });
     }
-    if (edge.admitted?.operation.rate === 'client-token' && failure.kind === 'unauthenticated')
-      await this.rates.countTokenFailure(edge.address);
-    edge.rate ??= this.rates.untouched();
     const { status, headers, body } = renderError(failure, edge.errors);
+    if (edge.admitted?.operation.rate === 'client-token' && isTokenCallFailure(status))
+      edge.rate = await this.rates.countTokenFailure(edge.address);
+    edge.rate ??= this.rates.untouched();
     reply.code(status);
     this.commonHeaders(edge, reply);
     reply.header('cache-control', 'no-store').headers(headers);

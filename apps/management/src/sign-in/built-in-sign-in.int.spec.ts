@@ -253,6 +253,45 @@ describe('what the provider keeps', () => {
   });
 });
 
+describe('a second use of a code', () => {
+  const builtIn = () => services.app.get(SignInDesk, { strict: false }).signIn!;
+  const usedCode = async (grantId: string) => {
+    const adapterOf = await keptState(engines.signInRecords!, engines.vault, () => clock.time);
+    const codes = adapterOf('AuthorizationCode');
+    await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
+    await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);
+    return { codes, grants: adapterOf('Grant'), id: `code of ${grantId}` };
+  };
+
+  it('ends the grant, whatever else the call holds', async () => {
+    const { codes, grants, id } = await usedCode('grant-1');
+    await codes.find(id);
+    await codes.consume(id);
+    expect(await builtIn().hasEnded('grant-1')).toBe(false);
+    await codes.find(id);
+    expect(await builtIn().hasEnded('grant-1')).toBe(true);
+    expect(await grants.find('grant-1')).toBeUndefined();
+    expect(await builtIn().hasEnded('grant-2')).toBe(false);
+  });
+
+  it('ends the grant also at the same time', async () => {
+    const { codes, id } = await usedCode('grant-3');
+    await Promise.allSettled([codes.consume(id), codes.consume(id)]);
+    expect(await builtIn().hasEnded('grant-3')).toBe(true);
+  });
+
+  it('ends the grant as long as a token of the code can live, and is forgotten with the last one', async () => {
+    const { codes, id } = await usedCode('grant-4');
+    await codes.consume(id);
+    clock.time += HOUR;
+    expect(await codes.find(id)).toBeDefined();
+    expect(await builtIn().hasEnded('grant-4')).toBe(true);
+    clock.time += HOUR;
+    expect(await builtIn().hasEnded('grant-4')).toBe(false);
+    clock.time -= 2 * HOUR;
+  });
+});
+
 describe('who guesses passwords', () => {
   it('waits until the window of the account ends, and the right password does not help', async () => {
     await signUp('six@people.example');

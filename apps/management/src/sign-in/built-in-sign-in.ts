@@ -19,6 +19,7 @@ import { Accounts, isTaken, type AccountHolder } from './accounts.js';
 import { Attempts } from './attempts.js';
 import { FormGuard } from './form-guard.js';
 import { InvitationLinks, type DeadLink } from './invitation-links.js';
+import { hasEnded } from './kept-state.js';
 import { field, form, html, page, pageHeaders, type FormFault, type Html } from './pages.js';
 import { openProvider, originOf, SESSION_SECONDS, signingKeys } from './provider.js';
 import { readForm } from './read-form.js';
@@ -105,6 +106,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   async keySet(): Promise<JwkSet> {
     const keys = await signingKeys(this.vault);
     return { keys: keys.map(({ keyId, publicJwk }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })) };
+  }
+
+  async hasEnded(grantId: string): Promise<boolean> {
+    return this.records !== undefined && hasEnded(this.records, grantId);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void> {

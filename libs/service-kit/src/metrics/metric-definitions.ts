@@ -54,6 +54,12 @@ export const METRICS = {
     help: 'Requests refused with 429, by the rate class of their operation.',
     labels: ['class'],
   },
+  clientTokenFailures: {
+    name: 'attestry_client_token_failures_total',
+    type: 'counter',
+    help: 'Token and revocation calls of clients that failed, by status: 401 is a wrong secret or an unknown client, the others are malformed calls.',
+    labels: ['status'],
+  },
   operations: {
     name: 'attestry_operations_total',
     type: 'counter',
