@@ -10,6 +10,7 @@ import { DeleteClientHandler } from './delete-client/delete-client.js';
 import { DeleteMembershipHandler } from './delete-membership/delete-membership.js';
 import { DeleteTenantHandler } from './delete-tenant/delete-tenant.js';
 import { TenantDirectory } from './directory/tenant-directory.js';
+import { InvitationLinksReadModel } from './invitation-links/invitation-links.read-model.js';
 import { InviteMemberHandler } from './invite-member/invite-member.js';
 import { IssueTokenHandler } from './issue-token/issue-token.js';
 import { TokenKeys } from './issue-token/token-keys.js';
@@ -103,6 +104,7 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     ManagementClientInbox,
     // lists and reactions
     TenantListsReadModel,
+    InvitationLinksReadModel,
     ManagementReactions,
     PurgeTenants,
     ReplayedPurges,
