@@ -40,6 +40,8 @@ import { SendInvitations } from './send-invitations/send-invitations.js';
 import { Accounts } from './sign-in/accounts.js';
 import { Attempts } from './sign-in/attempts.js';
 import { BuiltInSignIn } from './sign-in/built-in-sign-in.js';
+import { DeviceCookies } from './sign-in/device-cookies.js';
+import { DeviceLinks } from './sign-in/device-links.js';
 import { FormGuard } from './sign-in/form-guard.js';
 import { InvitationLinks } from './sign-in/invitation-links.js';
 import { Passwords } from './sign-in/passwords.js';
@@ -92,6 +94,8 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     Passwords,
     Accounts,
     Attempts,
+    DeviceCookies,
+    DeviceLinks,
     FormGuard,
     InvitationLinks,
     BuiltInSignIn,

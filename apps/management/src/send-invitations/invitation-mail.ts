@@ -1,4 +1,4 @@
-export interface InvitationMail {
+export interface Mail {
   to: string;
   subject: string;
   text: string;
@@ -12,7 +12,7 @@ export interface InvitationMail {
 export const invitationMail = (
   to: string,
   { tenantName, link, expiresAt }: { tenantName: string; link: string; expiresAt: string },
-): InvitationMail => ({
+): Mail => ({
   to,
   subject: `Invitation to ${tenantName}`,
   text: [
