@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { Budgets } from '@attestry/service-kit';
 import { AcceptInvitationHandler } from './accept-invitation/accept-invitation.js';
 import { AdmitUserHandler } from './admit-user/admit-user.js';
 import { CancelInvitationHandler } from './cancel-invitation/cancel-invitation.js';
@@ -22,6 +23,7 @@ import { ListTenantEventsHandler } from './list-tenant-events/list-tenant-events
 import { ListTenantsHandler } from './list-tenants/list-tenants.js';
 import { LookUpManagementClientHandler } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenantHandler } from './look-up-tenant/look-up-tenant.js';
+import { MailLimits } from './mail-limits/mail-limits.js';
 import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
 import { PurgeTenants } from './purge-tenants/purge-tenants.js';
@@ -88,6 +90,8 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     UpdateMembershipHandler,
     DeleteMembershipHandler,
     AcceptInvitationHandler,
+    Budgets,
+    MailLimits,
     Mailer,
     SendInvitations,
     // the built-in sign-in

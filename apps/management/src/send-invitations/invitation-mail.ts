@@ -1,3 +1,5 @@
+import { shownName } from '../tenant/shown-name.js';
+
 export interface Mail {
   to: string;
   subject: string;
@@ -14,9 +16,9 @@ export const invitationMail = (
   { tenantName, link, expiresAt }: { tenantName: string; link: string; expiresAt: string },
 ): Mail => ({
   to,
-  subject: `Invitation to ${tenantName}`,
+  subject: `Invitation to ${shownName(tenantName)}`,
   text: [
-    `You are invited to become a member of the tenant "${tenantName}".`,
+    `You are invited to become a member of the tenant "${shownName(tenantName)}".`,
     '',
     'To accept, open this link and sign in:',
     '',

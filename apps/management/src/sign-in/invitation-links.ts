@@ -3,6 +3,7 @@ import { unavailable } from '@attestry/contracts';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { shownName } from '../tenant/shown-name.js';
 
 /** Why a link that once was valid is not. */
 export type DeadLink = 'unknown' | 'used' | 'expired' | 'replaced' | 'withdrawn';
@@ -33,6 +34,8 @@ export class InvitationLinks {
     const invited = await this.lists.invited(found.tenantId, found.userId);
     if (!invited) throw unavailable();
     const { email } = await this.people.open({ sealedEmail: invited.sealedEmail });
-    return email === '' ? { status: 'withdrawn' } : { status: 'open', tenantName: invited.tenantName, email };
+    return email === ''
+      ? { status: 'withdrawn' }
+      : { status: 'open', tenantName: shownName(invited.tenantName), email };
   }
 }
