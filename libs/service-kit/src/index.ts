@@ -36,6 +36,7 @@ export * from './list-page.js';
 export * from './outbound.js';
 export { forgetTenants, forgetting } from './forget-tenants.js';
 export { bytesFor, idFor, sealAgain, type SealedForNew } from './repeats/drawn-again.js';
+export { Budgets, type Budget } from './budgets/budgets.js';
 export { checkIdempotencyKey } from './repeats/repeats.js';
 export * from './sign-in-desk.js';
 export * from './reactions.js';

@@ -216,6 +216,18 @@ export const METRICS = {
     labels: [],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
+  budgetRefusals: {
+    name: 'attestry_budget_refusals_total',
+    type: 'counter',
+    help: 'Calls refused with 429 because a budget was used up: `mailbox`, `tenant-mails` or `webhook-tests`.',
+    labels: ['budget'],
+  },
+  signInAttempts: {
+    name: 'attestry_sign_in_attempts_total',
+    type: 'counter',
+    help: 'Passwords presented to the built-in sign-in: `ok`, `wrong`, or refused because the failures of an hour were used up: `address`, `account` (unknown browsers together), `device` or `link`.',
+    labels: ['outcome'],
+  },
   scrapeFailures: {
     name: 'attestry_scrape_failures_total',
     type: 'counter',
