@@ -1,4 +1,5 @@
 export * from './config.js';
+export * from './platform-domains.js';
 export * from './tokens.js';
 export * from './logger.js';
 export * from './validation.js';

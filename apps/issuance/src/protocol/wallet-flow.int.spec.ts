@@ -734,6 +734,26 @@ describe('the credential endpoint', () => {
     await keeps(false);
   });
 
+  it("is refused under a host of the platform that is not the tenant's own", async () => {
+    const key = issuerKeys.get('P-256')!;
+    let serial = 0;
+    const outcomeUnder = async (did: string) => {
+      issuerKeys.set('P-256', { ...key, did, verificationMethod: `${did}#k` });
+      const configurationId = await configure('jwt_vc_json', `Under${++serial}`);
+      issuerKeys.set('P-256', key);
+      const { token } = await start(configurationId);
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      return collect(token, { credential_configuration_id: configurationId, proofs }).then(
+        () => 'issued',
+        (error: AppError) => error.code,
+      );
+    };
+    for (const host of ['rival.localhost%3A8080', 'RIVAL.localhost:a', 'management.localhost%3a8080'])
+      expect([host, await outcomeUnder(`did:web:${host}`)]).toEqual([host, 'credential_request_denied']);
+    for (const host of ['foreign.example', 'localhost.example%3A8080'])
+      expect([host, await outcomeUnder(`did:web:${host}`)]).toEqual([host, 'issued']);
+  });
+
   it('is refused under a domain that the tenant has withdrawn, until it is verified again', async () => {
     const key = issuerKeys.get('P-256')!;
     const did = 'did:web:brand.example:issuers';

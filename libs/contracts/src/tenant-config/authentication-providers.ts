@@ -61,7 +61,10 @@ export class AuthenticationProviderRequest {
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
   clientId: string;
 
-  /** On update absent, or masked as in answers, it keeps what is stored. */
+  /**
+   * On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has
+   * another origin than before (ADR 0050).
+   */
   @Optional()
   @IsString({ message: 'must be a string' })
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
