@@ -27,7 +27,7 @@ export class TrustedProxies {
 const known = new LRUCache<string, string>({ max: 10_000 });
 
 /** IPv4 inside IPv6 is written as IPv4, so that one client has one address; '' for what is no address. */
-const plain = (address: string): string => {
+export const plain = (address: string): string => {
   let text = known.get(address);
   if (text === undefined) {
     text = ipaddr.isValid(address) ? ipaddr.process(address).toString() : '';

@@ -33,10 +33,12 @@ import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { countBody, declaredLength } from './count-body.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { RateLimits, type RateState } from './rate-limits.js';
 import { newRequestId } from './request-id.js';
+import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
 import { Router } from './router.js';
 import { SignInPages } from './sign-in-pages.js';
 
@@ -60,6 +62,8 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  /** Absent for health, which is never refused. */
+  inFlight: InFlight | undefined;
   /** Of the operation, once it is known. */
   deprecated: Deprecated | undefined;
   observed: ObservedRequest;
@@ -84,6 +88,7 @@ export class Edge {
     private readonly config: PlatformConfig,
     private readonly hosts: Hosts,
     private readonly rates: RateLimits,
+    private readonly inFlight: RequestsInFlight,
     private readonly authenticate: Authenticate,
     private readonly operations: RunOperation,
     private readonly health: Health,
@@ -114,6 +119,11 @@ export class Edge {
       );
       scope.decorateRequest('edge', null as never);
       scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
+      scope.addHook('preParsing', (request, _reply, payload, done) => {
+        const { inFlight } = request.edge;
+        const isChunked = request.headers['transfer-encoding'] !== undefined;
+        done(null, isChunked && inFlight ? countBody(payload, inFlight) : payload);
+      });
       scope.addHook('onResponse', async (request, reply) =>
         this.observe.end(request.edge.observed, reply.statusCode, reply.elapsedTime),
       );
@@ -143,6 +153,7 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      inFlight: undefined,
       deprecated: undefined,
       observed: {},
     };
@@ -154,6 +165,7 @@ export class Edge {
       return this.answerHealth(path, reply);
     }
 
+    this.takeShare(request, reply, hostHeader, path);
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
     if (!host) return this.refusePublic(edge, notFound());
     if (host.api === 'management') edge.errors = 'management';
@@ -182,6 +194,24 @@ export class Edge {
     const key = operation.idempotent ? request.headers['idempotency-key'] : undefined;
     if (key !== undefined) context.idempotencyKey = String(key);
     edge.admitted = { host, operation, params, context };
+  }
+
+  /** What the request holds until it is answered. @throws AppError 429, in the shape that the path and host have */
+  private takeShare(request: FastifyRequest, reply: FastifyReply, host: string | undefined, path: string): void {
+    const { edge } = request;
+    const length = declaredLength(request.headers);
+    try {
+      // A longer body is a 413, and not read.
+      edge.inFlight = this.inFlight.take(edge.address, length > BODY_LIMIT ? 0 : length);
+    } catch (error) {
+      const api = this.hosts.apiOf(host);
+      const operation = this.routers[api].find(request.method, path)?.operation;
+      edge.errors = operation?.errors ?? (api === 'management' ? 'management' : 'tenant');
+      // What is still to come of the body would be read in vain.
+      if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
+      throw error;
+    }
+    reply.raw.once('finish', edge.inFlight.release).once('close', edge.inFlight.release);
   }
 
   /** Rate limit and authentication; both before the body is read. */
@@ -366,6 +396,7 @@ export class Edge {
   private asAppError(error: unknown, edge: EdgeState): AppError {
     if (error instanceof AppError) return error;
     const code = (error as { code?: string }).code ?? '';
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
     if (/^FST_ERR_CTP_(?:INVALID_MEDIA_TYPE|EMPTY_TYPE)$/.test(code))
       return new AppError('unsupportedMediaType', 'Unsupported Media Type');

@@ -54,6 +54,18 @@ export const METRICS = {
     help: 'Requests refused with 429, by the rate class of their operation.',
     labels: ['class'],
   },
+  httpRefused: {
+    name: 'attestry_http_refused_total',
+    type: 'counter',
+    help: 'Refused before an operation was known: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `timeout`, `malformed` or `method`.',
+    labels: ['reason'],
+  },
+  httpConnections: {
+    name: 'attestry_http_connections',
+    type: 'gauge',
+    help: 'Open connections of the HTTP server.',
+    labels: [],
+  },
   operations: {
     name: 'attestry_operations_total',
     type: 'counter',
