@@ -43,6 +43,8 @@ export const rateKeyOf = (address: string): string =>
 export interface Forwarded {
   address: string;
   host: string | undefined;
+  /** Whether it came through a trusted proxy. */
+  isForwarded: boolean;
   /** W3C Trace Context; only a proxy of ours may say which trace a request belongs to. */
   traceparent?: string;
 }
@@ -58,7 +60,7 @@ export const forwarded = (
 ): Forwarded => {
   let address = plain(socketAddress) || socketAddress;
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
-  if (!proxies.trusts(address)) return { address, host };
+  if (!proxies.trusts(address)) return { address, host, isForwarded: false };
   const hops = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((hop) => plain(hop.trim()))
@@ -72,6 +74,7 @@ export const forwarded = (
   return {
     address,
     host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host,
+    isForwarded: true,
     ...(isTraceparent(traceparent) && { traceparent }),
   };
 };

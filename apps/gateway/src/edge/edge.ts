@@ -32,6 +32,7 @@ import { parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
+import { checkHost } from './check-host.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { countBody, declaredLength } from './count-body.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
@@ -143,6 +144,7 @@ export class Edge {
     const {
       address,
       host: hostHeader,
+      isForwarded,
       traceparent,
     } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
     const edge: EdgeState = {
@@ -159,13 +161,15 @@ export class Edge {
     };
     request.edge = edge;
     const path = pathOf(request.url);
-    if (path === '/health/live' || path === '/health/ready') {
+    const isHealth = path === '/health/live' || path === '/health/ready';
+    if (!isHealth) this.takeShare(request, reply, hostHeader, path);
+    await this.refuseUnless(edge, () => checkHost(request.raw, request.originalUrl, isForwarded));
+    if (isHealth) {
       edge.rate = this.rates.untouched();
       edge.observed.uncounted = true;
       return this.answerHealth(path, reply);
     }
 
-    this.takeShare(request, reply, hostHeader, path);
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
     if (!host) return this.refusePublic(edge, notFound());
     if (host.api === 'management') edge.errors = 'management';
@@ -364,6 +368,15 @@ export class Edge {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
     throw error;
+  }
+
+  /** A fault of the request that comes before any operation counts as a public call. */
+  private async refuseUnless(edge: EdgeState, check: () => void): Promise<void> {
+    try {
+      check();
+    } catch (error) {
+      await this.refusePublic(edge, error as AppError);
+    }
   }
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
