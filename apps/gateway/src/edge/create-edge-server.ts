@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { bareAnswer } from './bare-answer.js';
 import { Connections } from './connections.js';
+import { SERVED_METHODS } from './router.js';
 
 type Settings = Pick<
   PlatformConfig,
@@ -75,4 +76,4 @@ export const createEdgeServer = (settings: Settings, metrics: Metrics, listener:
 };
 
 /** RFC 9110 §15.5.6: a 405 names the methods there are; of all paths, as the path was not read. */
-const ALLOWED = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+const ALLOWED = SERVED_METHODS.join(', ');

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { METHODS, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -258,5 +258,62 @@ describe('bytes of bodies in flight of one address', () => {
     expect((await send(nonceHead(`content-length: ${9 * MIB}`)).answer).status).toBe(413);
     const peer = send(nonceHead('transfer-encoding: chunked') + chunk(MIB) + chunk(1));
     expect((await peer.answer).status).toBe(413);
+  });
+});
+
+describe('a request that names two hosts', () => {
+  const get = (target: string, ...lines: string[]) =>
+    send([`GET ${target} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n')).answer;
+
+  it.each([
+    ['two Host fields', ['/v1/webhooks/jwks', `Host: ${HOST}`, 'Host: b.example'], 'must be sent once'],
+    ['a target that contradicts it', [`http://b.example/x`, `Host: ${HOST}`], 'must be the host of the request target'],
+    ['no Host', ['/v1/webhooks/jwks'], 'is required'],
+    ['two Host fields, asking for health', ['/health/live', `Host: ${HOST}`, `Host: ${HOST}`], 'must be sent once'],
+  ])('%s: 400', async (_what, [target, ...lines], msg) => {
+    const answer = await get(target!, ...lines);
+    expect(answer.status).toBe(400);
+    expectCommon(answer);
+    expect(JSON.parse(answer.body)).toEqual({
+      code: 'BadRequest',
+      message: 'Validation Error',
+      details: [{ msg, param: 'Host', location: 'headers' }],
+    });
+  });
+
+  it('one host in either form is served', async () => {
+    const post = (target: string) =>
+      send(`POST ${target} HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 0\r\n\r\n`).answer;
+    expect((await post(NONCE)).status).toBe(200);
+    expect((await post(`http://${HOST.toUpperCase()}:80${NONCE}`)).status).toBe(200);
+  });
+});
+
+describe('methods', () => {
+  const served = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'CONNECT'];
+
+  it.each(METHODS.filter((method) => !served.includes(method)))('%s is a 405 like any other error', async (method) => {
+    const answer = await send(head(method, '/v1/dids', 'content-length: 0')).answer;
+    expect(answer.status).toBe(405);
+    expectCommon(answer);
+    expect(answer.headers['allow']).toBe('GET, HEAD, POST');
+    expect(JSON.parse(answer.body)).toEqual({ code: 'MethodNotAllowed', message: 'Method Not Allowed' });
+  });
+
+  it('are refused on paths and hosts that are none, too', async () => {
+    for (const text of [head('TRACE', '/v9/nothing'), head('TRACE', '*'), 'TRACE / HTTP/1.1\r\nHost: b\r\n\r\n']) {
+      const answer = await send(text).answer;
+      expect(answer.status).toBe(405);
+      expectCommon(answer);
+      expect(answer.headers['allow']).toBe('GET, HEAD, POST, PUT, DELETE, OPTIONS');
+    }
+    const managed = await send(`PROPFIND /v1/tenants HTTP/1.1\r\nHost: ${MANAGEMENT}\r\n\r\n`).answer;
+    expect(JSON.parse(managed.body)).toMatchObject({ code: 'MethodNotAllowed', type: 'MethodError' });
+  });
+
+  it('OPTIONS * is a 404 with a request id', async () => {
+    const answer = await send(head('OPTIONS', '*')).answer;
+    expect(answer.status).toBe(404);
+    expectCommon(answer);
   });
 });

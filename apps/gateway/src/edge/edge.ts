@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
@@ -40,7 +41,7 @@ import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { RateLimits, type RateState } from './rate-limits.js';
 import { newRequestId } from './request-id.js';
 import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
-import { Router } from './router.js';
+import { Router, SERVED_METHODS } from './router.js';
 import { SignInPages } from './sign-in-pages.js';
 
 /** 1 MiB (facts 3.3). */
@@ -113,6 +114,9 @@ export class Edge {
 
   /** Mounts the edge on the HTTP server, in a scope of its own. */
   mount(server: FastifyInstance): void {
+    // Fastify would answer those it does not know past the edge. A tunnel (CONNECT) never gets here.
+    for (const method of METHODS)
+      if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
     server.register(async (scope) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
@@ -130,7 +134,7 @@ export class Edge {
       );
       scope.setErrorHandler((error, request, reply) => this.refuse(error, request, reply));
       scope.route({
-        method: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
+        method: server.supportedMethods,
         url: '/*',
         exposeHeadRoute: false,
         handler: async (request, reply) => this.answer(request, reply),
@@ -171,10 +175,14 @@ export class Edge {
     }
 
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
-    if (!host) return this.refusePublic(edge, notFound());
-    if (host.api === 'management') edge.errors = 'management';
-    const document = this.documents.find(host.api, path);
+    if (host?.api === 'management') edge.errors = 'management';
+    const document = host && this.documents.find(host.api, path);
     if (document) return this.answerDocument(edge, request, reply, document);
+    if (!SERVED_METHODS.includes(request.method)) {
+      const allowed = host ? this.routers[host.api].allowed(path) : [];
+      return this.refusePublic(edge, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
+    }
+    if (!host) return this.refusePublic(edge, notFound());
     if (this.signIn.serve(host, path)) return this.answerSignIn(edge, host, request, reply);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
@@ -489,7 +497,7 @@ export class Edge {
   }
 }
 
-const methodNotAllowed = (allowed: string[]): AppError =>
+const methodNotAllowed = (allowed: readonly string[]): AppError =>
   new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
 
 const pathOf = (url: string): string => {

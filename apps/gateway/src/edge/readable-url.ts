@@ -14,7 +14,11 @@ const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 const originForm = (target: string): string => {
   if (target.startsWith('/')) return target;
   const rest = target.replace(ABSOLUTE, '');
-  return rest.startsWith('/') ? rest : rest === '' || (rest !== target && rest.startsWith('?')) ? `/${rest}` : `/*${rest}`;
+  return rest.startsWith('/')
+    ? rest
+    : rest === '' || (rest !== target && rest.startsWith('?'))
+      ? `/${rest}`
+      : `/*${rest}`;
 };
 
 /**
