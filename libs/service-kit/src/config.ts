@@ -545,6 +545,36 @@ export const SETTINGS = {
     '300',
     integer(10, 3600),
   ),
+  requestTimeoutMs: setting(
+    'REQUEST_TIMEOUT_MS',
+    'Time in which a whole request, headers and body, must arrive, milliseconds; then it is a 408 and the connection is closed.',
+    '30000',
+    integer(100, 600_000),
+  ),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    'Open connections of the HTTP server at most.',
+    '4096',
+    integer(1, 1_000_000),
+  ),
+  maxConnectionsPerPeer: setting(
+    'MAX_CONNECTIONS_PER_PEER',
+    'Of these, connections of one IPv4 address or IPv6 /64 at most, `TRUSTED_PROXIES` excepted.',
+    '512',
+    integer(1, 1_000_000),
+  ),
+  maxRequestsInFlight: setting(
+    'MAX_REQUESTS_IN_FLIGHT',
+    'Requests of one client address (behind `TRUSTED_PROXIES` the forwarded one) in flight at most; beyond that 429.',
+    '256',
+    integer(1, 1_000_000),
+  ),
+  maxBodyBytesInFlight: setting(
+    'MAX_BODY_BYTES_IN_FLIGHT',
+    'Bytes of request bodies of one client address in flight at most; beyond that 429.',
+    '8388608',
+    integer(1_048_576, 1_073_741_824),
+  ),
   operationTimeoutMs: setting(
     'OPERATION_TIMEOUT_MS',
     'Deadline of an operation, milliseconds.',

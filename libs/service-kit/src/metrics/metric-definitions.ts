@@ -60,6 +60,18 @@ export const METRICS = {
     help: 'Token and revocation calls of clients that failed, by status: 401 is a wrong secret or an unknown client, the others are malformed calls.',
     labels: ['status'],
   },
+  httpRefused: {
+    name: 'attestry_http_refused_total',
+    type: 'counter',
+    help: 'Refused before an operation was known: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `timeout`, `malformed` or `method`.',
+    labels: ['reason'],
+  },
+  httpConnections: {
+    name: 'attestry_http_connections',
+    type: 'gauge',
+    help: 'Open connections of the HTTP server.',
+    labels: [],
+  },
   operations: {
     name: 'attestry_operations_total',
     type: 'counter',
