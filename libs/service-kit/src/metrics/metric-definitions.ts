@@ -210,6 +210,18 @@ export const METRICS = {
     labels: [],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
+  canonicalizationJobs: {
+    name: 'attestry_canonicalization_jobs',
+    type: 'gauge',
+    help: 'JSON-LD canonicalizations of large documents: `running` in a worker thread, or `waiting` for one.',
+    labels: ['state'],
+  },
+  canonicalizationTerminated: {
+    name: 'attestry_canonicalization_terminated_total',
+    type: 'counter',
+    help: 'Canonicalizations that passed their deadline of 5 s; the worker thread was terminated and replaced.',
+    labels: [],
+  },
   scrapeFailures: {
     name: 'attestry_scrape_failures_total',
     type: 'counter',
