@@ -322,6 +322,8 @@ describe.each([
   });
 });
 
+const nested = (open: string, levels: number, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`;
+
 describe('JSON-LD contexts', () => {
   let server: Server;
   let base: string;
@@ -431,6 +433,15 @@ describe('JSON-LD contexts', () => {
     [
       'a scoped reference',
       () => serve('/scoped', '{"@context":{"a":{"@id":"https://x.example/a","@context":"https://x.example/c"}}}'),
+    ],
+    ['a context nested 60,000 deep', () => serve('/deep', `{"@context":${nested('[', 60_000, ']')}}`)],
+    [
+      'scoped contexts nested 5,000 deep',
+      () => serve('/scopes', `{"@context":${nested('{"a":{"@context":', 5000, '}}')}}`),
+    ],
+    [
+      'objects nested 33 deep beside the context',
+      () => serve('/aside', `{"@context":{},"a":${nested('{"a":', 32, '}')}}`),
     ],
     [
       'more than 20,000 values',

@@ -128,7 +128,11 @@ export class TenantContexts {
     }
     if (typeof document !== 'object' || document === null || !('@context' in document))
       throw new Refused('is not a JSON-LD context');
-    return { url, sha256: sha256(text), text, document, values: jsonSize(document, LINKED_DATA_LIMITS).values };
+    // Before anything that calls itself for each level: JSON.parse does not.
+    const { values, exceeds } = jsonSize(document, LINKED_DATA_LIMITS);
+    if (exceeds === 'depth') throw new Refused(`must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`);
+    if (exceeds) throw new Refused(TOO_LARGE);
+    return { url, sha256: sha256(text), text, document, values };
   }
 
   /** Canonicalizes a credential with these contexts, so that what cannot be issued is refused now and not at a wallet. */
