@@ -1,5 +1,6 @@
 export * from './app-error.js';
 export * from './identifiers.js';
+export * from './json-size.js';
 export * from './roles.js';
 export * from './context.js';
 export * from './operation.js';

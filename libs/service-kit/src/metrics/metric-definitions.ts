@@ -240,6 +240,18 @@ export const METRICS = {
     help: 'Passwords presented to the built-in sign-in: `ok`, `wrong`, or refused because the failures of an hour were used up: `address`, `account` (unknown browsers together), `device` or `link`.',
     labels: ['outcome'],
   },
+  canonicalizationJobs: {
+    name: 'attestry_canonicalization_jobs',
+    type: 'gauge',
+    help: 'JSON-LD canonicalizations of large documents: `running` in a worker thread, or `waiting` for one.',
+    labels: ['state'],
+  },
+  canonicalizationTerminated: {
+    name: 'attestry_canonicalization_terminated_total',
+    type: 'counter',
+    help: 'Canonicalizations that passed their deadline of 5 s; the worker thread was terminated and replaced.',
+    labels: [],
+  },
   scrapeFailures: {
     name: 'attestry_scrape_failures_total',
     type: 'counter',
