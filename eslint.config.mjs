@@ -26,7 +26,17 @@ const constraints = [
   lib('keys', 'sqlite', 'postgres'),
   lib('messaging', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite', 'postgres'),
-  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys', 'linked-data', 'sqlite'),
+  lib(
+    'service-kit',
+    'contracts',
+    'event-store',
+    'messaging',
+    'read-model',
+    'keys',
+    'linked-data',
+    'sqlite',
+    'postgres',
+  ),
   { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: '/^app:(?!platform$|e2e$)/', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
@@ -108,7 +118,10 @@ const isReplaced = {
   name: 'class-transformer',
   message: 'Shapes are compiled (ADR 0040): `Normalize` and `Nested` of contracts declare what they need.',
 };
-const imports = (...patterns) => ['error', { paths: [cqrs, isOptional, isQuadratic, isReplaced], patterns: [deepImport, ...patterns] }];
+const imports = (...patterns) => [
+  'error',
+  { paths: [cqrs, isOptional, isQuadratic, isReplaced], patterns: [deepImport, ...patterns] },
+];
 
 const swallowed = [
   {
