@@ -19,7 +19,8 @@ beforeAll(async () => {
       RATE_LIMIT_API: '6',
       RATE_LIMIT_CLIENT_TOKEN: '4',
       RATE_LIMIT_CLIENT_TOKEN_FAILURES: '3',
-      RATE_LIMIT_WALLET_TENANT: '100',
+      RATE_LIMIT_WALLET_TENANT: '12',
+      TRUSTED_PROXIES: '127.0.0.1',
       RATE_LIMIT_WALLET_ADDRESS: '5',
       RATE_LIMIT_PUBLIC: '8',
     },
@@ -63,13 +64,27 @@ describe('rate limits', () => {
     expect((await new ApiClient(tenant.url).request('POST', '/v1/openid/nonce')).status).toBe(200);
   });
 
-  it('count wallet calls of an address', async () => {
+  it('count wallet calls of an address, and what it is refused not against the tenant', async () => {
     const used = 1;
-    const nonce = () => new ApiClient(tenant.url).request('POST', '/v1/openid/nonce');
-    for (let n = used + 1; n <= 5; n++) expect((await nonce()).status).toBe(200);
-    const refused = await nonce();
+    const nonce = (address: string) =>
+      new ApiClient(tenant.url).request('POST', '/v1/openid/nonce', { headers: { 'x-forwarded-for': address } });
+    for (let n = used + 1; n <= 5; n++) expect((await nonce('127.0.0.1')).status).toBe(200);
+    const refused = await nonce('127.0.0.1');
     expectRefused(refused);
+    expect(header(refused, 'x-ratelimit-limit')).toBe(5);
     expect(refused.body).toMatchObject({ error: expect.any(String) });
+    await Promise.all(Array.from({ length: 200 }, () => nonce('127.0.0.1')));
+    // 5 of the tenant's 12 calls are used: two more addresses use up the others, then the tenant's own limit refuses.
+    for (const address of ['198.51.100.1', '198.51.100.2', '198.51.100.1', '198.51.100.2', '198.51.100.3'])
+      expect((await nonce(address)).status).toBe(200);
+    const last = await nonce('198.51.100.3');
+    expect([last.status, header(last, 'x-ratelimit-limit'), header(last, 'x-ratelimit-remaining')]).toEqual([
+      200, 12, 1,
+    ]);
+    expect((await nonce('198.51.100.4')).status).toBe(200);
+    const closed = await nonce('198.51.100.5');
+    expectRefused(closed);
+    expect(header(closed, 'x-ratelimit-limit')).toBe(12);
   });
 
   it('count public documents of an address', async () => {
@@ -81,18 +96,30 @@ describe('rate limits', () => {
     for (let n = 0; n < 30; n++) expect((await client.request('GET', '/health/live')).status).toBe(200);
   });
 
-  it('count token calls of a client id, then failures of an address', async () => {
+  it('count failed token calls of an address, never against the client that is attacked', async () => {
+    const { clientId, clientSecret } = tenant.admin;
+    const call = (client_secret: string, address: string) =>
+      new ApiClient(platform.ready.auth).request('POST', '/oauth/token', {
+        headers: { 'x-forwarded-for': address },
+        body: { client_id: clientId, client_secret, audience: tenant.url, grant_type: 'client_credentials' },
+      });
+    for (let n = 1; n <= 20; n++)
+      for (let failure = 1; failure <= 3; failure++) expect((await call('wrong', `198.51.100.${n}`)).status).toBe(401);
+    for (const secret of ['wrong', clientSecret]) expectRefused(await call(secret, '198.51.100.1'));
+    const right = await call(clientSecret, '198.51.100.99');
+    // One call of this client id was made before: for the token of this suite.
+    expect([right.status, header(right, 'x-ratelimit-limit'), header(right, 'x-ratelimit-remaining')]).toEqual([
+      200, 4, 2,
+    ]);
+  });
+
+  it('count the token calls of a client with its secret', async () => {
     const { clientId, clientSecret } = tenant.admin;
     const right = { client_id: clientId, client_secret: clientSecret };
-    const used = 1;
+    const used = 2;
     for (let n = used + 1; n <= 4; n++)
       expect((await requestToken(platform.ready.auth, right, tenant.url)).status).toBe(200);
     expectRefused(await requestToken(platform.ready.auth, right, tenant.url));
-
-    const wrong = () =>
-      requestToken(platform.ready.auth, { client_id: 'A'.repeat(32), client_secret: 'wrong' }, tenant.url);
-    for (let n = 1; n <= 3; n++) expect((await wrong()).status).toBe(401);
-    expectRefused(await wrong());
   });
 
   // Last, for by now most of the minute has passed.

@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
+import { invitationLinks } from './invitation-links/invitation-links.projection.js';
 import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
 import { PUBLISHED } from './management.reactions.js';
@@ -14,6 +15,7 @@ export const managementService: ServiceDefinition = {
   projections: [
     { projection: tenantLists, follows: 'domain' },
     { projection: deletedTenants, follows: 'domain' },
+    { projection: invitationLinks, follows: 'domain' },
   ],
 };
 export { FIRST_MANAGEMENT_CLIENT_FILE } from './register-management-client/first-management-client.js';
@@ -25,3 +27,5 @@ export {
   registerManagementClient,
   type ManagementClientCredentials,
 } from './register-management-client/register-management-client.js';
+export { TokenKeys, type TokenKeyRotation } from './issue-token/token-keys.js';
+export { requestTokenKeyRotation, tokenKeyRotationOutcome } from './rotate-token-keys/token-key-request.js';

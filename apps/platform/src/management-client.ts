@@ -3,22 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { managementClientOutcome, registerManagementClient, requestManagementClient } from '@attestry/management';
 import { loadConfig, openProcessEngines, type PlatformConfig } from '@attestry/service-kit';
-import { lockDataFolder } from '@attestry/sqlite';
+import { isDataFolderInUse } from './data-folder.js';
 
 const USAGE = 'usage: npm run management-client -- create --name NAME';
 /** A running platform looks every second. */
 const WAIT_MS = 10_000;
-
-/** Whether a platform holds the data folder; when none does, the request waits for the next start. */
-const isRunning = async (dataDir: string): Promise<boolean> => {
-  try {
-    (await lockDataFolder(dataDir)).release();
-    return false;
-  } catch (error) {
-    if ((error as Error).name === 'DataFolderLocked') return true;
-    throw error;
-  }
-};
 
 /** Several processes share engines, not a folder: the client is registered where they keep it. */
 const register = async (config: PlatformConfig, name: string) => {
@@ -42,7 +31,7 @@ const main = async (): Promise<void> => {
     return console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
   }
   const { dataDir } = config;
-  const running = await isRunning(dataDir);
+  const running = await isDataFolderInUse(dataDir);
   const { id, clientId, clientSecret } = await requestManagementClient(dataDir, values.name);
   for (const end = Date.now() + WAIT_MS; running; await pause(100)) {
     const outcome = await managementClientOutcome(dataDir, id);

@@ -13,6 +13,8 @@ export interface Discovered {
   url: string;
   /** As the document spells it. */
   issuer: string;
+  /** Where the client's credentials are sent. */
+  tokenEndpointOrigin: string;
 }
 
 export type DiscoveryDocument = Record<string, unknown> & {
@@ -20,6 +22,9 @@ export type DiscoveryDocument = Record<string, unknown> & {
   authorization_endpoint: string;
   token_endpoint: string;
 };
+
+export const tokenEndpointOriginOf = ({ token_endpoint: endpoint }: DiscoveryDocument): string =>
+  new URL(endpoint).origin;
 
 const refused = (msg: string, value?: string): AppError =>
   invalidBody('url', msg, value !== undefined && value.length <= 200 && !value.includes('@') ? value : undefined);
@@ -41,8 +46,8 @@ export class Discovery {
   /** @throws 400 on `url` */
   async check(text: string): Promise<Discovered> {
     const url = this.accepted(text);
-    const { issuer } = await this.document(url, text);
-    return { url, issuer };
+    const document = await this.document(url, text);
+    return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
   }
 
   /**
@@ -57,8 +62,11 @@ export class Discovery {
     return document as DiscoveryDocument;
   }
 
-  /** Facts 7: https, a public host name under a known TLD, no query; port and fragment are dropped. */
-  private accepted(text: string): string {
+  /**
+   * Facts 8.1: https, a public host name under a known TLD, no query; port and fragment are dropped.
+   * @throws 400 on `url`
+   */
+  accepted(text: string): string {
     if (!URL.canParse(text)) throw refused('must be a valid URL', text);
     const parsed = new URL(text);
     parsed.hash = '';

@@ -1,16 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { WebhookKeyRotation, WebhookKeySet } from '@attestry/contracts';
+import {
+  publishedAt,
+  signingKeyAt,
+  type PublishedKey,
+  type WebhookKeyRotation,
+  type WebhookKeySet,
+} from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyNotFound, KeyVault, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { chooseKey, publishedAt, retireKeys, rotateKey, signingKeyAt } from './webhook-keys/webhook-keys.decisions.js';
-import {
-  webhookKeys,
-  webhookKeysStream,
-  type PublishedKey,
-  type WebhookKeysState,
-} from './webhook-keys/webhook-keys.state.js';
+import { chooseKey, retireKeys, rotateKey } from './webhook-keys/webhook-keys.decisions.js';
+import { webhookKeys, webhookKeysStream, type WebhookKeysState } from './webhook-keys/webhook-keys.state.js';
 
 /**
  * How long a tenant's keys are taken as they were read, milliseconds. A rotation elsewhere shows here before its key

@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'notFound'
   | 'methodNotAllowed'
   | 'notAcceptable'
+  | 'timeout'
   | 'conflict'
   | 'unprocessable'
   | 'tooLarge'
@@ -25,6 +26,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   notFound: 404,
   methodNotAllowed: 405,
   notAcceptable: 406,
+  timeout: 408,
   conflict: 409,
   unprocessable: 422,
   tooLarge: 413,
@@ -42,6 +44,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   notFound: 'NotFound',
   methodNotAllowed: 'MethodNotAllowed',
   notAcceptable: 'NotAcceptable',
+  timeout: 'RequestTimeout',
   conflict: 'Conflict',
   unprocessable: 'UnprocessableContent',
   tooLarge: 'PayloadTooLarge',

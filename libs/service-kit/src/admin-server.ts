@@ -9,6 +9,10 @@ export interface AdminServerOptions {
   host: string;
   health: Health;
   metrics: Metrics;
+  /** Time in which a request must arrive, milliseconds; default 10 s. */
+  requestTimeoutMs?: number;
+  /** Open connections at most; default 256. */
+  maxConnections?: number;
 }
 
 interface Answer {
@@ -49,7 +53,13 @@ export class AdminServer {
       metrics.gauge('ready').set(ready ? 1 : 0);
       for (const { name: check, healthy } of checks) metrics.gauge('checkHealthy').set({ check }, healthy ? 1 : 0);
     });
-    const server = createServer({ requestTimeout: 10_000 });
+    const { requestTimeoutMs = 10_000, maxConnections = 256 } = options;
+    const server = createServer({
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    });
+    server.maxConnections = maxConnections;
     const admin = new AdminServer(server, options);
     server.on('request', (request, response) => {
       admin.answer(request).then(

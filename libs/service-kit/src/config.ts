@@ -148,8 +148,6 @@ const environments = (s: string): EnvironmentConfig[] => {
 
 export interface RateLimits {
   api: number;
-  clientToken: number;
-  clientTokenFailures: number;
   walletTenant: number;
   walletAddress: number;
   public: number;
@@ -495,11 +493,22 @@ export const SETTINGS = {
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
   rateApi: setting('RATE_LIMIT_API', 'Calls per minute of one client.', '3000', perMinute),
-  rateClientToken: setting('RATE_LIMIT_CLIENT_TOKEN', 'Token calls per minute of one client id.', '60', perMinute),
+  rateClientToken: setting(
+    'RATE_LIMIT_CLIENT_TOKEN',
+    'Token calls per minute of one client id; only calls with the right secret are counted.',
+    '60',
+    perMinute,
+  ),
   rateClientTokenFailures: setting(
     'RATE_LIMIT_CLIENT_TOKEN_FAILURES',
-    'Failed token calls per minute of one address.',
+    'Failed token calls (400, 401, 413, 415) per minute of one IPv4 address or IPv6 /64.',
     '20',
+    perMinute,
+  ),
+  rateClientTokenFailures48: setting(
+    'RATE_LIMIT_CLIENT_TOKEN_FAILURES_48',
+    'Failed token calls per minute of one IPv6 /48.',
+    '100',
     perMinute,
   ),
   rateWalletTenant: setting(
@@ -517,6 +526,18 @@ export const SETTINGS = {
     rateOverrides,
   ),
   clientTokenSeconds: setting('CLIENT_TOKEN_SECONDS', 'Life of a client access token.', '14400', integer(60, 86400)),
+  tokenKeyDays: setting(
+    'TOKEN_KEY_DAYS',
+    'Age at which the key that signs client access tokens is replaced, days; 0: only on request.',
+    '90',
+    integer(0, 36500),
+  ),
+  tokenKeyLeadSeconds: setting(
+    'TOKEN_KEY_LEAD_SECONDS',
+    'How long a new key that signs client access tokens is published before it is used; where others verify tokens, more than the 300 s that a key set may be cached.',
+    '600',
+    integer(1, 604800),
+  ),
   clientSecretOverlapSeconds: setting(
     'CLIENT_SECRET_OVERLAP_SECONDS',
     'How long the secret before stays good when a client gets a new one and the caller does not say.',
@@ -548,6 +569,36 @@ export const SETTINGS = {
     'How far `iat` of a key proof may be from now.',
     '300',
     integer(10, 3600),
+  ),
+  requestTimeoutMs: setting(
+    'REQUEST_TIMEOUT_MS',
+    'Time in which a whole request, headers and body, must arrive, milliseconds; then it is a 408 and the connection is closed.',
+    '30000',
+    integer(100, 600_000),
+  ),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    'Open connections of the HTTP server at most.',
+    '4096',
+    integer(1, 1_000_000),
+  ),
+  maxConnectionsPerPeer: setting(
+    'MAX_CONNECTIONS_PER_PEER',
+    'Of these, connections of one IPv4 address or IPv6 /64 at most, `TRUSTED_PROXIES` excepted.',
+    '512',
+    integer(1, 1_000_000),
+  ),
+  maxRequestsInFlight: setting(
+    'MAX_REQUESTS_IN_FLIGHT',
+    'Requests of one client address (behind `TRUSTED_PROXIES` the forwarded one) in flight at most; beyond that 429.',
+    '256',
+    integer(1, 1_000_000),
+  ),
+  maxBodyBytesInFlight: setting(
+    'MAX_BODY_BYTES_IN_FLIGHT',
+    'Bytes of request bodies of one client address in flight at most; beyond that 429.',
+    '8388608',
+    integer(1_048_576, 1_073_741_824),
   ),
   operationTimeoutMs: setting(
     'OPERATION_TIMEOUT_MS',
@@ -653,8 +704,6 @@ export class PlatformConfig extends Values {
   get rates(): RateLimits {
     return {
       api: this.rateApi,
-      clientToken: this.rateClientToken,
-      clientTokenFailures: this.rateClientTokenFailures,
       walletTenant: this.rateWalletTenant,
       walletAddress: this.rateWalletAddress,
       public: this.ratePublic,

@@ -26,6 +26,8 @@ export interface SignInVisit {
 export interface SignIn {
   /** Keys that its access tokens are verified with. */
   keySet(): Promise<JwkSet>;
+  /** Whether the grant of a token (`grant_id`) was ended before its tokens expire. */
+  hasEnded(grantId: string): Promise<boolean>;
   /** Answers a request whose path begins with the issuer's. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload } from 'jose';
 import type { SignInDesk } from '@attestry/service-kit';
 import type { KeySet } from './oidc-issuer.js';
 
@@ -14,5 +14,10 @@ export class BuiltInIssuer {
     const { signIn } = this.desk;
     if (!signIn) throw new Error('the built-in sign-in has not started');
     return createLocalJWKSet((await signIn.keySet()) as unknown as JSONWebKeySet);
+  }
+
+  /** A second use of the code that the token was issued for ends it. */
+  async hasEnded({ grant_id: grantId }: JWTPayload): Promise<boolean> {
+    return typeof grantId === 'string' && (await this.desk.signIn?.hasEnded(grantId)) === true;
   }
 }

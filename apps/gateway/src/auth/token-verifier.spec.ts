@@ -1,21 +1,121 @@
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { OperationContext } from '@attestry/contracts';
-import { systemClock } from '@attestry/event-store';
 import type { PlatformConfig, ServiceClient } from '@attestry/service-kit';
 import { TokenVerifier } from './token-verifier.js';
 
-const config = { publicScheme: 'https', environments: [] } as unknown as PlatformConfig;
+const ISSUER = 'https://auth.example';
+const config = {
+  publicScheme: 'https',
+  environments: [{ authorizationServerDomain: 'auth.example' }],
+} as unknown as PlatformConfig;
+
+interface Key {
+  jwk: JWK;
+  privateKey: CryptoKey;
+}
+const makeKey = async (kid: string): Promise<Key> => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  return { privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } };
+};
+
+let one: Key;
+let two: Key;
+let published: Key[];
+let asked: OperationContext[];
+let answers: boolean;
+let clock: { time: number; now: () => Date };
+let verifier: TokenVerifier;
+beforeAll(async () => {
+  [one, two] = await Promise.all([makeKey('one'), makeKey('two')]);
+});
+beforeEach(() => {
+  published = [one];
+  asked = [];
+  answers = true;
+  clock = { time: Date.now(), now: () => new Date(clock.time) };
+  const services = {
+    call: (_operation: unknown, _request: unknown, context: OperationContext) => {
+      asked.push(context);
+      return answers
+        ? Promise.resolve({ keys: published.map(({ jwk }) => jwk) })
+        : Promise.reject(new Error('management is away'));
+    },
+  } as unknown as ServiceClient;
+  verifier = new TokenVerifier(services, config, clock);
+});
+
+let tokens = 0;
+const sign = ({ jwk, privateKey }: Key, seconds = 14_400, claims: object = {}) =>
+  new SignJWT({ client_id: 'client', jti: `token-${++tokens}`, ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: jwk.kid! })
+    .setIssuer(ISSUER)
+    .setAudience('https://acme.example')
+    .setExpirationTime(Math.floor(clock.time / 1000) + seconds)
+    .sign(privateKey);
+const verify = (token: string) => verifier.verify(token, Date.now() + 5000);
+const pass = (seconds: number) => (clock.time += seconds * 1000);
 
 describe('the verifier of tokens', () => {
   it('asks for the keys within the deadline of the call that brought the token', async () => {
-    const asked: OperationContext[] = [];
-    const services = {
-      call: (_operation: unknown, _request: unknown, context: OperationContext) => {
-        asked.push(context);
-        return Promise.resolve({ keys: [] });
-      },
-    } as unknown as ServiceClient;
     const deadline = Date.now() + 1234;
-    expect(await new TokenVerifier(services, config, systemClock).verify('e30.e30.e30', deadline)).toBeUndefined();
+    expect(await verifier.verify('e30.e30.e30', deadline)).toBeUndefined();
     expect(asked.map((context) => context.deadline)).toEqual([deadline]);
+  });
+
+  it('returns what the token says, with its id and the id of its secret', async () => {
+    expect(await verify(await sign(one, 60, { jti: 'id', secret_id: 'secret' }))).toEqual({
+      clientId: 'client',
+      audience: 'https://acme.example',
+      issuer: ISSUER,
+      expiresAt: (Math.floor(clock.time / 1000) + 60) * 1000,
+      tokenId: 'id',
+      secretId: 'secret',
+    });
+  });
+
+  it('verifies with a new key at its first token, and with the key before it until its tokens expire', async () => {
+    const before = await sign(one);
+    expect(await verify(before)).toBeDefined();
+    pass(10);
+    published = [one, two];
+    expect(await verify(await sign(two))).toBeDefined();
+    expect(await verify(await sign(one))).toBeDefined();
+    expect(await verify(before)).toBeDefined();
+  });
+
+  it('drops a retired key within minutes, also for tokens that it has verified', async () => {
+    const forged = await sign(one, 86_400);
+    expect(await verify(forged)).toBeDefined();
+    published = [two];
+    pass(301);
+    // This call uses the old set and has it fetched, the next one does not wait for it.
+    await verify(await sign(one, 86_400));
+    await new Promise((resolve) => setImmediate(resolve));
+    pass(301);
+    expect(await verify(forged)).toBeUndefined();
+    expect(await verify(await sign(one))).toBeUndefined();
+    expect(await verify(await sign(two))).toBeDefined();
+  });
+
+  it('goes on with the keys it has for a quarter of an hour while management is away', async () => {
+    expect(await verify(await sign(one))).toBeDefined();
+    answers = false;
+    pass(14 * 60);
+    expect(await verify(await sign(one))).toBeDefined();
+    pass(2 * 60);
+    await expect(verify(await sign(one))).rejects.toThrow('management is away');
+  });
+
+  it('remembers no token beyond its expiry', async () => {
+    const token = await sign(one, 60);
+    expect(await verify(token)).toBeDefined();
+    pass(61);
+    expect(await verify(token)).toBeUndefined();
+  });
+
+  it('fetches the keys once for many calls at the same time', async () => {
+    const batch = await Promise.all(Array.from({ length: 20 }, () => sign(one)));
+    expect((await Promise.all(batch.map(verify))).every(Boolean)).toBe(true);
+    expect(asked).toHaveLength(1);
   });
 });

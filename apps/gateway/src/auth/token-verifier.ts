@@ -1,36 +1,48 @@
 import { createHash } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { createLocalJWKSet, errors, jwtVerify, type JWTPayload, type JSONWebKeySet } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { retrieveTokenKeys, type OperationContext } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, PlatformConfig, ServiceClient } from '@attestry/service-kit';
+import { CLOCK, LOGGER, PlatformConfig, ServiceClient, type Logger } from '@attestry/service-kit';
 
 export interface ClientToken {
   clientId: string;
   audience: string;
   issuer: string;
   expiresAt: number;
+  /** `jti`: what a revocation names. Absent in tokens that this platform did not issue. */
+  tokenId?: string;
+  /** The client's secret that the token was issued for. Absent in tokens of a release before it. */
+  secretId?: string;
 }
 
 /** Unknown key ids make the key set be fetched again, but not more often than this. */
 const REFETCH_MS = 1000;
+/** A key set older than this is fetched again while it is used, so that a retired key is dropped, milliseconds. */
+const FRESH_MS = 60_000;
+/** A key set older than this is not used: management could not be reached for so long. */
+const BELIEVED_MS = 15 * 60_000;
+/** A verified token is verified again after this long: the key that signed it may have been retired. */
+const REMEMBERED_MS = 5 * 60_000;
 
 /**
  * Verifies client access tokens (RFC 7519, RFC 9068): signature, type, issuer, expiry. A token that was verified is
- * remembered until it expires, so that its signature is checked once.
+ * remembered for some minutes, so that its signature is not checked with each call.
  */
 @Injectable()
 export class TokenVerifier {
-  private readonly verified = new LRUCache<string, ClientToken>({ max: 20_000 });
+  private readonly verified = new LRUCache<string, { token: ClientToken; until: number }>({ max: 20_000 });
   private readonly issuers: string[];
   private keys: ReturnType<typeof createLocalJWKSet> | undefined;
-  private fetchedAt = 0;
+  private fetchedAt = -Infinity;
+  private fetching: Promise<void> | undefined;
 
   constructor(
     private readonly services: ServiceClient,
     config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Optional() @Inject(LOGGER) private readonly logger?: Logger,
   ) {
     this.issuers = config.environments.map(
       ({ authorizationServerDomain }) => `${config.publicScheme}://${authorizationServerDomain}`,
@@ -45,20 +57,33 @@ export class TokenVerifier {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
-    if (known) return known.expiresAt > now ? known : undefined;
+    if (known && now < known.until) return known.token;
     const payload = await this.check(token, now, deadline);
     if (!payload) return undefined;
-    const { client_id: clientId, aud, iss, exp } = payload;
+    const { client_id: clientId, secret_id: secretId, aud, iss, exp, jti } = payload;
     if (typeof clientId !== 'string' || typeof aud !== 'string' || !iss || !exp) return undefined;
-    const verified = { clientId, audience: aud, issuer: iss, expiresAt: exp * 1000 };
-    this.verified.set(key, verified);
+    const verified: ClientToken = {
+      clientId,
+      audience: aud,
+      issuer: iss,
+      expiresAt: exp * 1000,
+      ...(jti !== undefined && { tokenId: jti }),
+      ...(typeof secretId === 'string' && { secretId }),
+    };
+    this.verified.set(key, { token: verified, until: Math.min(verified.expiresAt, now + REMEMBERED_MS) });
     return verified;
   }
 
   private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
-      if (fresh && now - this.fetchedAt < REFETCH_MS) return undefined;
-      if (!this.keys || fresh) await this.fetchKeys(now, deadline);
+      const age = now - this.fetchedAt;
+      if (fresh && age < REFETCH_MS) return undefined;
+      if (!this.keys || fresh || age > BELIEVED_MS) await this.fetchKeys(now, deadline);
+      // Without waiting: while management is away, keys fetched before verify tokens.
+      else if (age > FRESH_MS)
+        this.fetchKeys(now, deadline).catch((error: unknown) =>
+          this.logger?.warn({ error: String(error) }, 'token keys not refreshed'),
+        );
       try {
         const { payload } = await jwtVerify(token, this.keys!, {
           algorithms: ['ES256'],
@@ -76,7 +101,8 @@ export class TokenVerifier {
     return undefined;
   }
 
-  private async fetchKeys(now: number, deadline: number): Promise<void> {
+  /** Calls at the same time share one request. */
+  private fetchKeys(now: number, deadline: number): Promise<void> {
     const context: OperationContext = {
       caller: { kind: 'service', service: 'gateway' },
       requestId: '',
@@ -84,8 +110,13 @@ export class TokenVerifier {
       deadline,
       publicUrl: '',
     };
-    const keySet = await this.services.call(retrieveTokenKeys, {}, context);
-    this.keys = createLocalJWKSet(keySet as unknown as JSONWebKeySet);
-    this.fetchedAt = now;
+    this.fetching ??= this.services
+      .call(retrieveTokenKeys, {}, context)
+      .then((keySet) => {
+        this.keys = createLocalJWKSet(keySet as unknown as JSONWebKeySet);
+        this.fetchedAt = now;
+      })
+      .finally(() => (this.fetching = undefined));
+    return this.fetching;
   }
 }

@@ -20,6 +20,8 @@ import { OidcIssuer, type KeySet } from './oidc-issuer.js';
 interface TokenIssuer {
   readonly issuer: string;
   keySet(now: number, deadline: number, fresh?: boolean): Promise<KeySet>;
+  /** Whether a token with these claims was ended before it expires; for an issuer that can be asked at each call. */
+  hasEnded?(claims: JWTPayload): Promise<boolean>;
 }
 
 /** Signatures that only the provider can make: never `none`, never a shared secret. */
@@ -52,7 +54,9 @@ const isClaim = (value: unknown): value is string => typeof value === 'string' &
  */
 @Injectable()
 export class UserTokenVerifier {
-  private readonly verified = new LRUCache<string, { token: PersonOfIssuer; until: number }>({ max: 20_000 });
+  private readonly verified = new LRUCache<string, { token: PersonOfIssuer; payload: JWTPayload; until: number }>({
+    max: 20_000,
+  });
   private readonly provider: TokenIssuer | undefined;
   private readonly audience: string;
 
@@ -89,10 +93,11 @@ export class UserTokenVerifier {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
-    if (known && known.until > now) return known.token;
+    if (known && known.until > now) return (await this.hasEnded(known.payload)) ? undefined : known.token;
     const payload = await this.check(token, now, deadline);
     if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
     if (payload['client_id'] === payload.sub) return undefined;
+    if (await this.hasEnded(payload)) return undefined;
     const { email, name } = payload;
     const user: PersonOfIssuer = {
       issuer: payload.iss!,
@@ -101,8 +106,12 @@ export class UserTokenVerifier {
       ...(isClaim(email) && { email }),
       ...(isClaim(name) && { name }),
     };
-    this.verified.set(key, { token: user, until: Math.min(payload.exp * 1000, now + REMEMBER_MS) });
+    this.verified.set(key, { token: user, payload, until: Math.min(payload.exp * 1000, now + REMEMBER_MS) });
     return user;
+  }
+
+  private async hasEnded(payload: JWTPayload): Promise<boolean> {
+    return (await this.provider!.hasEnded?.(payload)) ?? false;
   }
 
   private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {

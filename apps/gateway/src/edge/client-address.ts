@@ -27,7 +27,7 @@ export class TrustedProxies {
 const known = new LRUCache<string, string>({ max: 10_000 });
 
 /** IPv4 inside IPv6 is written as IPv4, so that one client has one address; '' for what is no address. */
-const plain = (address: string): string => {
+export const plain = (address: string): string => {
   let text = known.get(address);
   if (text === undefined) {
     text = ipaddr.isValid(address) ? ipaddr.process(address).toString() : '';
@@ -40,9 +40,20 @@ const plain = (address: string): string => {
 export const rateKeyOf = (address: string): string =>
   isIPv6(address) ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address;
 
+/**
+ * The /48 of an IPv6 {@link rateKeyOf}, which is what one site has (RFC 6177 §2); `undefined` for IPv4.
+ * @param rateKey as `rateKeyOf` returns it
+ */
+export const networkKeyOf = (rateKey: string): string | undefined => {
+  const parts = rateKey.split(':');
+  return parts.length === 4 ? parts.slice(0, 3).join(':') : undefined;
+};
+
 export interface Forwarded {
   address: string;
   host: string | undefined;
+  /** Whether it came through a trusted proxy. */
+  isForwarded: boolean;
   /** W3C Trace Context; only a proxy of ours may say which trace a request belongs to. */
   traceparent?: string;
 }
@@ -58,7 +69,7 @@ export const forwarded = (
 ): Forwarded => {
   let address = plain(socketAddress) || socketAddress;
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
-  if (!proxies.trusts(address)) return { address, host };
+  if (!proxies.trusts(address)) return { address, host, isForwarded: false };
   const hops = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((hop) => plain(hop.trim()))
@@ -72,6 +83,7 @@ export const forwarded = (
   return {
     address,
     host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host,
+    isForwarded: true,
     ...(isTraceparent(traceparent) && { traceparent }),
   };
 };

@@ -29,8 +29,16 @@ describe('the client address', () => {
 
   it('is the socket, whatever a stranger forwards', () => {
     const headers = { host: 'a.example', 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'b.example' };
-    expect(forwarded('203.0.113.9', headers, none)).toEqual({ address: '203.0.113.9', host: 'a.example' });
-    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+    expect(forwarded('203.0.113.9', headers, none)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
   });
 
   it('is the last address that is no trusted proxy', () => {
@@ -49,7 +57,11 @@ describe('the client address', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const headers = { host: 'a.example', traceparent };
     expect(forwarded('10.1.1.1', headers, proxies).traceparent).toBe(traceparent);
-    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
     const zeros = `00-${'0'.repeat(32)}-b7ad6b7169203331-01`;
     for (const invalid of [zeros, `${traceparent}-x`, 'ff-x'])
       expect(forwarded('10.1.1.1', { ...headers, traceparent: invalid }, proxies)).not.toHaveProperty('traceparent');
@@ -161,6 +173,12 @@ describe('the target of a request', () => {
   it.each([
     ['/v1/dids/did%3Aweb%3Aa', '/v1/dids/did%3Aweb%3Aa'],
     ['/v1/dids?x=%', '/v1/dids?x=%'],
+    ['http://a.example/v1/dids?x=1', '/v1/dids?x=1'],
+    ['HTTPS://a.example', '/'],
+    ['http://a.example?x=/v1/dids', '/?x=/v1/dids'],
+    ['*', '/**'],
+    ['v1/dids', '/*v1/dids'],
+    ['?x', '/*?x'],
     ['/v1/dids%', '/v1/dids%25'],
     ['/v1/dids/100%25%zz?limit=%', '/v1/dids/100%25%25zz?limit=%'],
     ['/v1/dids/%ff', '/v1/dids/%25ff'],

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
@@ -18,6 +19,7 @@ import type { Clock } from '@attestry/event-store';
 import {
   checkIdempotencyKey,
   CLOCK,
+  compileShapes,
   Health,
   healthAnswer,
   LOGGER,
@@ -32,12 +34,15 @@ import { parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
+import { checkHost } from './check-host.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { countBody, declaredLength } from './count-body.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
-import { RateLimits, type RateState } from './rate-limits.js';
+import { isTokenCallFailure, RateLimits, type RateState } from './rate-limits.js';
 import { newRequestId } from './request-id.js';
-import { Router } from './router.js';
+import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
+import { Router, SERVED_METHODS } from './router.js';
 import { SignInPages } from './sign-in-pages.js';
 
 /** 1 MiB (facts 3.3). */
@@ -60,6 +65,8 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  /** Absent for health, which is never refused. */
+  inFlight: InFlight | undefined;
   /** Of the operation, once it is known. */
   deprecated: Deprecated | undefined;
   observed: ObservedRequest;
@@ -84,6 +91,7 @@ export class Edge {
     private readonly config: PlatformConfig,
     private readonly hosts: Hosts,
     private readonly rates: RateLimits,
+    private readonly inFlight: RequestsInFlight,
     private readonly authenticate: Authenticate,
     private readonly operations: RunOperation,
     private readonly health: Health,
@@ -94,6 +102,7 @@ export class Edge {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    compileShapes(served);
     this.proxies = new TrustedProxies(config.trustedProxies);
     const routerOf = (api: Api) => new Router(api, served);
     this.routers = {
@@ -107,6 +116,9 @@ export class Edge {
 
   /** Mounts the edge on the HTTP server, in a scope of its own. */
   mount(server: FastifyInstance): void {
+    // Fastify would answer those it does not know past the edge. A tunnel (CONNECT) never gets here.
+    for (const method of METHODS)
+      if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
     server.register(async (scope) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
@@ -114,12 +126,17 @@ export class Edge {
       );
       scope.decorateRequest('edge', null as never);
       scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
+      scope.addHook('preParsing', (request, _reply, payload, done) => {
+        const { inFlight } = request.edge;
+        const isChunked = request.headers['transfer-encoding'] !== undefined;
+        done(null, isChunked && inFlight ? countBody(payload, inFlight) : payload);
+      });
       scope.addHook('onResponse', async (request, reply) =>
         this.observe.end(request.edge.observed, reply.statusCode, reply.elapsedTime),
       );
       scope.setErrorHandler((error, request, reply) => this.refuse(error, request, reply));
       scope.route({
-        method: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
+        method: server.supportedMethods,
         url: '/*',
         exposeHeadRoute: false,
         handler: async (request, reply) => this.answer(request, reply),
@@ -133,6 +150,7 @@ export class Edge {
     const {
       address,
       host: hostHeader,
+      isForwarded,
       traceparent,
     } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
     const edge: EdgeState = {
@@ -143,22 +161,30 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      inFlight: undefined,
       deprecated: undefined,
       observed: {},
     };
     request.edge = edge;
     const path = pathOf(request.url);
-    if (path === '/health/live' || path === '/health/ready') {
+    const isHealth = path === '/health/live' || path === '/health/ready';
+    if (!isHealth) this.takeShare(request, reply, hostHeader, path);
+    await this.refuseUnless(edge, () => checkHost(request.raw, request.originalUrl, isForwarded));
+    if (isHealth) {
       edge.rate = this.rates.untouched();
       edge.observed.uncounted = true;
       return this.answerHealth(path, reply);
     }
 
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
-    if (!host) return this.refusePublic(edge, notFound());
-    if (host.api === 'management') edge.errors = 'management';
-    const document = this.documents.find(host.api, path);
+    if (host?.api === 'management') edge.errors = 'management';
+    const document = host && this.documents.find(host.api, path);
     if (document) return this.answerDocument(edge, request, reply, document);
+    if (!SERVED_METHODS.includes(request.method)) {
+      const allowed = host ? this.routers[host.api].allowed(path) : [];
+      return this.refusePublic(edge, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
+    }
+    if (!host) return this.refusePublic(edge, notFound());
     if (this.signIn.serve(host, path)) return this.answerSignIn(edge, host, request, reply);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
@@ -182,6 +208,24 @@ export class Edge {
     const key = operation.idempotent ? request.headers['idempotency-key'] : undefined;
     if (key !== undefined) context.idempotencyKey = String(key);
     edge.admitted = { host, operation, params, context };
+  }
+
+  /** What the request holds until it is answered. @throws AppError 429, in the shape that the path and host have */
+  private takeShare(request: FastifyRequest, reply: FastifyReply, host: string | undefined, path: string): void {
+    const { edge } = request;
+    const length = declaredLength(request.headers);
+    try {
+      // A longer body is a 413, and not read.
+      edge.inFlight = this.inFlight.take(edge.address, length > BODY_LIMIT ? 0 : length);
+    } catch (error) {
+      const api = this.hosts.apiOf(host);
+      const operation = this.routers[api].find(request.method, path)?.operation;
+      edge.errors = operation?.errors ?? (api === 'management' ? 'management' : 'tenant');
+      // What is still to come of the body would be read in vain.
+      if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
+      throw error;
+    }
+    reply.raw.once('finish', edge.inFlight.release).once('close', edge.inFlight.release);
   }
 
   /** Rate limit and authentication; both before the body is read. */
@@ -245,10 +289,14 @@ export class Edge {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
     if (operation.http!.stream) return this.answerStream(request, reply);
-    if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
+    const clientId =
+      operation.rate === 'client-token'
+        ? await this.checkTokenCalls(request.edge, operation, request.headers, body)
+        : undefined;
     const result = await runInContext(context, () =>
       this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
     );
+    if (clientId !== undefined) request.edge.rate = await this.rates.countTokenCall(clientId);
     const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
     const status = answer.status ?? operation.http!.success;
     reply.code(status);
@@ -310,17 +358,22 @@ export class Edge {
     };
   }
 
-  /** The client id is in the body, so this limit is counted after it was read (decision 32). */
-  private async countTokenCall(
+  /**
+   * The client id is in the body, so its limit is checked after the body was read. Only a call with the right secret is counted,
+   * and only afterwards: without the secret nobody can use up a client's limit (ADR 0046).
+   */
+  private async checkTokenCalls(
     edge: EdgeState,
     operation: Operation,
     headers: FastifyRequest['headers'],
     raw: Buffer | undefined,
-  ): Promise<void> {
-    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown };
-    const clientId = typeof body?.client_id === 'string' ? body.client_id.slice(0, 128) : undefined;
-    edge.rate = await this.rates.count('client-token', { address: edge.address, ...(clientId && { clientId }) });
+  ): Promise<string | undefined> {
+    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown } | null;
+    if (typeof body?.client_id !== 'string') return undefined;
+    const clientId = body.client_id.slice(0, 128);
+    edge.rate = await this.rates.tokenCalls(clientId);
     this.checkRate(edge.rate);
+    return clientId;
   }
 
   private checkRate(rate: RateState): void {
@@ -334,6 +387,15 @@ export class Edge {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
     throw error;
+  }
+
+  /** A fault of the request that comes before any operation counts as a public call. */
+  private async refuseUnless(edge: EdgeState, check: () => void): Promise<void> {
+    try {
+      check();
+    } catch (error) {
+      await this.refusePublic(edge, error as AppError);
+    }
   }
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -351,10 +413,10 @@ export class Edge {
         if (told !== failure) this.logger.error({ requestId: edge.requestId, error: String(told) }, 'not recorded');
       });
     }
-    if (edge.admitted?.operation.rate === 'client-token' && failure.kind === 'unauthenticated')
-      await this.rates.countTokenFailure(edge.address);
-    edge.rate ??= this.rates.untouched();
     const { status, headers, body } = renderError(failure, edge.errors);
+    if (edge.admitted?.operation.rate === 'client-token' && isTokenCallFailure(status))
+      edge.rate = await this.rates.countTokenFailure(edge.address);
+    edge.rate ??= this.rates.untouched();
     reply.code(status);
     this.commonHeaders(edge, reply);
     reply.header('cache-control', 'no-store').headers(headers);
@@ -366,6 +428,7 @@ export class Edge {
   private asAppError(error: unknown, edge: EdgeState): AppError {
     if (error instanceof AppError) return error;
     const code = (error as { code?: string }).code ?? '';
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
     if (/^FST_ERR_CTP_(?:INVALID_MEDIA_TYPE|EMPTY_TYPE)$/.test(code))
       return new AppError('unsupportedMediaType', 'Unsupported Media Type');
@@ -445,7 +508,7 @@ export class Edge {
   }
 }
 
-const methodNotAllowed = (allowed: string[]): AppError =>
+const methodNotAllowed = (allowed: readonly string[]): AppError =>
   new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
 
 const pathOf = (url: string): string => {

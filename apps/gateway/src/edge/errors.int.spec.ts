@@ -22,7 +22,7 @@ import {
   type Operation,
 } from '@attestry/contracts';
 import type { Reply, Serving } from '@attestry/messaging';
-import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { createNestLogger, Metrics, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { SignJWT } from 'jose';
 import { gatewayParty } from '../gateway.module.js';
@@ -77,6 +77,7 @@ beforeAll(async () => {
     BASE_DOMAIN: 'example.test',
     OPERATION_TIMEOUT_MS: '1500',
     RATE_LIMIT_CLIENT_TOKEN: '20',
+    TRUSTED_PROXIES: '127.0.0.1',
     RATE_LIMIT_TENANTS: JSON.stringify({ [LIMITED]: { api: 2 } }),
   });
   engines = await openEngines(config);
@@ -347,12 +348,97 @@ describe('errors of callers', () => {
     expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, '3000']);
   });
 
-  it('429 on the OAuth API tells `message` too', async () => {
-    let answer = await send(oauth, oauth.right);
-    for (let n = 0; answer.statusCode !== 429 && n < 30; n++) answer = await send(oauth, oauth.right);
+  const wrongSecret = async (): Promise<Reply> => ({
+    ok: false,
+    error: new AppError('unauthenticated', 'Unauthorized', { code: 'access_denied' }).toWire(),
+  });
+  /** A token call from an address, as a trusted proxy forwards it. */
+  const tokenCall = (address: string, body: object = {}) =>
+    send(oauth, { ...oauth.right, payload: { ...TOKEN_CALL, ...body }, headers: { 'x-forwarded-for': address } });
+  const statusesOf = async (n: number, call: () => Promise<Answer>) => {
+    const statuses: number[] = [];
+    for (let i = 0; i < n; i++) statuses.push((await call()).statusCode);
+    return [...new Set(statuses)];
+  };
+
+  it('429 on the OAuth API: failures of an address, before the body is read, with `message`', async () => {
+    const address = '198.51.100.1';
+    reply = wrongSecret;
+    expect(await statusesOf(20, () => tokenCall(address))).toEqual([401]);
+    reply = () => Promise.reject(new Error('must not be called'));
+    const answer = await send(oauth, {
+      method: 'POST',
+      url: oauth.post,
+      payload: '{',
+      headers: { ...json, 'x-forwarded-for': address },
+    });
     expect(answer.statusCode).toBe(429);
     expectBody('oauth', answer);
     expect(answer.json()).toMatchObject({ message: 'Too Many Requests' });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect([answer.headers['x-ratelimit-limit'], answer.headers['x-ratelimit-remaining']]).toEqual(['20', '0']);
+  });
+
+  it('429 on the OAuth API: no number of wrong secrets locks the client out at another address', async () => {
+    reply = wrongSecret;
+    for (const [from, to] of [
+      [10, 15],
+      [20, 25],
+    ] as const)
+      for (let n = from; n < to; n++)
+        expect(await statusesOf(20, () => tokenCall(`198.51.100.${n}`, { client_id: 'victim' }))).toEqual([401]);
+    reply = async () => ({ ok: true, data: {} });
+    expect((await tokenCall('198.51.100.99', { client_id: 'victim' })).statusCode).toBe(200);
+  });
+
+  it.each([
+    ['400', { payload: '{' }, 400],
+    ['413', { payload: JSON.stringify({ text: 'x'.repeat(1_048_576) }) }, 413],
+    ['415', { payload: 'x', headers: { 'content-type': 'text/plain' } }, 415],
+  ] as [string, Pick<InjectOptions, 'payload'> & { headers?: object }, number][])(
+    '429 on the OAuth API: after 20 times %s',
+    async (_name, { headers, ...options }, status) => {
+      const address = `198.51.101.${status - 390}`;
+      const call = () =>
+        send(oauth, {
+          method: 'POST',
+          url: oauth.post,
+          ...options,
+          headers: { ...json, ...headers, 'x-forwarded-for': address },
+        });
+      expect(await statusesOf(20, call)).toEqual([status]);
+      expect((await call()).statusCode).toBe(429);
+    },
+  );
+
+  it('429 on the OAuth API: a /64 of IPv6 after 20 failures, its /48 after 100', async () => {
+    reply = wrongSecret;
+    expect(await statusesOf(20, () => tokenCall('2001:db8:1:1::1'))).toEqual([401]);
+    expect((await tokenCall('2001:db8:1:1::2')).statusCode).toBe(429);
+    for (const subnet of [2, 3, 4, 5])
+      expect(await statusesOf(20, () => tokenCall(`2001:db8:1:${subnet}::1`))).toEqual([401]);
+    const refused = await tokenCall('2001:db8:1:6::1');
+    expect([refused.statusCode, refused.headers['x-ratelimit-limit']]).toEqual([429, '100']);
+    expect((await tokenCall('2001:db8:2:1::1')).statusCode).toBe(401);
+  });
+
+  it('429 on the OAuth API: too many calls of one client with the right secret, which count for that client alone', async () => {
+    reply = async () => ({ ok: true, data: {} });
+    expect(await statusesOf(20, () => tokenCall('198.51.102.1', { client_id: 'busy' }))).toEqual([200]);
+    const refused = await tokenCall('198.51.102.1', { client_id: 'busy' });
+    expect([refused.statusCode, refused.headers['x-ratelimit-remaining']]).toEqual([429, '0']);
+    const other = await tokenCall('198.51.102.1', { client_id: 'other' });
+    expect([other.statusCode, other.headers['x-ratelimit-remaining']]).toEqual([200, '19']);
+  });
+
+  it('counts failed token calls by status for the operator', async () => {
+    const counted = async () => {
+      const { values } = await app.get(Metrics).counter('clientTokenFailures').get();
+      return values.find(({ labels }) => labels['status'] === '401')?.value ?? 0;
+    };
+    const before = await counted();
+    reply = wrongSecret;
+    await tokenCall('198.51.103.1');
+    expect(await counted()).toBe(before + 1);
   });
 });

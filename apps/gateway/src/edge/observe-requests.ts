@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Operation } from '@attestry/contracts';
 import { Metrics, Tracing, type Span } from '@attestry/service-kit';
+import { isTokenCallFailure } from './rate-limits.js';
 
 /** What is known of a request for metrics and traces. */
 export interface ObservedRequest {
@@ -26,6 +27,7 @@ export class ObserveRequests {
   private readonly requests;
   private readonly seconds;
   private readonly limited;
+  private readonly tokenFailures;
 
   constructor(
     metrics: Metrics,
@@ -34,6 +36,7 @@ export class ObserveRequests {
     this.requests = metrics.counter('httpRequests');
     this.seconds = metrics.histogram('httpSeconds');
     this.limited = metrics.counter('rateLimited');
+    this.tokenFailures = metrics.counter('clientTokenFailures');
   }
 
   /** The operation is known: a span begins, in a new trace unless a proxy of ours named one. */
@@ -65,6 +68,8 @@ export class ObserveRequests {
     const name = operation?.name ?? 'none';
     this.requests.inc({ operation: name, status: String(status) });
     this.seconds.observe({ operation: name }, elapsedMs / 1000);
+    if (operation?.rate === 'client-token' && isTokenCallFailure(status))
+      this.tokenFailures.inc({ status: String(status) });
     if (status === 429) this.limited.inc({ class: operation?.rate ?? 'public' });
     span?.end({
       attributes: { 'http.response.status_code': status },

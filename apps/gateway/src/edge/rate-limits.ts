@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RateClass } from '@attestry/contracts';
 import { PlatformConfig, RateCounter, type RateLimits as Limits } from '@attestry/service-kit';
+import { networkKeyOf } from './client-address.js';
 
 /** What the three `x-ratelimit-*` headers say. */
 export interface RateState {
@@ -19,7 +20,14 @@ export interface RateSubject {
   clientId?: string;
 }
 
-/** Rate limits by class, each per minute (decision 32). */
+/** Statuses of token calls that count as failures: the caller got something wrong, whatever it was. */
+const TOKEN_CALL_FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415]);
+export const isTokenCallFailure = (status: number): boolean => TOKEN_CALL_FAILURES.has(status);
+
+/**
+ * Rate limits by class, each per minute. A limit counts for the caller that it is counted against: what an address is refused
+ * is not counted against the tenant, and only calls with the right secret are counted against a client id (ADR 0046).
+ */
 @Injectable()
 export class RateLimits {
   constructor(
@@ -27,42 +35,64 @@ export class RateLimits {
     private readonly counter: RateCounter,
   ) {}
 
-  /** Counts one call. With two limits (wallet) the one nearer to its end is told. */
-  async count(rate: RateClass, subject: RateSubject): Promise<RateState> {
+  /** Counts one call. With two limits (wallet) the state of the limit with fewer calls left is returned. */
+  async count(rate: Exclude<RateClass, 'client-token'>, subject: RateSubject): Promise<RateState> {
     const limits = this.limitsOf(subject.tenantId);
     switch (rate) {
       case 'api':
         return this.take(`a:${subject.clientId ?? subject.address}`, limits.api);
       case 'public':
         return this.take(`p:${subject.address}`, limits.public);
-      case 'client-token':
-        return this.take(`t:${subject.clientId ?? subject.address}`, limits.clientToken);
       case 'wallet': {
-        const [tenant, address] = await Promise.all([
-          this.take(`wt:${subject.tenantId}`, limits.walletTenant),
-          this.take(`wa:${subject.tenantId}:${subject.address}`, limits.walletAddress),
-        ]);
-        if (tenant.exceeded !== address.exceeded) return tenant.exceeded ? tenant : address;
-        return tenant.remaining < address.remaining ? tenant : address;
+        // Each increment is atomic, so that an address takes at most its own limit from the tenant's, also with calls at once.
+        const address = await this.take(`wa:${subject.tenantId}:${subject.address}`, limits.walletAddress);
+        if (address.exceeded) return address;
+        return nearest(address, await this.take(`wt:${subject.tenantId}`, limits.walletTenant));
       }
     }
   }
 
-  /** Counts a failed token call of an address. */
-  async countTokenFailure(address: string): Promise<void> {
-    await this.take(`f:${address}`, this.config.rateClientTokenFailures);
+  /** Failed token calls of an address and of its network; counts nothing. */
+  tokenFailures(address: string): Promise<RateState> {
+    return this.failures(address, (key, limit) => this.look(key, limit));
   }
 
-  /** Whether an address has failed too often; counts nothing. */
-  async tokenFailures(address: string): Promise<RateState> {
-    const limit = this.config.rateClientTokenFailures;
-    const { used, resetsInMs } = await this.counter.look(`f:${address}`);
-    return state(limit, used, resetsInMs, used >= limit);
+  /** Counts a failed token call of an address. */
+  countTokenFailure(address: string): Promise<RateState> {
+    return this.failures(address, (key, limit) => this.take(key, limit));
+  }
+
+  /** Token calls of a client id that had the right secret; counts nothing. */
+  tokenCalls(clientId: string): Promise<RateState> {
+    return this.look(`t:${clientId}`, this.config.rateClientToken);
+  }
+
+  /** Counts a token call that had the right secret. */
+  countTokenCall(clientId: string): Promise<RateState> {
+    return this.take(`t:${clientId}`, this.config.rateClientToken);
   }
 
   /** For answers that are never refused (health): the limit of public documents, untouched. */
   untouched(): RateState {
     return state(this.config.ratePublic, 0, WINDOW_SECONDS * 1000, false);
+  }
+
+  private async failures(
+    address: string,
+    read: (key: string, limit: number) => Promise<RateState>,
+  ): Promise<RateState> {
+    const network = networkKeyOf(address);
+    const [own, all] = await Promise.all([
+      read(`f:${address}`, this.config.rateClientTokenFailures),
+      network === undefined ? undefined : read(`f48:${network}`, this.config.rateClientTokenFailures48),
+    ]);
+    return all ? nearest(own, all) : own;
+  }
+
+  /** Refuses from the limit on: the next call would be one too many. */
+  private async look(key: string, limit: number): Promise<RateState> {
+    const { used, resetsInMs } = await this.counter.look(key);
+    return state(limit, used, resetsInMs, used >= limit);
   }
 
   private async take(key: string, limit: number): Promise<RateState> {
@@ -75,6 +105,12 @@ export class RateLimits {
     return overrides ? { ...this.config.rates, ...overrides } : this.config.rates;
   }
 }
+
+/** The exceeded one, or the one with fewer calls left. */
+const nearest = (one: RateState, other: RateState): RateState => {
+  if (one.exceeded !== other.exceeded) return one.exceeded ? one : other;
+  return other.remaining < one.remaining ? other : one;
+};
 
 const state = (limit: number, used: number, msToReset: number, exceeded: boolean): RateState => ({
   limit,

@@ -6,13 +6,16 @@ import {
   beginSignIn,
   oauthError,
   oauthFault,
-  type authorize as operation,
+  authorize as operation,
   type BegunSignIn,
   type HttpAnswer,
   type OperationContext,
 } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
 import {
+  CLOCK,
   LOGGER,
+  OperationRecorder,
   PlatformConfig,
   ServiceClient,
   tenantOf,
@@ -20,8 +23,10 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { recordOutcome } from '../protocol/record-outcome.js';
 import { parseAuthorizationRequest, parseClient, type AskingClient } from './parse-authorization-request.js';
 import { PendingAuthorizations, setCookie } from './pending-authorizations.js';
 import { redirect, redirectToClient } from './redirect.js';
@@ -29,6 +34,9 @@ import { requestedEntries } from './requested-entries.js';
 
 /** Path of the provider's `redirectUrl`. */
 export const CALLBACK = '/v1/oauth/authentication/callback';
+
+/** Anybody can send authorization requests: of a provider that is refused the trail of its tenant has one a minute and process. */
+const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
 export class Authorize {
   constructor(
@@ -40,11 +48,16 @@ export class Authorize {
 /** Authorization endpoint, OID4VCI §5: the wallet's request is kept, and its person goes to the tenant's provider. */
 @CommandHandler(Authorize)
 export class AuthorizeHandler implements ICommandHandler<Authorize> {
+  /** When a refusal of the tenant's provider was last recorded. */
+  private readonly refused = new LRUCache<string, number>({ max: 10_000 });
+
   constructor(
     private readonly configurations: PublishedConfigurations,
     private readonly pending: PendingAuthorizations,
     private readonly client: ServiceClient,
+    private readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -83,6 +96,7 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
       ...requested,
       issuer,
       providerId: begun.providerId,
+      ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
       nonce,
       codeVerifier,
     });
@@ -95,7 +109,20 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
     } catch (error) {
       if (error instanceof AppError && error.kind === 'notFound')
         throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
+      if (error instanceof AppError && error.code === 'server_error') await this.recordRefusal(error, context);
       throw error;
     }
+  }
+
+  /** A provider that changed where credentials are sent: the tenant's administrators are to see it (ADR 0050). */
+  private async recordRefusal(refusal: AppError, context: OperationContext): Promise<void> {
+    const { id: tenantId } = tenantOf(context);
+    const now = this.clock.now().getTime();
+    if (now - (this.refused.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
+    this.refused.set(tenantId, now);
+    await recordOutcome(this.recorder, this.logger, operation, context, (start) => {
+      start.begin();
+      return Promise.reject(refusal);
+    });
   }
 }

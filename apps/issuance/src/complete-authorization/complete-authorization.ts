@@ -139,13 +139,14 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
   }
 
   private async signedIn(
-    { providerId, nonce, codeVerifier, issuer }: PendingAuthorization,
+    { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
     context: OperationContext,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },
+      ...(identitySpaceId !== undefined && { identitySpaceId }),
       redirectUrl: `${issuer}${CALLBACK}`,
       query: query.toString(),
     };

@@ -71,7 +71,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
 
     const expiresIn = this.config.clientTokenSeconds;
     const iat = Math.floor(this.clock.now().getTime() / 1000);
-    const token = this.keys.sign({
+    const token = await this.keys.sign({
       iss: client.issuer,
       aud: client.audience,
       sub: clientId,

@@ -1,11 +1,30 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { isErased, PLATFORM, type ExpiringRecord, type ExpiringRecords, type KeyVault } from '@attestry/keys';
 
+/** Life of an access token of a person. */
+export const ACCESS_TOKEN_SECONDS = 3600;
+
 /** Data key of everything the provider keeps. */
 const KEY = 'sign-in';
 
 /** For a record that would have no end. */
 const LONGEST_SECONDS = 90 * 86_400;
+
+/**
+ * How long a code is kept after it has expired, seconds: as long as a token that was issued for it can live, so that a second use
+ * ends that token whenever it comes (RFC 6749 §4.1.2). The library refuses an expired code by its payload.
+ */
+const CODE_KEPT_SECONDS = ACCESS_TOKEN_SECONDS;
+
+/** Grants whose code came a second time. */
+const ENDED = 'EndedGrant';
+
+/**
+ * Whether the grant's code was used twice. The tokens of a grant are JWTs, which stand in no store that the library could
+ * remove them from. Signing out ends the session alone: a command line keeps its token until it expires.
+ */
+export const hasEnded = async (records: ExpiringRecords, grantId: string): Promise<boolean> =>
+  (await records.get(ENDED, grantId)) !== undefined;
 
 /** Makes the key once. @returns the store of one model of the provider */
 export const keptState = async (
@@ -27,7 +46,8 @@ class KeptState implements Adapter {
   ) {}
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
-    const seconds = Number.isFinite(expiresIn) ? expiresIn : LONGEST_SECONDS;
+    const life = Number.isFinite(expiresIn) ? expiresIn : LONGEST_SECONDS;
+    const seconds = this.isCode ? life + CODE_KEPT_SECONDS : life;
     await this.records.put({
       kind: this.model,
       key: id,
@@ -39,7 +59,10 @@ class KeptState implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    return this.opened(await this.records.get(this.model, id));
+    const payload = await this.opened(await this.records.get(this.model, id));
+    // The library ends the grant only after the code's other checks; a used code that comes again is enough.
+    if (this.isCode && payload?.consumed !== undefined) await this.endGrant(payload);
+    return payload;
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
@@ -54,6 +77,7 @@ class KeptState implements Adapter {
   /** Single use holds for two at once too: the second is refused. */
   async consume(id: string): Promise<void> {
     if (await this.records.spend(this.model, id)) return;
+    if (this.isCode) await this.endGrant(await this.opened(await this.records.get(this.model, id)));
     const { errors } = await import('oidc-provider');
     throw new errors.InvalidGrant('already consumed');
   }
@@ -64,6 +88,18 @@ class KeptState implements Adapter {
 
   async revokeByGrantId(grantId: string): Promise<void> {
     await this.records.removeGroup(grantId);
+  }
+
+  private get isCode(): boolean {
+    return this.model === 'AuthorizationCode';
+  }
+
+  private async endGrant(code: AdapterPayload | undefined): Promise<void> {
+    if (code?.grantId === undefined) return;
+    // Every token of this code has expired by then.
+    const expiresAt = new Date(this.now() + ACCESS_TOKEN_SECONDS * 1000);
+    await this.records.put({ kind: ENDED, key: code.grantId, sealed: '', expiresAt });
+    await this.records.remove('Grant', code.grantId);
   }
 
   private async opened(record: ExpiringRecord | undefined): Promise<AdapterPayload | undefined> {

@@ -2,14 +2,13 @@ import type { Provider } from 'oidc-provider';
 import { PLATFORM, type ExpiringRecords, type KeyVault, type Signer } from '@attestry/keys';
 import type { Logger, PlatformConfig } from '@attestry/service-kit';
 import type { Accounts } from './accounts.js';
-import { keptState } from './kept-state.js';
+import { ACCESS_TOKEN_SECONDS, keptState } from './kept-state.js';
 import { form, html, page, pageHeaders } from './pages.js';
 
 /** The public client of people at a command line; loopback redirects on any port (RFC 8252 §7.3). */
 export const COMMAND_LINE_CLIENT = 'attestry-cli';
 
 const SESSION_SECONDS = 8 * 3600;
-const ACCESS_TOKEN_SECONDS = 3600;
 const CODE_SECONDS = 60;
 const INTERACTION_SECONDS = 900;
 
@@ -140,9 +139,10 @@ export const openProvider = async ({
     },
     // The link that opened the account was sent to the address.
     extraTokenClaims: async (_ctx, token) => {
-      const { accountId } = token as { accountId?: string };
+      const { accountId, grantId } = token as { accountId?: string; grantId?: string };
       const holder = accountId === undefined ? undefined : await accounts.byId(accountId);
-      return holder && { email: holder.email, email_verified: true, name: holder.name };
+      // A token ends with its grant: see hasEnded.
+      return { ...(holder && { email: holder.email, email_verified: true, name: holder.name }), grant_id: grantId };
     },
     // People are asked whether the client may act for them each time (RFC 8252 §8.6), so what is granted is all there is.
     loadExistingGrant: async (ctx) => {

@@ -1,5 +1,6 @@
+import { publishedAt, signingKeyAt } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
-import { chooseKey, endKeys, publishedAt, retireKeys, rotateKey, signingKeyAt } from './webhook-keys.decisions.js';
+import { chooseKey, endKeys, retireKeys, rotateKey } from './webhook-keys.decisions.js';
 import type { WebhookKeysEvent } from './webhook-keys.events.js';
 import { webhookKeys, type WebhookKeysState } from './webhook-keys.state.js';
 

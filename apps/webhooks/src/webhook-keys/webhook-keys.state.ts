@@ -1,13 +1,6 @@
+import { withoutKey, withSuccessor, type PublishedKey } from '@attestry/contracts';
 import type { Aggregate } from '@attestry/event-store';
 import type { WebhookKeysEvent } from './webhook-keys.events.js';
-
-/** RFC 3339, UTC, milliseconds. */
-export interface PublishedKey {
-  keyId: string;
-  signsFrom: string;
-  /** Absent for the newest. */
-  publishedUntil?: string;
-}
 
 export type WebhookKeysState =
   | { status: 'absent' }
@@ -23,15 +16,11 @@ const evolve = (state: WebhookKeysState, event: WebhookKeysEvent): WebhookKeysSt
       return { status: 'living', keys: [{ keyId: event.data.keyId, signsFrom: event.data.chosenAt }] };
     case 'WebhookKeyRotated': {
       if (state.status !== 'living') return state;
-      const { keyId, previousKeyId, signsFrom, overlapEndsAt } = event.data;
-      const before = state.keys.map((key) =>
-        key.keyId === previousKeyId ? { ...key, publishedUntil: overlapEndsAt } : key,
-      );
-      return { status: 'living', keys: [...before, { keyId, signsFrom }] };
+      return { status: 'living', keys: withSuccessor(state.keys, event.data) };
     }
     case 'WebhookKeyRetired':
       if (state.status !== 'living') return state;
-      return { status: 'living', keys: state.keys.filter(({ keyId }) => keyId !== event.data.keyId) };
+      return { status: 'living', keys: withoutKey(state.keys, event.data.keyId) };
     case 'WebhookKeysEnded':
       return { status: 'ended' };
   }

@@ -90,6 +90,17 @@ describe('EmbeddedExpiringRecords', () => {
     expect((await records.attempt('account', 'ada', 1000)).used).toBe(1);
   });
 
+  it('takes back an attempt of the current window, and never more than were counted', async () => {
+    await records.attempt('account', 'ada', 1000);
+    await records.attempt('account', 'ada', 1000);
+    await records.takeBackAttempt('account', 'ada');
+    expect((await records.attempt('account', 'ada', 1000)).used).toBe(2);
+    for (let n = 0; n < 5; n++) await records.takeBackAttempt('account', 'ada');
+    await records.takeBackAttempt('account', 'grace');
+    expect((await records.attempt('account', 'ada', 1000)).used).toBe(1);
+    expect((await records.attempt('account', 'grace', 1000)).used).toBe(1);
+  });
+
   it('has no bearer value in its file', async () => {
     await put('a-bearer-value', { alias: 'an-alias-value', group: 'a-group-value' });
     await records.attempt('account', 'ada@people.example', 1000);

@@ -1,10 +1,12 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
 import { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
+import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
+import { observedCanonicalization } from '../observed/observed-canonicalization.js';
 import { Outbound } from '../outbound.js';
 import { SignInDesk } from '../sign-in-desk.js';
 import { Tracing } from '../tracing/tracing.js';
@@ -39,6 +41,7 @@ export class EnginesModule {
       [SignInDesk, new SignInDesk()],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
+      [Canonicalization, observedCanonicalization(engines.config, engines.metrics)],
       [Outbound, new Outbound(engines.config.allowPrivateTargets)],
     ];
     const providers: Provider[] = values

@@ -1,0 +1,99 @@
+import { MemoryRateCounter, parseConfig } from '@attestry/service-kit';
+import { rateKeyOf } from './client-address.js';
+import { RateLimits, type RateState } from './rate-limits.js';
+
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+
+let limits: RateLimits;
+beforeEach(() => {
+  const config = parseConfig({
+    DATA_DIR: 'unused',
+    RATE_LIMIT_WALLET_ADDRESS: '3',
+    RATE_LIMIT_WALLET_TENANT: '5',
+    RATE_LIMIT_CLIENT_TOKEN: '2',
+    RATE_LIMIT_CLIENT_TOKEN_FAILURES: '3',
+    RATE_LIMIT_CLIENT_TOKEN_FAILURES_48: '5',
+  });
+  limits = new RateLimits(config, new MemoryRateCounter());
+});
+
+const shown = ({ limit, remaining, exceeded }: RateState) => [limit, remaining, exceeded];
+const times = <T>(n: number, call: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: n }, call));
+
+describe('wallet limits', () => {
+  const wallet = (address: string, tenantId = TENANT) => limits.count('wallet', { address, tenantId });
+
+  it('return the state with fewer calls left', async () => {
+    expect(shown(await wallet('192.0.2.1'))).toEqual([3, 2, false]);
+    await wallet('192.0.2.2');
+    await wallet('192.0.2.3');
+    // Of the new address 2 calls are left, of the tenant 1.
+    expect(shown(await wallet('192.0.2.4'))).toEqual([5, 1, false]);
+  });
+
+  it('refuse an address over its limit', async () => {
+    await times(3, () => wallet('192.0.2.1'));
+    expect(shown(await wallet('192.0.2.1'))).toEqual([3, 0, true]);
+  });
+
+  it('refuse a tenant over its own limit, from an address that has calls left', async () => {
+    for (let n = 1; n <= 5; n++) expect((await wallet(`192.0.2.${n}`)).exceeded).toBe(false);
+    expect(shown(await wallet('192.0.2.99'))).toEqual([5, 0, true]);
+    expect((await wallet('192.0.2.99', OTHER)).exceeded).toBe(false);
+  });
+
+  it.each([
+    ['one after the other', async (call: () => Promise<unknown>) => void (await sequence(100, call))],
+    ['at once', async (call: () => Promise<unknown>) => void (await times(100, call))],
+  ])('count calls that the address is refused not against the tenant: %s', async (_name, send) => {
+    await send(() => wallet('192.0.2.1'));
+    // Three of the five were admitted; the 97 refused calls cost the tenant nothing.
+    expect(shown(await wallet('192.0.2.2'))).toEqual([5, 1, false]);
+    expect(shown(await wallet('192.0.2.3'))).toEqual([5, 0, false]);
+    expect((await wallet('192.0.2.4')).exceeded).toBe(true);
+  });
+});
+
+describe('limits of token calls', () => {
+  const failed = (address: string, n = 1) => times(n, () => limits.countTokenFailure(rateKeyOf(address)));
+  const failures = async (address: string) => shown(await limits.tokenFailures(rateKeyOf(address)));
+
+  it('refuse an IPv4 address after its failures, and no other', async () => {
+    await failed('192.0.2.1', 2);
+    expect(await failures('192.0.2.1')).toEqual([3, 1, false]);
+    await failed('192.0.2.1');
+    expect(await failures('192.0.2.1')).toEqual([3, 0, true]);
+    expect(await failures('192.0.2.2')).toEqual([3, 3, false]);
+  });
+
+  it('refuse a /64 of IPv6 as one address', async () => {
+    await failed('2001:db8:1:2::1', 2);
+    await failed('2001:db8:1:2:ffff::1');
+    expect(await failures('2001:db8:1:2::9')).toEqual([3, 0, true]);
+    expect(await failures('2001:db8:1:3::1')).toEqual([5, 2, false]);
+  });
+
+  it('refuse a /48 of IPv6 after the failures of all its addresses, and no other', async () => {
+    for (const subnet of [1, 2, 3, 4, 5]) await failed(`2001:db8:1:${subnet}::1`);
+    expect(await failures('2001:db8:1:ffff::1')).toEqual([5, 0, true]);
+    expect(await failures('2001:db8:2:1::1')).toEqual([3, 3, false]);
+  });
+
+  it('return the state after a failure', async () => {
+    expect(shown((await failed('192.0.2.1'))[0]!)).toEqual([3, 2, false]);
+  });
+
+  it('of a client id are used up by its own calls alone', async () => {
+    await failed('192.0.2.1', 100);
+    expect(shown(await limits.tokenCalls('client'))).toEqual([2, 2, false]);
+    await limits.countTokenCall('client');
+    expect(shown(await limits.countTokenCall('client'))).toEqual([2, 0, false]);
+    expect(shown(await limits.tokenCalls('client'))).toEqual([2, 0, true]);
+    expect(shown(await limits.tokenCalls('another'))).toEqual([2, 2, false]);
+  });
+});
+
+const sequence = async (n: number, call: () => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < n; i++) await call();
+};
