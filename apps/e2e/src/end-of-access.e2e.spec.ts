@@ -1,6 +1,9 @@
+import { get, type RequestOptions } from 'node:http';
+import type { ClientCredentials } from '@attestry/contracts';
 import {
   ApiClient,
   clientToken,
+  Cluster,
   connectManagement,
   connectWithRoles,
   createTenantUnderTest,
@@ -57,6 +60,100 @@ describe('a deleted client', () => {
       { timeoutMs: WITHIN_MS },
     );
     expect(refused.body).toEqual({ error: 'access_denied', error_description: 'Unauthorized' });
+  });
+});
+
+/** Callers with one token, one for each gateway: every gateway has seen the token. */
+const atEveryGateway = (url: string, token: string): (() => Promise<number[]>) => {
+  if (!(platform instanceof Cluster)) {
+    const client = new ApiClient(url, token);
+    return async () => [(await client.request('GET', '/v1/dids')).status];
+  }
+  const { host } = new URL(url);
+  return () =>
+    Promise.all(
+      (platform as Cluster).gateways.map(async ({ port }) => {
+        const headers = { host, authorization: `Bearer ${token}` };
+        const answer = await statusOf({ host: '127.0.0.1', port, path: '/v1/dids', headers, agent: false });
+        return answer;
+      }),
+    );
+};
+const statusOf = (options: RequestOptions): Promise<number> =>
+  new Promise((resolve, reject) =>
+    get(options, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode!);
+    }).on('error', reject),
+  );
+
+describe('a revoked token', () => {
+  const revoke = (token: string, { clientId, clientSecret }: ClientCredentials, more: Record<string, string> = {}) =>
+    new ApiClient(platform.ready.auth).request('POST', '/oauth/revoke', {
+      body: new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret, ...more }),
+    });
+
+  it('loses access within a second at every gateway, and no other token does', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'revoking');
+    const lasting = await clientToken(platform, tenant.url, tenant.admin);
+    const [calls, others] = [atEveryGateway(tenant.url, tenant.token), atEveryGateway(tenant.url, lasting)];
+    for (const statuses of [await calls(), await others()]) expect(new Set(statuses)).toEqual(new Set([200]));
+    expect((await calls()).length).toBe(platform instanceof Cluster ? platform.gateways.length : 1);
+    expectStatus(await revoke(tenant.token, tenant.admin, { token_type_hint: 'refresh_token' }), 200);
+    await waitUntil(async () => (await calls()).every((status) => status === 401), { timeoutMs: WITHIN_MS });
+    expect(new Set(await others())).toEqual(new Set([200]));
+    // Again, and for what is no token: the same answer.
+    expectStatus(await revoke(tenant.token, tenant.admin), 200);
+    expectStatus(await revoke('nonsense', tenant.admin), 200);
+  });
+
+  it(
+    'is not known to a gateway that starts later, which looks it up',
+    async () => {
+      const tenant = await createTenantUnderTest(platform, management, 'revoked-before');
+      expectStatus(await revoke(tenant.token, tenant.admin), 200);
+      if (platform instanceof Cluster) {
+        const added = await platform.add('gateway', 'gateway-late');
+        expect(await atEveryGateway(tenant.url, tenant.token)()).toEqual(platform.gateways.map(() => 401));
+        await platform.retire(added);
+      } else {
+        await platform.end('SIGKILL');
+        await platform.restart();
+        expect(await atEveryGateway(tenant.url, tenant.token)()).toEqual([401]);
+      }
+    },
+    PLATFORM_START_MS,
+  );
+
+  it('is revoked by its own client alone, with its secret', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'not-revoking');
+    const other = await createTenantUnderTest(platform, management, 'not-mine');
+    expectStatus(await revoke(tenant.token, other.admin), 200);
+    const wrong = await revoke(tenant.token, { ...tenant.admin, clientSecret: 'wrong' });
+    expect([wrong.status, wrong.body]).toEqual([401, { error: 'invalid_client', error_description: 'Unauthorized' }]);
+    const json = await new ApiClient(platform.ready.auth).request('POST', '/oauth/revoke', { body: { token: 'x' } });
+    expect(json.status).toBe(415);
+    expectStatus(await tenant.api.dids.list(), 200);
+  });
+
+  it('of a management client loses access too', async () => {
+    const { client_id: clientId, client_secret: clientSecret } = await platform.makeManagementClient('revoking');
+    const own = await connectManagement(platform, { client_id: clientId, client_secret: clientSecret });
+    expectStatus(await own.environments.list(), 200);
+    expectStatus(await revoke(own.client.token!, { clientId, clientSecret }), 200);
+    await waitUntil(async () => (await own.environments.list()).status === 401, { timeoutMs: WITHIN_MS });
+  });
+});
+
+describe("a client's secret that was replaced at once", () => {
+  it('takes its tokens with it within a second at every gateway', async () => {
+    const tenant = await createTenantUnderTest(platform, management, 'leaking');
+    const calls = atEveryGateway(tenant.url, tenant.token);
+    expect(new Set(await calls())).toEqual(new Set([200]));
+    const fresh = expectStatus(await management.clients.rotateSecret(tenant.id, tenant.admin.clientId, 0), 201);
+    await waitUntil(async () => (await calls()).every((status) => status === 401), { timeoutMs: WITHIN_MS });
+    const current = atEveryGateway(tenant.url, await clientToken(platform, tenant.url, fresh));
+    expect(new Set(await current())).toEqual(new Set([200]));
   });
 });
 

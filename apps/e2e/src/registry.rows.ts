@@ -326,6 +326,17 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ tenant }) => ({ body: { client_id: tenant.admin.clientId, grant_type: 'client_credentials' } }),
     refusal: { status: 400, error: 'invalid_request' },
   },
+  'management.revoke-token': {
+    right: ({ tenant }) => ({
+      body: new URLSearchParams({
+        token: 'not.a.token',
+        client_id: tenant.admin.clientId,
+        client_secret: tenant.admin.clientSecret,
+      }),
+    }),
+    wrong: ({ tenant }) => ({ body: new URLSearchParams({ client_id: tenant.admin.clientId }) }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
   'management.retrieve-token-keys': publicDocument,
   'management.list-environments': pageRow,
   'management.create-tenant': {

@@ -17,12 +17,14 @@ import {
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
+  lookUpToken,
   resendInvitation,
   retrieveClient,
   retrieveMember,
   retrieveTenant,
   retrieveTokenKeys,
   retrieveUserInformation,
+  revokeToken,
   rotateClientSecret,
   updateClient,
   updateMembership,
@@ -49,12 +51,14 @@ import { ListTenantEvents } from './list-tenant-events/list-tenant-events.js';
 import { ListTenants } from './list-tenants/list-tenants.js';
 import { LookUpManagementClient } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenant } from './look-up-tenant/look-up-tenant.js';
+import { LookUpToken } from './look-up-token/look-up-token.js';
 import { ResendInvitation } from './resend-invitation/resend-invitation.js';
 import { RetrieveClient } from './retrieve-client/retrieve-client.js';
 import { RetrieveMember } from './retrieve-member/retrieve-member.js';
 import { RetrieveTenant } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeys } from './retrieve-token-keys/retrieve-token-keys.js';
 import { RetrieveUserInformation } from './retrieve-user-information/retrieve-user-information.js';
+import { RevokeToken } from './revoke-token/revoke-token.js';
 import { RotateClientSecret } from './rotate-client-secret/rotate-client-secret.js';
 import { UpdateClient } from './update-client/update-client.js';
 import { UpdateMembership } from './update-membership/update-membership.js';
@@ -63,6 +67,7 @@ import { UpdateUserInformation } from './update-user-information/update-user-inf
 
 export const managementEndpoints = [
   command(issueToken, IssueToken),
+  command(revokeToken, RevokeToken),
   query(retrieveTokenKeys, RetrieveTokenKeys),
   query(listEnvironments, ListEnvironments),
   command(createTenant, CreateTenant),
@@ -89,6 +94,7 @@ export const managementEndpoints = [
   command(acceptInvitation, AcceptInvitation),
   query(listTenantEvents, ListTenantEvents),
   query(lookUpTenant, LookUpTenant),
+  query(lookUpToken, LookUpToken),
   query(lookUpManagementClient, LookUpManagementClient),
   command(admitUser, AdmitUser),
 ];

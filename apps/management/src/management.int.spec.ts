@@ -16,10 +16,12 @@ import {
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
+  lookUpToken,
   permissionsOf,
   retrieveClient,
   retrieveTenant,
   retrieveTokenKeys,
+  revokeToken,
   rotateClientSecret,
   updateClient,
   updateTenant,
@@ -645,6 +647,7 @@ describe('tokens', () => {
       sub: acme.client.clientId,
       client_id: acme.client.clientId,
       roles: ['admin'],
+      secret_id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       iat,
       exp: iat + 14_400,
@@ -739,14 +742,154 @@ describe('tokens', () => {
   });
 });
 
+describe('revocation', () => {
+  const GRANT = { grant_type: 'client_credentials' };
+  let acme: CreatedTenant;
+  let other: CreatedTenant;
+  let first: { client_id: string; client_secret: string };
+  beforeAll(async () => {
+    [acme, other] = [await create('revoking'), await create('revoking-too')];
+    first = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as typeof first;
+  });
+  const credentialsOf = ({ client: { clientId, clientSecret } }: CreatedTenant) => ({
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+  const tokenOf = async (made: CreatedTenant) =>
+    (await token({ ...credentialsOf(made), ...GRANT, audience: made.subdomain })).access_token;
+  const revoke = (body: Record<string, unknown>, publicUrl = AUTH_ONE) =>
+    client.call(revokeToken, { body: body as never }, context({ caller: { kind: 'public' }, publicUrl }));
+  const isRevoked = async (accessToken: string) => {
+    const tokenId = decodeJwt(accessToken).jti!;
+    return (await client.call(lookUpToken, { body: { tokenId } }, internal())).isRevoked;
+  };
+  const events = async (accessToken: string) =>
+    (await allEvents()).filter(({ stream }) => stream === `revokedToken-${decodeJwt(accessToken).jti}`);
+
+  it('ends a token of the client, once, and the feed says so', async () => {
+    const [ended, lasting] = [await tokenOf(acme), await tokenOf(acme)];
+    expect(await isRevoked(ended)).toBe(false);
+    for (let n = 0; n < 2; n++) expect(await revoke({ token: ended, ...credentialsOf(acme) })).toEqual({});
+    expect([await isRevoked(ended), await isRevoked(lasting)]).toEqual([true, false]);
+    const stored = await events(ended);
+    expect(stored.map(({ type, metadata }) => [type, metadata.tenantId, metadata.actor])).toEqual([
+      ['TokenRevoked', acme.id, `client:${acme.client.clientId}`],
+    ]);
+    const { jti, exp } = decodeJwt(ended);
+    await until(() => feed.some(({ data }) => (data as { tokenId?: string }).tokenId === jti));
+    const said = feed.filter(({ subject }) => subject === 'event.management.token-revoked');
+    expect(said.map(({ data }) => data)).toContainEqual({
+      tokenId: jti,
+      clientId: acme.client.clientId,
+      expiresAt: new Date(exp! * 1000).toISOString(),
+    });
+  });
+
+  it('ends a token of a management client', async () => {
+    const { access_token: own } = await token({ ...first, ...GRANT });
+    expect(await revoke({ token: own, ...first })).toEqual({});
+    expect(await isRevoked(own)).toBe(true);
+  });
+
+  it('answers the same for a token of another client, and changes nothing', async () => {
+    const foreign = [await tokenOf(other), (await token({ ...first, ...GRANT })).access_token];
+    for (const accessToken of foreign) {
+      expect(await revoke({ token: accessToken, ...credentialsOf(acme), token_type_hint: 'access_token' })).toEqual({});
+      expect(await isRevoked(accessToken)).toBe(false);
+      expect(await events(accessToken)).toEqual([]);
+    }
+  });
+
+  it('answers the same for what is no token, an expired one, and one that was changed', async () => {
+    const old = await tokenOf(acme);
+    const [head, , signature] = old.split('.') as [string, string, string];
+    const claims = Buffer.from(JSON.stringify({ ...decodeJwt(old), exp: 9e9 })).toString('base64url');
+    clock.time += 14_400_000;
+    for (const value of [old, `${head}.${claims}.${signature}`, 'x', 'a.b.c', 'é', 'x'.repeat(10_000)])
+      expect(await revoke({ token: value, ...credentialsOf(acme), token_type_hint: 'refresh_token' })).toEqual({});
+    expect(await events(old)).toEqual([]);
+  });
+
+  const UNAUTHORIZED = { kind: 'unauthenticated', code: 'invalid_client', message: 'Unauthorized' };
+
+  it.each<[string, () => Record<string, unknown>, string?]>([
+    ['an unknown client', () => ({ client_id: 'A'.repeat(32) })],
+    ['a wrong secret', () => ({ client_secret: 'wrong' })],
+    ["another client's secret", () => ({ client_secret: other.client.clientSecret })],
+    ['a management client with a wrong secret', () => ({ client_id: first.client_id })],
+    [
+      'a management client with the digest of its secret',
+      () => ({
+        client_id: first.client_id,
+        client_secret: secretDigest(first.client_secret),
+      }),
+    ],
+    ['hostile ids', () => ({ client_id: '__proto__' })],
+    ['a lone surrogate', () => ({ client_id: '\ud800' })],
+    ['the authorization host of another environment', () => ({}), AUTH_TWO],
+  ])('is denied to %s', async (_what, over, publicUrl = AUTH_ONE) => {
+    const own = await tokenOf(acme);
+    expect(await refusal(revoke({ token: own, ...credentialsOf(acme), ...over() }, publicUrl))).toEqual(UNAUTHORIZED);
+    expect(await isRevoked(own)).toBe(false);
+  });
+
+  it('is denied to a deleted client', async () => {
+    const made = await client.call(
+      createClient,
+      { params: { tenantId: acme.id }, body: { name: 'leaving', roles: ['issuer'] } },
+      as('boss'),
+    );
+    secrets.add(made.clientSecret);
+    const credentials = { client_id: made.clientId, client_secret: made.clientSecret };
+    expect(await revoke({ token: 'x', ...credentials })).toEqual({});
+    await client.call(deleteClient, { params: { tenantId: acme.id, clientId: made.clientId } }, as('boss'));
+    expect(await refusal(revoke({ token: 'x', ...credentials }))).toEqual(UNAUTHORIZED);
+  });
+
+  it('is needed for no token that this platform did not issue', async () => {
+    expect(await client.call(lookUpToken, { body: { tokenId: 'x' } }, internal())).toEqual({ isRevoked: true });
+  });
+
+  it('of a secret: tokens name it, and the directory names those that are valid', async () => {
+    const made = await client.call(
+      createClient,
+      { params: { tenantId: acme.id }, body: { name: 'rotating', roles: ['issuer'] } },
+      as('boss'),
+    );
+    const { clientId } = made;
+    const secretOf = async (client_secret: string) => {
+      secrets.add(client_secret);
+      const answer = await token({ client_id: clientId, client_secret, ...GRANT, audience: acme.subdomain });
+      return decodeJwt(answer.access_token)['secret_id'] as string;
+    };
+    const listed = async () => {
+      const { tenant: found } = await client.call(lookUpTenant, { body: { tenantId: acme.id } }, internal());
+      return found!.clients.find((it) => it.clientId === clientId)!.secrets;
+    };
+    const old = await secretOf(made.clientSecret);
+    expect(await secretOf(made.clientSecret)).toBe(old);
+    expect(await listed()).toEqual([{ id: old }]);
+    const params = { tenantId: acme.id, clientId };
+    const rotated = await client.call(rotateClientSecret, { params, body: { overlapSeconds: 60 } }, as('boss'));
+    const fresh = await secretOf(rotated.clientSecret);
+    expect(fresh).not.toBe(old);
+    expect(await secretOf(made.clientSecret)).toBe(old);
+    expect(await listed()).toEqual([{ id: fresh }, { id: old, expiresAt: rotated.previousSecretExpiresAt }]);
+    await until(() => feed.some(({ subject }) => subject === 'event.management.client-secret-rotated'));
+    const last = await client.call(rotateClientSecret, { params, body: { overlapSeconds: 0 } }, as('boss'));
+    expect(await listed()).toEqual([{ id: await secretOf(last.clientSecret) }]);
+  });
+});
+
 describe('the directory', () => {
   it('answers by host and by id, for living tenants', async () => {
     const { id, subdomain: host, client: own } = await create('found');
+    const secretId = { id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/) };
     const found = {
       tenantId: id,
       environmentId: ENV_ONE,
       host,
-      clients: [{ clientId: own.clientId, roles: ['admin'] }],
+      clients: [{ clientId: own.clientId, roles: ['admin'], secrets: [secretId] }],
     };
     const ask = (body: object) => client.call(lookUpTenant, { body }, internal());
     expect(await ask({ host })).toEqual({ tenant: found });
@@ -767,9 +910,15 @@ describe('the directory', () => {
       { params: { tenantId: id }, body: { name: 'n', roles: ['verifier'] } },
       as('boss'),
     );
-    expect((await ask({ host })).tenant?.clients).toContainEqual({ clientId: added.clientId, roles: ['verifier'] });
+    expect((await ask({ host })).tenant?.clients).toContainEqual({
+      clientId: added.clientId,
+      roles: ['verifier'],
+      secrets: [secretId],
+    });
     await client.call(deleteClient, { params: { tenantId: id, clientId: own.clientId } }, as('boss'));
-    expect((await ask({ host })).tenant?.clients).toEqual([{ clientId: added.clientId, roles: ['verifier'] }]);
+    expect((await ask({ host })).tenant?.clients).toEqual([
+      { clientId: added.clientId, roles: ['verifier'], secrets: [secretId] },
+    ]);
     await client.call(deleteTenant, { params: { tenantId: id } }, as('boss'));
 
     await until(() => feed.some(({ data }) => (data as { host?: string }).host === host && feed.at(-1)!.data === data));

@@ -13,6 +13,7 @@ import { DeleteTenantHandler } from './delete-tenant/delete-tenant.js';
 import { TenantDirectory } from './directory/tenant-directory.js';
 import { InvitationLinksReadModel } from './invitation-links/invitation-links.read-model.js';
 import { InviteMemberHandler } from './invite-member/invite-member.js';
+import { ClientAuthentication } from './issue-token/client-authentication.js';
 import { IssueTokenHandler } from './issue-token/issue-token.js';
 import { TokenKeys } from './issue-token/token-keys.js';
 import { ListClientsHandler } from './list-clients/list-clients.js';
@@ -23,6 +24,7 @@ import { ListTenantEventsHandler } from './list-tenant-events/list-tenant-events
 import { ListTenantsHandler } from './list-tenants/list-tenants.js';
 import { LookUpManagementClientHandler } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenantHandler } from './look-up-tenant/look-up-tenant.js';
+import { LookUpTokenHandler } from './look-up-token/look-up-token.js';
 import { MailLimits } from './mail-limits/mail-limits.js';
 import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
@@ -36,6 +38,7 @@ import { RetrieveMemberHandler } from './retrieve-member/retrieve-member.js';
 import { RetrieveTenantHandler } from './retrieve-tenant/retrieve-tenant.js';
 import { RetrieveTokenKeysHandler } from './retrieve-token-keys/retrieve-token-keys.js';
 import { RetrieveUserInformationHandler } from './retrieve-user-information/retrieve-user-information.js';
+import { RevokeTokenHandler } from './revoke-token/revoke-token.js';
 import { RotateClientSecretHandler } from './rotate-client-secret/rotate-client-secret.js';
 import { KeepTokenKeysFresh } from './rotate-token-keys/keep-token-keys-fresh.js';
 import { Mailer } from './send-invitations/mailer.js';
@@ -60,7 +63,9 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     // tokens
     TokenKeys,
     KeepTokenKeysFresh,
+    ClientAuthentication,
     IssueTokenHandler,
+    RevokeTokenHandler,
     RetrieveTokenKeysHandler,
     // environments and tenants
     TenantDirectory,
@@ -108,6 +113,7 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     // what the gateway asks
     AdmitUserHandler,
     LookUpTenantHandler,
+    LookUpTokenHandler,
     LookUpManagementClientHandler,
     // management clients
     FirstManagementClient,

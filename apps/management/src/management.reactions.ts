@@ -3,19 +3,22 @@ import {
   clientCreated,
   clientDeleted,
   clientRolesChanged,
+  clientSecretRotated,
   memberInvited,
   tenantCreated,
   tenantDeleted,
   tenantPurged,
+  tokenRevoked,
 } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
 import { managementUser } from './management-user/management-user.state.js';
+import { revokedToken } from './revoked-token/revoked-token.state.js';
 import { tenant } from './tenant/tenant.state.js';
 
 /** Categories whose events are told. */
-export const PUBLISHED = [tenant, managementUser] as const;
+export const PUBLISHED = [tenant, managementUser, revokedToken] as const;
 
 /**
  * Tells the other services about tenants and their clients. Claims of subdomains are not published, nor do they count as
@@ -35,6 +38,10 @@ export class ManagementReactions implements OnApplicationBootstrap {
   private factsOf(stored: RecordedEvent): Fact[] {
     // Of people nothing is told, only that a request has been committed.
     if (stored.stream.startsWith(`${managementUser.category}-`)) return [];
+    if (stored.stream.startsWith(`${revokedToken.category}-`)) {
+      const { tokenId, clientId, expiresAt } = readEvent(revokedToken, stored).data;
+      return [fact(tokenRevoked, { tokenId, clientId, expiresAt })];
+    }
     const event = readEvent(tenant, stored);
     switch (event.type) {
       case 'TenantCreated': {
@@ -69,8 +76,11 @@ export class ManagementReactions implements OnApplicationBootstrap {
       }
       case 'TenantRenamed':
       case 'TenantClientRenamed':
-      case 'TenantClientSecretRotated':
         return [];
+      case 'TenantClientSecretRotated': {
+        const { tenantId, clientId } = event.data;
+        return [fact(clientSecretRotated, { tenantId, clientId })];
+      }
       // Whoever needs to know a membership asks this service at every call.
       case 'MachineMembershipGranted':
       case 'InvitationAccepted':

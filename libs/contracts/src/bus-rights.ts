@@ -35,8 +35,16 @@ export interface PartyRights {
 
 export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
-const { tenantCreated, tenantDeleted, tenantPurged, clientCreated, clientRolesChanged, clientDeleted } =
-  managementEvents;
+const {
+  tenantCreated,
+  tenantDeleted,
+  tenantPurged,
+  clientCreated,
+  clientRolesChanged,
+  clientSecretRotated,
+  clientDeleted,
+  tokenRevoked,
+} = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
@@ -64,7 +72,9 @@ const READS: Readonly<Record<BusParty, Reads>> = {
         tenantDeleted,
         clientCreated,
         clientRolesChanged,
+        clientSecretRotated,
         clientDeleted,
+        tokenRevoked,
         customDomainVerified,
         customDomainWithdrawn,
       ),

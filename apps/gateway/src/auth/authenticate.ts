@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { forbidden, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
-import { PlatformConfig } from '@attestry/service-kit';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../edge/hosts.js';
 import { Directory } from '../directory/directory.js';
 import { TokenVerifier } from './token-verifier.js';
@@ -23,6 +24,7 @@ export class Authenticate {
     private readonly userTokens: UserTokenVerifier,
     private readonly directory: Directory,
     config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.managementUrl = `${config.publicScheme}://${config.managementDomain}`;
   }
@@ -67,10 +69,9 @@ export class Authenticate {
       return { kind: 'user', userId: await this.directory.userOf(person, deadline) };
     }
     const token = await this.verified(authorization, deadline);
-    const { clientId } = token;
-    if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(clientId, deadline)))
+    if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(token, deadline)))
       throw unauthenticated(INVALID_TOKEN);
-    return { kind: 'management', clientId };
+    return { kind: 'management', clientId: token.clientId };
   }
 
   private async tenantClient(host: ResolvedHost, authorization: string | undefined, deadline: number): Promise<Caller> {
@@ -78,7 +79,7 @@ export class Authenticate {
     const tenant = host.tenant;
     if (!tenant || token.audience !== tenant.baseUrl) throw unauthenticated(INVALID_TOKEN);
     // The directory's roles, not the token's: a change counts at once.
-    const roles = await this.directory.rolesOf(tenant.host, token.clientId, deadline);
+    const roles = await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline);
     if (!roles) throw unauthenticated(INVALID_TOKEN);
     return { kind: 'client', clientId: token.clientId, roles: roles as Role[] };
   }
@@ -88,6 +89,9 @@ export class Authenticate {
     const bearer = bearerOf(authorization);
     const token = bearer && (await this.tokens.verify(bearer, deadline));
     if (!token) throw unauthenticated(INVALID_TOKEN);
+    const { tokenId, expiresAt } = token;
+    if (tokenId !== undefined && (await this.directory.isRevoked(tokenId, expiresAt, this.clock.now(), deadline)))
+      throw unauthenticated(INVALID_TOKEN);
     return token;
   }
 }

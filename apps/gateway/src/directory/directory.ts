@@ -5,13 +5,17 @@ import {
   clientCreated,
   clientDeleted,
   clientRolesChanged,
+  clientSecretRotated,
   customDomainVerified,
   customDomainWithdrawn,
   lookUpCustomDomain,
   lookUpManagementClient,
   lookUpTenant,
+  lookUpToken,
   tenantCreated,
   tenantDeleted,
+  tokenRevoked,
+  type DirectorySecret,
   type DirectoryTenant,
   type OperationContext,
   type Role,
@@ -23,7 +27,20 @@ import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@
 /** A living tenant as the gateway needs it. */
 export interface DirectoryEntry {
   context: TenantContext;
-  roles: ReadonlyMap<string, readonly Role[]>;
+  clients: ReadonlyMap<string, DirectoryClient>;
+}
+
+interface DirectoryClient {
+  roles: readonly Role[];
+  /** Absent while management is of a release that does not name them. */
+  secrets?: readonly DirectorySecret[];
+}
+
+/** A client as its verified token names it. */
+export interface ClientOfToken {
+  clientId: string;
+  /** Absent in tokens of a release that did not name the secret; they end with their client, or expire. */
+  secretId?: string;
 }
 
 const MAX_ENTRIES = 50_000;
@@ -33,7 +50,7 @@ const MANAGEMENT_CLIENT_MS = 1000;
 const USER_MS = 1000;
 
 /**
- * Hosts, tenants and clients, kept in memory (decision 4). A miss asks management; an ending comes over the feed and
+ * Hosts, tenants, clients and revoked tokens, kept in memory (decision 4). A miss asks management; an ending comes over the feed and
  * takes effect at once; while the feed is stale nothing cached is believed.
  */
 @Injectable()
@@ -44,7 +61,13 @@ export class Directory implements OnApplicationBootstrap {
   private readonly customDomainOf = new Map<string, string>();
   private readonly unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
   private readonly hostOf = new Map<string, string>();
-  private readonly managementClients = new LRUCache<string, true>({ max: 10_000, ttl: MANAGEMENT_CLIENT_MS });
+  /** By client id, the id of its secret. */
+  private readonly managementClients = new LRUCache<string, { secretId?: string }>({
+    max: 10_000,
+    ttl: MANAGEMENT_CLIENT_MS,
+  });
+  /** By token id, whether it was revoked; each as long as the token lives. */
+  private readonly revocations = new LRUCache<string, boolean>({ max: MAX_ENTRIES });
   private readonly users = new LRUCache<string, string>({ max: 10_000, ttl: USER_MS });
   private readonly asking = new Map<string, Promise<DirectoryEntry | undefined>>();
   private readonly askingForDomain = new Map<string, Promise<TenantContext | undefined>>();
@@ -67,14 +90,18 @@ export class Directory implements OnApplicationBootstrap {
           tenantDeleted,
           clientCreated,
           clientRolesChanged,
+          clientSecretRotated,
           clientDeleted,
+          tokenRevoked,
           customDomainVerified,
           customDomainWithdrawn,
         ].map(({ subject }) => subject),
       },
       async (messages) => {
         this.generation++;
-        for (const { data } of messages) this.forget(data as { tenantId: string; host?: string; domain?: string });
+        for (const { subject, data } of messages)
+          if (subject === tokenRevoked.subject) this.keepRevocation(data as TokenRevokedData);
+          else this.forget(data as { tenantId: string; host?: string; domain?: string });
       },
     );
   }
@@ -100,19 +127,46 @@ export class Directory implements OnApplicationBootstrap {
   }
 
   /**
-   * Roles of a tenant's client, `undefined` when it does not exist. A client that is not in the entry may be younger
-   * than it, so management is asked once more.
+   * Roles of a tenant's client; `undefined` when it does not exist, or the secret that its token was issued for has ended. A
+   * client or a secret that is not in the entry may be younger than it, so management is asked once more.
    */
-  async rolesOf(host: string, clientId: string, deadline: number): Promise<readonly Role[] | undefined> {
+  async rolesOf(
+    host: string,
+    client: ClientOfToken,
+    now: Date,
+    deadline: number,
+  ): Promise<readonly Role[] | undefined> {
     const entry = await this.tenantByHost(host, deadline);
-    return entry?.roles.get(clientId) ?? (await this.ask(host, deadline))?.roles.get(clientId);
+    const isSecretOfEntry = entry?.clients.get(client.clientId)?.secrets?.some(({ id }) => id === client.secretId);
+    // An overlap that has ended needs no second look.
+    if (isSecretOfEntry) return rolesIn(entry!, client, now);
+    const known = entry && rolesIn(entry, client, now);
+    if (known) return known;
+    const fresh = await this.ask(host, deadline);
+    return fresh && rolesIn(fresh, client, now);
   }
 
-  async hasManagementClient(clientId: string, deadline: number): Promise<boolean> {
-    if (this.managementClients.has(clientId)) return true;
-    const { exists } = await this.services.call(lookUpManagementClient, { body: { clientId } }, lookUp(deadline));
-    if (exists) this.managementClients.set(clientId, true);
-    return exists;
+  async hasManagementClient({ clientId, secretId }: ClientOfToken, deadline: number): Promise<boolean> {
+    const isOf = (known: { secretId?: string }) =>
+      secretId === undefined || known.secretId === undefined || known.secretId === secretId;
+    const known = this.managementClients.get(clientId);
+    if (known && isOf(known)) return true;
+    const answer = await this.services.call(lookUpManagementClient, { body: { clientId } }, lookUp(deadline));
+    if (!answer.exists) return false;
+    const found = answer.secretId === undefined ? {} : { secretId: answer.secretId };
+    this.managementClients.set(clientId, found);
+    return isOf(found);
+  }
+
+  /** @param expiresAt of the token, milliseconds since the epoch: nothing is kept of it afterwards */
+  async isRevoked(tokenId: string, expiresAt: number, now: Date, deadline: number): Promise<boolean> {
+    const known = this.revocations.get(tokenId);
+    // A revocation is final; that there is none holds while the feed would tell.
+    if (known === true || (known === false && this.feed?.health.healthy)) return known;
+    const generation = this.generation;
+    const { isRevoked } = await this.services.call(lookUpToken, { body: { tokenId } }, lookUp(deadline));
+    if (isRevoked || generation === this.generation) this.setRevocation(tokenId, isRevoked, expiresAt, now);
+    return isRevoked;
   }
 
   /** The user that a person is; management registers them at the first sight. */
@@ -160,8 +214,19 @@ export class Directory implements OnApplicationBootstrap {
         host: tenant.host,
         baseUrl: `${this.config.publicScheme}://${tenant.host}`,
       },
-      roles: new Map(tenant.clients.map(({ clientId, roles }) => [clientId, roles])),
+      clients: new Map(
+        tenant.clients.map(({ clientId, roles, secrets }) => [clientId, { roles, ...(secrets && { secrets }) }]),
+      ),
     };
+  }
+
+  private keepRevocation({ tokenId, expiresAt }: TokenRevokedData): void {
+    this.setRevocation(tokenId, true, Date.parse(expiresAt), new Date());
+  }
+
+  private setRevocation(tokenId: string, isRevoked: boolean, expiresAt: number, now: Date): void {
+    const ttl = expiresAt - now.getTime();
+    if (ttl > 0) this.revocations.set(tokenId, isRevoked, { ttl });
   }
 
   private forget(change: { tenantId: string; host?: string; domain?: string }): void {
@@ -178,6 +243,23 @@ export class Directory implements OnApplicationBootstrap {
     this.unknown.delete(host);
   }
 }
+
+interface TokenRevokedData {
+  tokenId: string;
+  expiresAt: string;
+}
+
+const rolesIn = (
+  { clients }: DirectoryEntry,
+  { clientId, secretId }: ClientOfToken,
+  now: Date,
+): readonly Role[] | undefined => {
+  const client = clients.get(clientId);
+  if (!client || secretId === undefined || !client.secrets) return client?.roles;
+  const isLive = ({ id, expiresAt }: DirectorySecret) =>
+    id === secretId && (expiresAt === undefined || now.getTime() < Date.parse(expiresAt));
+  return client.secrets.some(isLive) ? client.roles : undefined;
+};
 
 /** Those who ask for the same at the same time ask once. */
 const once = <T>(asking: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {

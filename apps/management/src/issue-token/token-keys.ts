@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
 import { publishedAt, signingKeyAt, type JwkSet, type PublishedKey } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyVault, PLATFORM, type Signer } from '@attestry/keys';
@@ -50,6 +51,24 @@ export class TokenKeys implements OnModuleInit {
         .filter(({ keyId }) => published.has(keyId))
         .map(({ keyId, publicJwk }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })),
     };
+  }
+
+  /** The claims of a token that this platform signed and that has not expired; `undefined` for anything else. */
+  async verify(token: string): Promise<JWTPayload | undefined> {
+    const { environments, publicScheme } = this.config;
+    try {
+      const keySet = createLocalJWKSet((await this.jwks()) as unknown as JSONWebKeySet);
+      const { payload } = await jwtVerify(token, keySet, {
+        algorithms: ['ES256'],
+        typ: 'at+jwt',
+        issuer: environments.map((environment) => `${publicScheme}://${environment.authorizationServerDomain}`),
+        currentDate: this.clock.now(),
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
   }
 
   /** Returns the rotation that is under way when there is one. */

@@ -2,6 +2,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { lookUpManagementClient, ManagementClientAnswer, OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import type { RequestOf } from '@attestry/service-kit';
+import { secretIdOf } from '../issue-token/secret-id.js';
 import {
   isManagementClientId,
   managementClient,
@@ -23,6 +24,6 @@ export class LookUpManagementClientHandler implements IQueryHandler<LookUpManage
     const { clientId } = request.body;
     if (!isManagementClientId(clientId)) return { exists: false };
     const { state } = await this.streams.load(managementClient, managementClientStream(clientId));
-    return { exists: state.status === 'active' };
+    return state.status === 'active' ? { exists: true, secretId: secretIdOf(state.secretMac) } : { exists: false };
   }
 }

@@ -2,6 +2,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { DirectoryAnswer, lookUpTenant, OperationContext } from '@attestry/contracts';
 import type { RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type LivingTenant } from '../directory/tenant-directory.js';
+import { secretIdOf } from '../issue-token/secret-id.js';
 
 export class LookUpTenant {
   constructor(
@@ -32,5 +33,12 @@ const describe = ({ tenant, host }: LivingTenant) => ({
   tenantId: tenant.id,
   environmentId: tenant.environmentId,
   host,
-  clients: [...tenant.clients].map(([clientId, { roles }]) => ({ clientId, roles })),
+  clients: [...tenant.clients].map(([clientId, { roles, secretMac, previous }]) => ({
+    clientId,
+    roles,
+    secrets: [
+      { id: secretIdOf(secretMac) },
+      ...(previous ? [{ id: secretIdOf(previous.secretMac), expiresAt: previous.expiresAt }] : []),
+    ],
+  })),
 });

@@ -16,7 +16,7 @@ export class RotateClientSecret {
   ) {}
 }
 
-/** Tokens that were given for the secret before end by themselves, not with it (record 0034). */
+/** Tokens end with the secret that they were issued for, at the end of its overlap (ADR 0047). */
 @CommandHandler(RotateClientSecret)
 export class RotateClientSecretHandler implements ICommandHandler<RotateClientSecret> {
   constructor(

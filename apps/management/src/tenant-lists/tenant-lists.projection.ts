@@ -21,7 +21,7 @@ export interface TenantListTables {
 /** Living tenants, who may see them, their clients and members: what the list operations page through. */
 export const tenantLists: Projection<TenantListTables> = {
   name: 'management.tenant-lists',
-  version: 2,
+  version: 3,
   categories: [tenant.category, managementUser.category],
   types: [...Object.keys(tenant.types), ...Object.keys(managementUser.types)],
   tables: ['tenant', 'membership', 'tenant_client', 'member', 'person'],
@@ -50,6 +50,7 @@ export const tenantLists: Projection<TenantListTables> = {
       .addColumn('created_at', 'text', (c) => c.notNull())
       .addPrimaryKeyConstraint('tenant_client_pk', ['tenant_id', 'id'])
       .execute();
+    await db.schema.createIndex('tenant_client_by_id').on('tenant_client').column('id').execute();
     await db.schema
       .createTable('member')
       .addColumn('tenant_id', 'text', (c) => c.notNull())

@@ -151,6 +151,13 @@ export class TenantListsReadModel implements OnModuleInit {
     return read();
   }
 
+  /** The tenant that has a client of this id. It may have lost it since: its stream says. */
+  async tenantOfClient(clientId: string): Promise<string | undefined> {
+    const { db } = this.running;
+    const row = await db.selectFrom('tenant_client').select('tenant_id').where('id', '=', clientId).executeTakeFirst();
+    return row?.tenant_id;
+  }
+
   /** The clients of a tenant, oldest first. */
   async clientsOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedClient>> {
     const query = this.running.db

@@ -22,6 +22,14 @@ export const clientRolesChanged = defineIntegrationEvent<{ tenantId: string; cli
 export const clientDeleted = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
   'management.client-deleted',
 );
+/** A secret has ended, or ends with its overlap, and its tokens with it. */
+export const clientSecretRotated = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
+  'management.client-secret-rotated',
+);
+/** `tokenId` is its `jti`; nothing needs to be kept after `expiresAt` (RFC 3339). */
+export const tokenRevoked = defineIntegrationEvent<{ tokenId: string; clientId: string; expiresAt: string }>(
+  'management.token-revoked',
+);
 /** `Active`: a registered user, who is a member at once. Told once more for a new link. */
 export const memberInvited = defineIntegrationEvent<{
   tenantId: string;

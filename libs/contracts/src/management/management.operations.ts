@@ -143,6 +143,33 @@ export const issueToken = defineOperation({
   errorStatuses: [400, 401, 429],
 });
 
+/** All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
+export class RevokeTokenRequest {
+  /** The access token that ends. */
+  @Allow() token?: string;
+  /** Ignored: there is one type of token. */
+  @Allow() token_type_hint?: string;
+  @Allow() client_id?: string;
+  @Allow() client_secret?: string;
+}
+
+/** No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
+export class RevokedToken {}
+
+/** RFC 7009. */
+export const revokeToken = defineOperation({
+  name: 'management.revoke-token',
+  summary: "Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's",
+  http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form' },
+  access: publicAccess,
+  rate: 'client-token',
+  errors: 'oauth',
+  body: RevokeTokenRequest,
+  response: RevokedToken,
+  secrets: ['client_secret', 'token'],
+  errorStatuses: [400, 401, 415, 429],
+});
+
 export const retrieveTokenKeys = defineOperation({
   name: 'management.retrieve-token-keys',
   summary: 'Key set that verifies client access tokens',
@@ -554,13 +581,20 @@ export class LookUpTenantRequest {
   @Optional() @Uuid() tenantId?: string;
 }
 
+export class DirectorySecret {
+  /** As in the claim `secret_id` of tokens. */
+  id: string;
+  /** Of a secret that was rotated away: when its overlap ends. */
+  expiresAt?: string;
+}
+
 export class DirectoryTenant {
   tenantId: string;
   environmentId: string;
   /** Canonical host. */
   host: string;
-  /** Clients that exist, with their roles. */
-  clients: { clientId: string; roles: Role[] }[];
+  /** Clients that exist, with their roles and the secrets whose tokens are valid. */
+  clients: { clientId: string; roles: Role[]; secrets?: DirectorySecret[] }[];
 }
 
 export class DirectoryAnswer {
@@ -583,6 +617,8 @@ export class LookUpManagementClientRequest {
 }
 export class ManagementClientAnswer {
   exists: boolean;
+  /** Of the secret whose tokens are valid; as in the claim `secret_id` of tokens. */
+  secretId?: string;
 }
 export const lookUpManagementClient = defineOperation({
   name: 'management.look-up-management-client',
@@ -592,6 +628,23 @@ export const lookUpManagementClient = defineOperation({
   errors: 'tenant',
   body: LookUpManagementClientRequest,
   response: ManagementClientAnswer,
+});
+
+export class LookUpTokenRequest {
+  /** `jti` of a token whose signature was verified. */
+  @IsString() @Length(1, 128) tokenId: string;
+}
+export class TokenAnswer {
+  isRevoked: boolean;
+}
+export const lookUpToken = defineOperation({
+  name: 'management.look-up-token',
+  summary: 'Tell whether an access token of a client was revoked',
+  access: calledBy('gateway'),
+  kind: 'query',
+  errors: 'tenant',
+  body: LookUpTokenRequest,
+  response: TokenAnswer,
 });
 
 /** A person as an OpenID provider tells of them in an access token that the gateway has verified. */

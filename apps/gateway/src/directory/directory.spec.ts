@@ -1,0 +1,155 @@
+import {
+  clientSecretRotated,
+  lookUpManagementClient,
+  lookUpTenant,
+  lookUpToken,
+  tokenRevoked,
+  type DirectorySecret,
+  type Operation,
+} from '@attestry/contracts';
+import type { PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
+import { Directory } from './directory.js';
+
+const HOST = 'acme.example';
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
+const deadline = Date.now() + 60_000;
+const LIVES_UNTIL = Date.now() + 3_600_000;
+
+/** Management, as it answers now. */
+let secrets: DirectorySecret[] | undefined;
+let managementSecret: string | undefined;
+let revoked: Set<string>;
+let asked: string[];
+let answering: (operation: string) => Promise<void>;
+let feed: { health: { healthy: boolean } };
+let publish: (subject: string, data: object) => Promise<void>;
+let directory: Directory;
+
+beforeEach(() => {
+  secrets = [{ id: 's1' }];
+  managementSecret = 'm1';
+  revoked = new Set();
+  asked = [];
+  answering = async () => undefined;
+  feed = { health: { healthy: true } };
+  const answers: Record<string, (body: { tokenId?: string }) => unknown> = {
+    [lookUpTenant.name]: () => ({
+      tenant: {
+        tenantId: 't',
+        environmentId: 'e',
+        host: HOST,
+        clients: [{ clientId: 'c', roles: ['issuer'], ...(secrets && { secrets }) }],
+      },
+    }),
+    [lookUpManagementClient.name]: () => ({ exists: true, ...(managementSecret && { secretId: managementSecret }) }),
+    [lookUpToken.name]: ({ tokenId }) => ({ isRevoked: revoked.has(tokenId!) }),
+  };
+  const services = {
+    call: async ({ name }: Operation, { body }: { body: object }) => {
+      asked.push(name);
+      const answer = answers[name]!(body);
+      await answering(name);
+      return answer;
+    },
+  } as unknown as ServiceClient;
+  const reactions = {
+    listen: (_options: unknown, handler: (messages: object[]) => Promise<void>) => {
+      publish = (subject, data) => handler([{ subject, data }]);
+      return feed;
+    },
+  } as unknown as Reactions;
+  directory = new Directory(services, reactions, { publicScheme: 'https' } as PlatformConfig);
+  directory.onApplicationBootstrap();
+});
+
+const timesAsked = (operation: { name: string }) => asked.filter((name) => name === operation.name).length;
+
+describe("a token's secret", () => {
+  const roles = (secretId?: string, now = NOW) =>
+    directory.rolesOf(HOST, { clientId: 'c', ...(secretId !== undefined && { secretId }) }, now, deadline);
+
+  it('is looked up once', async () => {
+    for (let n = 0; n < 3; n++) expect(await roles('s1')).toEqual(['issuer']);
+    expect(timesAsked(lookUpTenant)).toBe(1);
+  });
+
+  it('has ended when it is not one of the client', async () => {
+    expect(await roles('gone')).toBeUndefined();
+  });
+
+  it('ends with its overlap, without a message', async () => {
+    secrets = [{ id: 's2' }, { id: 's1', expiresAt: later(60).toISOString() }];
+    expect(await roles('s1', later(59.999))).toEqual(['issuer']);
+    expect(await roles('s1', later(60))).toBeUndefined();
+    expect(await roles('s2', later(60))).toEqual(['issuer']);
+    expect(timesAsked(lookUpTenant)).toBe(1);
+  });
+
+  it('ends with the message of a rotation', async () => {
+    expect(await roles('s1')).toEqual(['issuer']);
+    secrets = [{ id: 's2' }];
+    await publish(clientSecretRotated.subject, { tenantId: 't', clientId: 'c' });
+    expect(await roles('s1')).toBeUndefined();
+  });
+
+  it('may be younger than what is known: it is looked up again', async () => {
+    expect(await roles('s1')).toEqual(['issuer']);
+    secrets = [{ id: 's2' }, { id: 's1', expiresAt: later(60).toISOString() }];
+    expect(await roles('s2')).toEqual(['issuer']);
+  });
+
+  it('is not compared for tokens and management of the release before', async () => {
+    expect(await roles()).toEqual(['issuer']);
+    secrets = undefined;
+    await publish(clientSecretRotated.subject, { tenantId: 't', clientId: 'c' });
+    expect(await roles('s1')).toEqual(['issuer']);
+  });
+
+  it('of a management client ends when the operator replaces it', async () => {
+    const has = (secretId?: string) =>
+      directory.hasManagementClient({ clientId: 'm', ...(secretId !== undefined && { secretId }) }, deadline);
+    expect(await has('m1')).toBe(true);
+    expect(await has('m0')).toBe(false);
+    managementSecret = 'm2';
+    expect(await has('m2')).toBe(true);
+    expect(await has('m1')).toBe(false);
+    expect(await has()).toBe(true);
+  });
+});
+
+describe('a revoked token', () => {
+  const isRevoked = (tokenId: string) => directory.isRevoked(tokenId, LIVES_UNTIL, new Date(), deadline);
+  const message = (tokenId: string) =>
+    publish(tokenRevoked.subject, { tokenId, clientId: 'c', expiresAt: new Date(LIVES_UNTIL).toISOString() });
+
+  it('is looked up once, for a gateway that starts later', async () => {
+    revoked.add('old');
+    for (let n = 0; n < 3; n++) expect([await isRevoked('old'), await isRevoked('lasting')]).toEqual([true, false]);
+    expect(timesAsked(lookUpToken)).toBe(2);
+  });
+
+  it('ends with the message', async () => {
+    expect(await isRevoked('a')).toBe(false);
+    revoked.add('a');
+    expect(await isRevoked('a')).toBe(false);
+    await message('a');
+    expect(await isRevoked('a')).toBe(true);
+    expect(timesAsked(lookUpToken)).toBe(1);
+  });
+
+  it('ends also when the message overtakes the answer', async () => {
+    answering = async (name) => {
+      if (name === lookUpToken.name) await message('a');
+    };
+    expect(await isRevoked('a')).toBe(false);
+    expect(await isRevoked('a')).toBe(true);
+  });
+
+  it('is looked up at each call while the feed is stale', async () => {
+    expect(await isRevoked('a')).toBe(false);
+    feed.health.healthy = false;
+    revoked.add('a');
+    expect(await isRevoked('a')).toBe(true);
+  });
+});

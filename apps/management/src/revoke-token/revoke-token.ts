@@ -1,0 +1,112 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  isUuid,
+  oauthError,
+  type OperationContext,
+  type RevokedToken,
+  type revokeToken as operation,
+} from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { PLATFORM, type SecretMac } from '@attestry/keys';
+import { CLOCK, eventContext, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { hostOfAddress, canonicalHost } from '../directory/hosts.js';
+import { TenantDirectory } from '../directory/tenant-directory.js';
+import { ClientAuthentication } from '../issue-token/client-authentication.js';
+import { TokenKeys } from '../issue-token/token-keys.js';
+import {
+  isManagementClientId,
+  managementClient,
+  managementClientStream,
+} from '../management-client/management-client.state.js';
+import { secretDigest } from '../register-management-client/secret-digest.js';
+import { revokeToken, type RevocableToken } from '../revoked-token/revoked-token.decisions.js';
+import { revokedToken, revokedTokenStream } from '../revoked-token/revoked-token.state.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { liveSecrets } from '../tenant/tenant.decisions.js';
+import { parseRevocationRequest } from './revocation-request.js';
+
+export class RevokeToken {
+  constructor(
+    readonly request: RequestOf<typeof operation>,
+    readonly context: OperationContext,
+  ) {}
+}
+
+/** A tenant's client, by what is kept of it. */
+interface Candidate {
+  tenantId: string;
+  secretMacs: readonly SecretMac[];
+}
+
+/** RFC 7009. A token ends for its own client; for any other token the answer is the same, so that it tells nothing of it. */
+@CommandHandler(RevokeToken)
+export class RevokeTokenHandler implements ICommandHandler<RevokeToken> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly authentication: ClientAuthentication,
+    private readonly directory: TenantDirectory,
+    private readonly lists: TenantListsReadModel,
+    private readonly keys: TokenKeys,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context }: RevokeToken): Promise<RevokedToken> {
+    const { token, clientId, clientSecret } = parseRevocationRequest(request.body);
+    const tenantId = await this.authenticated(clientId, clientSecret, context.publicUrl);
+    const revocable = await this.revocable(token);
+    if (!revocable) return {};
+    const now = this.clock.now().toISOString();
+    await this.streams.runDecision(
+      revokedToken,
+      revokedTokenStream(revocable.tokenId),
+      (state) => revokeToken(state, { token: revocable, clientId }, { now }),
+      { ...eventContext(context, tenantId), actor: `client:${clientId}` },
+    );
+    return {};
+  }
+
+  /** @returns the client's tenant, PLATFORM for a management client @throws 401 */
+  private async authenticated(clientId: string, clientSecret: string, publicUrl: string): Promise<string> {
+    const [management, tenant] = await Promise.all([
+      this.managementSecret(clientId),
+      this.tenantCandidate(clientId, publicUrl),
+    ]);
+    const [current, previous] = tenant?.secretMacs ?? [];
+    // Always three MACs: neither whether nor as what a client exists shows in the time.
+    const fitting = this.authentication.fitting(clientId, [
+      { presented: secretDigest(clientSecret), mac: management },
+      { presented: clientSecret, mac: current },
+      { presented: clientSecret, mac: previous },
+    ]);
+    if (fitting && fitting === management) return PLATFORM;
+    if (fitting && tenant) return tenant.tenantId;
+    throw oauthError('invalid_client', 'Unauthorized', { check: 'client-credentials' });
+  }
+
+  private async managementSecret(clientId: string): Promise<SecretMac | undefined> {
+    if (!isManagementClientId(clientId)) return undefined;
+    const { state } = await this.streams.load(managementClient, managementClientStream(clientId));
+    return state.status === 'active' ? state.secretMac : undefined;
+  }
+
+  /** A client of a tenant whose environment has this authorization host. The list only leads to the stream, which decides. */
+  private async tenantCandidate(clientId: string, publicUrl: string): Promise<Candidate | undefined> {
+    const tenantId = await this.lists.tenantOfClient(clientId);
+    const found = tenantId === undefined ? undefined : await this.directory.byId(tenantId);
+    const client = found?.tenant.clients.get(clientId);
+    if (!found || !client) return undefined;
+    const { publicScheme: scheme } = this.config;
+    const host = canonicalHost(found.environment.authorizationServerDomain, scheme);
+    if (hostOfAddress(publicUrl, scheme) !== host) return undefined;
+    return { tenantId: found.tenant.id, secretMacs: liveSecrets(client, this.clock.now().toISOString()) };
+  }
+
+  private async revocable(token: string): Promise<RevocableToken | undefined> {
+    const claims = await this.keys.verify(token);
+    const { client_id: clientId, jti: tokenId, exp } = claims ?? {};
+    if (typeof clientId !== 'string' || !isUuid(tokenId) || exp === undefined) return undefined;
+    return { tokenId, clientId, expiresAt: new Date(exp * 1000).toISOString() };
+  }
+}

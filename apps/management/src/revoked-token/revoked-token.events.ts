@@ -1,0 +1,5 @@
+/** A token of a client that was revoked before it expired. A stream for each, so that no stream grows with the number of tokens. */
+export type RevokedTokenEvent = {
+  type: 'TokenRevoked';
+  data: { tokenId: string; clientId: string; revokedAt: string; expiresAt: string };
+};
