@@ -108,7 +108,10 @@ const isReplaced = {
   name: 'class-transformer',
   message: 'Shapes are compiled (ADR 0040): `Normalize` and `Nested` of contracts declare what they need.',
 };
-const imports = (...patterns) => ['error', { paths: [cqrs, isOptional, isQuadratic, isReplaced], patterns: [deepImport, ...patterns] }];
+const imports = (...patterns) => [
+  'error',
+  { paths: [cqrs, isOptional, isQuadratic, isReplaced], patterns: [deepImport, ...patterns] },
+];
 
 const swallowed = [
   {
