@@ -4,7 +4,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
+  bodyLimitOf,
   deprecationHeaders,
+  MAX_BODY_BYTES,
   notFound,
   type Api,
   type Caller,
@@ -37,12 +39,10 @@ import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { RateLimits, type RateState } from './rate-limits.js';
+import { limitBody } from './limit-body.js';
 import { newRequestId } from './request-id.js';
 import { Router } from './router.js';
 import { SignInPages } from './sign-in-pages.js';
-
-/** 1 MiB (facts 3.3). */
-const BODY_LIMIT = 1_048_576;
 
 interface Admitted {
   host: ResolvedHost;
@@ -111,11 +111,15 @@ export class Edge {
   mount(server: FastifyInstance): void {
     server.register(async (scope) => {
       scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
+      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
         done(null, body),
       );
       scope.decorateRequest('edge', null as never);
       scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
+      scope.addHook('preParsing', async (request, _reply, payload) => {
+        const { admitted } = request.edge;
+        return admitted ? limitBody(bodyLimitOf(admitted.operation.http!), request, payload) : payload;
+      });
       scope.addHook('onResponse', async (request, reply) =>
         this.observe.end(request.edge.observed, reply.statusCode, reply.elapsedTime),
       );
@@ -247,9 +251,11 @@ export class Edge {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
     if (operation.http!.stream) return this.answerStream(request, reply);
-    if (operation.rate === 'client-token') await this.countTokenCall(request.edge, operation, request.headers, body);
+    let parsed: { body: unknown } | undefined;
+    const parse = () => (parsed ??= { body: parseBody(operation, request.headers['content-type'], body) }).body;
+    if (operation.rate === 'client-token') await this.countTokenCall(request.edge, parse());
     const result = await runInContext(context, () =>
-      this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
+      this.operations.run(operation, context, () => this.requestOf(operation, params, request, parse)),
     );
     const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
     const status = answer.status ?? operation.http!.success;
@@ -269,7 +275,7 @@ export class Edge {
   /** Lines of JSON as long as there are pages and the caller takes them; who may no longer call gets no further page. */
   private async answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { host, operation, context, params } = request.edge.admitted!;
-    const asked = this.requestOf(operation, params, request, undefined);
+    const asked = this.requestOf(operation, params, request, () => ({}));
     const pages = await streamPages(async (cursor) => {
       const deadline = this.clock.now().getTime() + (operation.timeoutMs ?? this.config.operationTimeoutMs);
       if (cursor !== undefined) {
@@ -293,14 +299,13 @@ export class Edge {
     operation: Operation,
     params: Record<string, string>,
     request: FastifyRequest,
-    body: Buffer | undefined,
+    parse: () => unknown,
   ): OperationRequest {
     const key = request.edge.admitted!.context.idempotencyKey;
     if (key !== undefined) checkIdempotencyKey(key);
     const mark = request.url.indexOf('?');
     const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
-    const parsed = parseBody(operation, request.headers['content-type'], body);
-    if (operation.http!.body !== 'raw') return { params, query, body: parsed };
+    if (operation.http!.body !== 'raw') return { params, query, body: parse() };
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers))
       if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -308,19 +313,19 @@ export class Edge {
       params,
       query,
       body: {},
-      raw: { method: request.method, url: request.url, headers, text: body?.toString('utf8') ?? '' },
+      raw: {
+        method: request.method,
+        url: request.url,
+        headers,
+        text: (request.body as Buffer | undefined)?.toString('utf8') ?? '',
+      },
     };
   }
 
   /** The client id is in the body, so this limit is counted after it was read (decision 32). */
-  private async countTokenCall(
-    edge: EdgeState,
-    operation: Operation,
-    headers: FastifyRequest['headers'],
-    raw: Buffer | undefined,
-  ): Promise<void> {
-    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown };
-    const clientId = typeof body?.client_id === 'string' ? body.client_id.slice(0, 128) : undefined;
+  private async countTokenCall(edge: EdgeState, body: unknown): Promise<void> {
+    const { client_id: id } = (body ?? {}) as { client_id?: unknown };
+    const clientId = typeof id === 'string' ? id.slice(0, 128) : undefined;
     edge.rate = await this.rates.count('client-token', { address: edge.address, ...(clientId && { clientId }) });
     this.checkRate(edge.rate);
   }
