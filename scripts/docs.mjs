@@ -160,11 +160,12 @@ shapes and event names stand; routes, access checks and this page follow from it
   parties named, over the bus only, speaking for themselves; no HTTP.
 - **Errors.** \`tenant\`: \`{code, message, details?}\`, but 401 and 403 are plain text. \`management\`:
   \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [facts](facts.md#32-errors).
-- **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB), 415, 429, 500 and 503. Every answer carries
+- **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB, or the maximum that the operation names), 415, 429, 500 and 503. Every answer carries
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.
 - **Rate classes** are explained in [facts](facts.md#34-limits) and set in [configuration](configuration.md).
 - **Analytics** names a prefix: each call leaves \`<prefix>_START\` and one of \`<prefix>_SUCCESS\`, \`<prefix>_FAIL\`.
 - **Unknown members** of a request are dropped, not refused ([record 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Maxima**: every text, array and map has one; beyond it the answer is a 400 that names the member ([record 0040](../adr/0040-compiled-shapes.md)).
 - **Deprecated** operations carry \`Deprecation\`, \`Sunset\` and \`Link\` in every answer; see [versions](changelog.md).
 - **For programs** the same is in [openapi-management.json](openapi-management.json) and
   [openapi-tenant.json](openapi-tenant.json) (OpenAPI 3.1), served at \`/openapi.json\` of each host and shown at \`/docs\`.
@@ -214,6 +215,7 @@ function operationSection(operation, linked) {
     const { since, sunset, link } = operation.deprecated;
     lines.push(`- **Deprecated** since ${since}${sunset ? `, may be gone from ${sunset} on` : ''}: ${code(link)}`);
   }
+  if (http?.maxBodyBytes) lines.push(`- Longest body: ${http.maxBodyBytes / 1024} KiB`);
   if (operation.secrets) lines.push(`- Never echoed: ${operation.secrets.map((it) => `\`${it}\``).join(', ')}`);
   const file = fileOf(operation);
   lines.push(`- File: [${file}](../../${file})`);
@@ -281,6 +283,8 @@ function ruleText({ name, constraints = [], each, message, constraintCls }) {
       return `${items}at most ${first} characters`;
     case 'isLength':
       return `${items}${first} to ${second} characters`;
+    case 'json':
+      return `at most ${first.entries} entries, ${first.depth} levels, ${first.values} values in all; texts of at most ${first.text} characters`;
     case 'arrayMaxSize':
       return `at most ${first} entries`;
     case 'arrayNotEmpty':

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-// eslint-disable-next-line no-restricted-imports -- what the compiled shapes are compared with
+// eslint-disable-next-line @typescript-eslint/no-restricted-imports -- what the compiled shapes are compared with
 import { plainToInstance, Transform, Type } from 'class-transformer';
 import {
   Allow,

@@ -3,6 +3,7 @@ import {
   INHERITED_NAMES,
   isOwnRule,
   jsonFault,
+  MAX_DETAILS,
   nestedTypeOf,
   normalizerOf,
   rulesOf,
@@ -249,8 +250,6 @@ const messageOf = (type: DtoClass, rule: DeclaredRule): ((value: unknown, object
 
 // ---- requests -----------------------------------------------------------------------------------------------------------
 
-/** Most details of one part of a request. */
-export const MAX_DETAILS = 100;
 /** Longest rejected value that is echoed, as JSON. */
 const MAX_ECHO = 200;
 

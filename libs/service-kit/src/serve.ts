@@ -84,7 +84,7 @@ export const serveEndpoints = (
         engines.tracing,
       );
       transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
-        handle(data, context.getHeaders(), context.getFrom()),
+        handle(data, context.getHeaders(), context.getFrom(), context.isChecked()),
       );
     }
     return transport;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { OPERATIONS, type Operation } from '@attestry/contracts';
+import { checkRequest } from '@attestry/service-kit';
 import { parseBody } from '../operation/parse-body.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { readableUrl } from './readable-url.js';
@@ -152,15 +153,28 @@ describe('bodies', () => {
     expect(parse('{"\\ud83d\\ude00":"\\\\ud800"}')).toEqual({ '😀': '\\ud800' });
   });
 
+  const member = (body: unknown, name: string): unknown => (body as Record<string, unknown>)[name];
+
   it('cannot reach a prototype', () => {
-    const body = parse('{"__proto__":{"admin":true},"a":{"__proto__":{"b":1}}}') as { a: object };
-    expect(Object.keys(body)).toEqual(['a']);
-    expect(Object.keys(body.a)).toEqual([]);
+    const body = parse('{"__proto__":{"admin":true},"options":{"__proto__":{"b":1}}}');
+    expect([member(body, 'admin'), member(member(body, 'options'), 'b'), member({}, 'admin')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const { body: checked } = checkRequest(operation, {
+      params: {},
+      query: {},
+      body: { ...(body as object), method: 'key' },
+    });
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{}}');
   });
 
   it('cannot name a constructor, however it is written', () => {
-    const text = '{"constructor":1,"a":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
-    expect(JSON.stringify(parse(text))).toBe('{"a":{"b":1}}');
+    const text =
+      '{"constructor":1,"method":"key","options":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
+    const { body: checked } = checkRequest(operation, { params: {}, query: {}, body: parse(text) });
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{"b":1}}');
   });
 
   it('of any depth is refused as such, also with a name that is dropped', () => {

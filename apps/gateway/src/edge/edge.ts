@@ -5,7 +5,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
+  bodyLimitOf,
   deprecationHeaders,
+  MAX_BODY_BYTES,
   notFound,
   type Api,
   type Caller,
@@ -36,7 +38,7 @@ import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
 import { checkHost } from './check-host.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
-import { countBody, declaredLength } from './count-body.js';
+import { declaredLength, limitBody } from './limit-body.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { isTokenCallFailure, RateLimits, type RateState } from './rate-limits.js';
@@ -44,9 +46,6 @@ import { newRequestId } from './request-id.js';
 import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
 import { Router, SERVED_METHODS } from './router.js';
 import { SignInPages } from './sign-in-pages.js';
-
-/** 1 MiB (facts 3.3). */
-const BODY_LIMIT = 1_048_576;
 
 interface Admitted {
   host: ResolvedHost;
@@ -121,15 +120,15 @@ export class Edge {
       if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
     server.register(async (scope) => {
       scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
+      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
         done(null, body),
       );
       scope.decorateRequest('edge', null as never);
       scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
-      scope.addHook('preParsing', (request, _reply, payload, done) => {
-        const { inFlight } = request.edge;
-        const isChunked = request.headers['transfer-encoding'] !== undefined;
-        done(null, isChunked && inFlight ? countBody(payload, inFlight) : payload);
+      scope.addHook('preParsing', async (request, _reply, payload) => {
+        const { admitted, inFlight } = request.edge;
+        if (!admitted) return payload;
+        return limitBody(bodyLimitOf(admitted.operation.http!), request, payload, (bytes) => inFlight?.add(bytes));
       });
       scope.addHook('onResponse', async (request, reply) =>
         this.observe.end(request.edge.observed, reply.statusCode, reply.elapsedTime),
@@ -216,7 +215,7 @@ export class Edge {
     const length = declaredLength(request.headers);
     try {
       // A longer body is a 413, and not read.
-      edge.inFlight = this.inFlight.take(edge.address, length > BODY_LIMIT ? 0 : length);
+      edge.inFlight = this.inFlight.take(edge.address, length > MAX_BODY_BYTES ? 0 : length);
     } catch (error) {
       const api = this.hosts.apiOf(host);
       const operation = this.routers[api].find(request.method, path)?.operation;
@@ -289,12 +288,11 @@ export class Edge {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
     if (operation.http!.stream) return this.answerStream(request, reply);
-    const clientId =
-      operation.rate === 'client-token'
-        ? await this.checkTokenCalls(request.edge, operation, request.headers, body)
-        : undefined;
+    let parsed: { body: unknown } | undefined;
+    const parse = () => (parsed ??= { body: parseBody(operation, request.headers['content-type'], body) }).body;
+    const clientId = operation.rate === 'client-token' ? await this.checkTokenCalls(request.edge, parse()) : undefined;
     const result = await runInContext(context, () =>
-      this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
+      this.operations.run(operation, context, () => this.requestOf(operation, params, request, parse)),
     );
     if (clientId !== undefined) request.edge.rate = await this.rates.countTokenCall(clientId);
     const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
@@ -315,7 +313,7 @@ export class Edge {
   /** Lines of JSON as long as there are pages and the caller takes them; who may no longer call gets no further page. */
   private async answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { host, operation, context, params } = request.edge.admitted!;
-    const asked = this.requestOf(operation, params, request, undefined);
+    const asked = this.requestOf(operation, params, request, () => ({}));
     const pages = await streamPages(async (cursor) => {
       const deadline = this.clock.now().getTime() + (operation.timeoutMs ?? this.config.operationTimeoutMs);
       if (cursor !== undefined) {
@@ -339,14 +337,13 @@ export class Edge {
     operation: Operation,
     params: Record<string, string>,
     request: FastifyRequest,
-    body: Buffer | undefined,
+    parse: () => unknown,
   ): OperationRequest {
     const key = request.edge.admitted!.context.idempotencyKey;
     if (key !== undefined) checkIdempotencyKey(key);
     const mark = request.url.indexOf('?');
     const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
-    const parsed = parseBody(operation, request.headers['content-type'], body);
-    if (operation.http!.body !== 'raw') return { params, query, body: parsed };
+    if (operation.http!.body !== 'raw') return { params, query, body: parse() };
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers))
       if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -354,23 +351,23 @@ export class Edge {
       params,
       query,
       body: {},
-      raw: { method: request.method, url: request.url, headers, text: body?.toString('utf8') ?? '' },
+      raw: {
+        method: request.method,
+        url: request.url,
+        headers,
+        text: (request.body as Buffer | undefined)?.toString('utf8') ?? '',
+      },
     };
   }
 
   /**
    * The client id is in the body, so its limit is checked after the body was read. Only a call with the right secret is counted,
-   * and only afterwards: without the secret nobody can use up a client's limit (ADR 0046).
+   * and only afterwards: without the secret it is not possible to use up a client's limit (ADR 0046).
    */
-  private async checkTokenCalls(
-    edge: EdgeState,
-    operation: Operation,
-    headers: FastifyRequest['headers'],
-    raw: Buffer | undefined,
-  ): Promise<string | undefined> {
-    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown } | null;
-    if (typeof body?.client_id !== 'string') return undefined;
-    const clientId = body.client_id.slice(0, 128);
+  private async checkTokenCalls(edge: EdgeState, body: unknown): Promise<string | undefined> {
+    const { client_id: id } = (body ?? {}) as { client_id?: unknown };
+    if (typeof id !== 'string') return undefined;
+    const clientId = id.slice(0, 128);
     edge.rate = await this.rates.tokenCalls(clientId);
     this.checkRate(edge.rate);
     return clientId;

@@ -1,4 +1,11 @@
-import { oauthError, type OAuthErrorCode } from '@attestry/contracts';
+import {
+  AuthorizationQuery,
+  MAX_REDIRECT_URI,
+  MAX_WALLET_CLIENT_ID,
+  oauthError,
+  type OAuthErrorCode,
+} from '@attestry/contracts';
+import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
 /** Who asks, and where the answer goes. */
@@ -16,9 +23,8 @@ export interface AuthorizationRequest {
   details?: RequestedDetail[];
 }
 
-const MAX_CLIENT_ID = 1024;
-const MAX_REDIRECT_URI = 2048;
-const MAX_STATE = 4096;
+const MAX_LENGTHS = maxLengthsOf(AuthorizationQuery);
+const MAX_STATE = MAX_LENGTHS.get('state')!;
 /** base64url of a SHA-256 digest. RFC 7636 §4.2 */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 /** Schemes that browsers and systems act on themselves: nothing of a wallet is behind them. */
@@ -63,8 +69,11 @@ export const parseClient = (query: URLSearchParams, allowed?: readonly string[])
     if (query.getAll(name).length !== 1 || query.get(name) === '')
       throw refused('invalid_request', `${name} must be given once`);
   const [clientId, redirectUri] = [query.get('client_id')!, query.get('redirect_uri')!];
-  if (!/^[\x20-\x7e]+$/.test(clientId) || clientId.length > MAX_CLIENT_ID)
-    throw refused('invalid_request', `client_id must be at most ${MAX_CLIENT_ID} visible characters (RFC 6749 A.1)`);
+  if (!/^[\x20-\x7e]+$/.test(clientId) || clientId.length > MAX_WALLET_CLIENT_ID)
+    throw refused(
+      'invalid_request',
+      `client_id must be at most ${MAX_WALLET_CLIENT_ID} visible characters (RFC 6749 A.1)`,
+    );
   if (!isUsable(redirectUri))
     throw refused(
       'invalid_request',
@@ -84,6 +93,7 @@ export const parseClient = (query: URLSearchParams, allowed?: readonly string[])
  * @throws AppError whose code goes to the client
  */
 export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string): AuthorizationRequest => {
+  checkLengths(MAX_LENGTHS, query);
   // RFC 8707 §2: a resource may be named more than once.
   const names = [...query.keys()].filter((name) => name !== 'resource');
   if (new Set(names).size < names.length) throw refused('invalid_request', 'a parameter must not be repeated');
@@ -95,8 +105,6 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   if (responseType === undefined) throw refused('invalid_request', 'response_type is missing');
   if (responseType !== 'code') throw refused('unsupported_response_type', 'response_type must be code');
   if ((value('response_mode') ?? 'query') !== 'query') throw refused('invalid_request', 'response_mode must be query');
-  if ((query.get('state') ?? '').length > MAX_STATE)
-    throw refused('invalid_request', `state must have at most ${MAX_STATE} characters`);
   const codeChallenge = value('code_challenge');
   if (codeChallenge === undefined) throw refused('invalid_request', 'code_challenge is missing');
   if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  AuthenticationQuery,
   authorize,
   completeSignIn,
   oauthError,
@@ -31,9 +32,12 @@ import { redirectToClient } from '../authorize/redirect.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user-link/signed-in-users.js';
+
+const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
 export class CompleteAuthorization {
   constructor(
@@ -64,6 +68,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
   async execute({ request, context }: CompleteAuthorization): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
+    checkLengths(MAX_LENGTHS, query);
     const id = query.get('state') ?? '';
     const waiting = await this.pending.take(tenantOf(context).id, id, raw.headers['cookie']);
     if (!waiting)

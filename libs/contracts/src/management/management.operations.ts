@@ -133,7 +133,7 @@ export class JwkSet {
 export const issueToken = defineOperation({
   name: 'management.issue-token',
   summary: 'Issue an access token to a management client or a tenant client',
-  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'] },
+  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'], maxBodyBytes: 16_384 },
   access: publicAccess,
   rate: 'client-token',
   errors: 'oauth',

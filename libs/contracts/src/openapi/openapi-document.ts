@@ -1,8 +1,11 @@
 import type { ErrorKind } from '../app-error.js';
 import { HTTP_STATUS } from '../app-error.js';
 import {
+  bodyKindOf,
+  bodyLimitOf,
   deprecationHeaders,
   IDEMPOTENCY_KEY,
+  MAX_BODY_BYTES,
   type Api,
   type DtoClass,
   type HttpBinding,
@@ -188,6 +191,8 @@ const operationObject = (
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
+    ...(body &&
+      bodyLimitOf(operation.http!) !== MAX_BODY_BYTES && { 'x-max-body-bytes': bodyLimitOf(operation.http!) }),
     responses: responsesOf(operation, schemas),
   };
 };
@@ -247,10 +252,6 @@ const parameter = (name: string, place: 'path' | 'query', required: boolean, sch
     schema: rest as JsonObject,
   };
 };
-
-/** How the gateway reads a body: apps/gateway/src/operation/parse-body.ts. */
-export const bodyKindOf = ({ method, body }: HttpBinding): NonNullable<HttpBinding['body']> =>
-  body ?? (method === 'POST' || method === 'PUT' ? 'json' : 'none');
 
 const requestBody = ({ http, body }: Operation, schemas: Schemas): Json | undefined => {
   const kind = bodyKindOf(http!);

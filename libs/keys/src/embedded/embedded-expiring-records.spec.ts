@@ -34,6 +34,9 @@ describe('EmbeddedExpiringRecords', () => {
     expect(await records.getByAlias('Session', 'uid-one')).toEqual({ sealed: 'sealed one' });
     expect(await records.get('Grant', 'one')).toEqual({ sealed: 'another' });
     expect(await records.get('Session', 'uid-one')).toBeUndefined();
+    // Where the kind ends cannot be moved.
+    expect(await records.get('Sessio', 'none')).toBeUndefined();
+    expect(await records.getByAlias('Sessionu', 'id-one')).toBeUndefined();
     expect(await records.getByAlias('Grant', 'uid-one')).toBeUndefined();
     await put('one', { sealed: 'replaced' });
     expect(await records.get('Session', 'one')).toEqual({ sealed: 'replaced' });
