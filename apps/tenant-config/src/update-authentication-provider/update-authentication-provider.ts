@@ -43,7 +43,7 @@ export class UpdateAuthenticationProviderHandler implements ICommandHandler<Upda
     const { clientSecret, url } = request.body;
     const stored = await this.secrets.open(tenant.id, current);
     const isNew = clientSecret !== undefined && !isMaskOf(clientSecret, stored) && clientSecret !== stored;
-    const settings = settingsOf(request.body, await this.discovery.check(url));
+    const settings = settingsOf(request.body, await this.discovery.check(tenant.id, url));
     const sealedSecret = isNew ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
     const { state } = await this.streams.runDecision(
       authenticationProvider,

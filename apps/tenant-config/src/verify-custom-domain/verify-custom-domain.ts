@@ -44,7 +44,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     const stream = customDomainStream(tenantId);
     const { domain, verificationToken, verifiedAt } = configured((await this.streams.load(customDomain, stream)).state);
     if (verifiedAt !== undefined) return;
-    await this.checkRecord(domain, verificationToken);
+    await this.checkRecord(tenantId, domain, verificationToken);
 
     const claim: DomainClaim = { domain, owner: tenantId, verificationToken };
     const events = eventContext(context);
@@ -69,10 +69,10 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
   }
 
   /** @throws 400 unless one TXT record at the domain is exactly the token */
-  private async checkRecord(domain: string, verificationToken: string): Promise<void> {
+  private async checkRecord(tenantId: string, domain: string, verificationToken: string): Promise<void> {
     let found: string[] = [];
     try {
-      found = await this.records.at(domain);
+      found = await this.records.at(tenantId, domain);
     } catch (error) {
       if (!(error instanceof NoTxtRecord)) throw error;
       this.logger.info({ domain, reason: error.message }, 'no TXT record');
