@@ -503,7 +503,7 @@ describe('with documents on other hosts', () => {
     const config = parseConfig({ NODE_ENV: 'test' });
     publish('/private/did.json', { id: didAt('private') });
     requests = [];
-    expect(await new PublishedDocuments(guarded, config).fetch(didAt('private'))).toBeUndefined();
+    expect(await new PublishedDocuments(guarded, config).fetch(uuid(), didAt('private'))).toBeUndefined();
     expect(requests).toEqual([]);
     await guarded.close();
   });

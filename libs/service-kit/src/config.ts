@@ -459,7 +459,7 @@ export const SETTINGS = {
   ),
   dnsServers: setting(
     'DNS_SERVERS',
-    'Comma list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) that custom domains are verified with. Default: those of the system.',
+    'Comma list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) for names that tenants choose: custom domains, webhooks, `did:web`, contexts and authentication providers. Default: those of the system.',
     '',
     list(dnsServer),
     optional,

@@ -36,6 +36,7 @@ export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './start-projection.js';
 export * from './list-page.js';
 export * from './outbound.js';
+export * from './outbound-resolver.js';
 export { forgetTenants, forgetting } from './forget-tenants.js';
 export { bytesFor, idFor, sealAgain, type SealedForNew } from './repeats/drawn-again.js';
 export { Budgets, type Budget } from './budgets/budgets.js';

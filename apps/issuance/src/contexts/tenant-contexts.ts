@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
 import { invalid, jsonSize, LINKED_DATA_LIMITS, type ErrorDetail, type ProofType } from '@attestry/contracts';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
-import { Outbound, PlatformConfig } from '@attestry/service-kit';
+import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
 import { keepContext } from '../kept-context/kept-context.decisions.js';
 import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
 import { baseContextOf } from './base-context.js';
@@ -58,7 +58,7 @@ export class TenantContexts {
 
   /**
    * Pins each address to a document. `known` are the configuration's contexts so far: they are not fetched again.
-   * @throws AppError 400, `param: contexts`
+   * @throws AppError 400, `param: contexts`; 503 when the tenant's DNS look-ups or trials took too long
    */
   async pin(
     urls: readonly string[],
@@ -76,7 +76,7 @@ export class TenantContexts {
           if (url === baseContextOf(trial) || url === this.config.contextUrl)
             throw new Refused('is part of every credential already');
           if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
-          const document = await this.fetch(url);
+          const document = await this.fetch(context.tenantId, url);
           fetched.push(document);
           return { url, sha256: document.sha256 };
         } catch (error) {
@@ -104,12 +104,13 @@ export class TenantContexts {
   }
 
   /** One document. Whatever goes wrong with the target is the tenant's to mend. */
-  private async fetch(url: string): Promise<FetchedContext> {
+  private async fetch(tenantId: string, url: string): Promise<FetchedContext> {
     const target = this.outbound.check(url);
     if ('fault' in target) throw new Refused(target.fault);
     let text: string;
     try {
       const answer = await this.outbound.send(target.url, {
+        tenantId,
         headers: { accept: 'application/ld+json, application/json;q=0.9' },
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
@@ -117,6 +118,7 @@ export class TenantContexts {
       if (answer.status !== 200) throw new Error(`status ${answer.status}`);
       text = new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
     } catch (error) {
+      if (error instanceof DnsBudgetExceeded) throw error;
       // The cause could tell a tenant about networks it cannot see itself; only our own limits are named.
       throw new Refused('could not be fetched as a context of at most 1 MiB within 5 seconds', { cause: error });
     }

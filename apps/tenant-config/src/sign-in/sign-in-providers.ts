@@ -86,7 +86,7 @@ export class SignInProviders {
   private async make(tenantId: string, settings: LivingProvider, events: EventContext): Promise<oidc.Configuration> {
     const [secret, document] = await Promise.all([
       this.secrets.open(tenantId, settings),
-      this.discovery.document(settings.url).catch((error: unknown) => {
+      this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
         this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'a provider cannot be used');
         throw unavailable('The authentication provider cannot be used', error);
       }),
@@ -99,7 +99,7 @@ export class SignInProviders {
       authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
-    client[oidc.customFetch] = (url, options) => this.fetch(url, options);
+    client[oidc.customFetch] = (url, options) => this.fetch(tenantId, url, options);
     // The ID token's signature too, not only the connection that it came over.
     oidc.enableNonRepudiationChecks(client);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
@@ -132,9 +132,14 @@ export class SignInProviders {
     );
   }
 
-  private async fetch(url: string, { method, headers, body }: oidc.CustomFetchOptions): Promise<Response> {
+  private async fetch(
+    tenantId: string,
+    url: string,
+    { method, headers, body }: oidc.CustomFetchOptions,
+  ): Promise<Response> {
     if (method !== 'GET' && method !== 'POST') throw new Error(`a provider is never asked with ${method}`);
     const answer = await this.outbound.send(url, {
+      tenantId,
       method,
       headers,
       ...(body !== undefined &&

@@ -49,7 +49,7 @@ export class UpdateAuthenticationProviderHandler implements ICommandHandler<Upda
     const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored);
     // Before the new address is contacted.
     checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
-    const settings = settingsOf(request.body, await this.discovery.check(url));
+    const settings = settingsOf(request.body, await this.discovery.check(tenant.id, url));
     // For another address also when it is the same: the decision takes what is sealed here for what the caller knows.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
     const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;

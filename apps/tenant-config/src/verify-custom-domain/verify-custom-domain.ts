@@ -45,7 +45,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     const events = eventContext(context);
     // Before the look-up: the zone is not judged by a record that is older than the holder's verification.
     const holder = await this.domains.holderOfDomain(domain);
-    const records = await this.recordsWith(domain, verificationToken);
+    const records = await this.recordsWith(tenantId, domain, verificationToken);
     if (holder && isDisplaced(holder, claim, records)) {
       this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain changes hands');
       await this.domains.displace(holder, events);
@@ -72,10 +72,10 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
   }
 
   /** TXT values at the domain. @throws 400 unless one is exactly the token */
-  private async recordsWith(domain: string, verificationToken: string): Promise<string[]> {
+  private async recordsWith(tenantId: string, domain: string, verificationToken: string): Promise<string[]> {
     let found: string[] = [];
     try {
-      found = await this.records.at(domain);
+      found = await this.records.at(tenantId, domain);
     } catch (error) {
       if (!(error instanceof NoTxtRecord)) throw error;
       this.logger.info({ domain, reason: error.message }, 'no TXT record');

@@ -8,6 +8,7 @@ import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
 import { observedCanonicalization } from '../observed/observed-canonicalization.js';
 import { Outbound } from '../outbound.js';
+import { OutboundResolver } from '../outbound-resolver.js';
 import { SignInDesk } from '../sign-in-desk.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
@@ -21,6 +22,7 @@ import { RateCounter } from './rate-counter.js';
 @Module({})
 export class EnginesModule {
   static with(engines: ProcessEngines): DynamicModule {
+    const resolver = new OutboundResolver(engines.config.dnsServers);
     const values: [unknown, unknown][] = [
       [PlatformConfig, engines.config],
       [LOGGER, engines.logger],
@@ -42,7 +44,8 @@ export class EnginesModule {
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
       [Canonicalization, observedCanonicalization(engines.config, engines.metrics)],
-      [Outbound, new Outbound(engines.config.allowPrivateTargets)],
+      [OutboundResolver, resolver],
+      [Outbound, new Outbound(engines.config.allowPrivateTargets, resolver)],
     ];
     const providers: Provider[] = values
       .filter(([, value]) => value !== undefined)
