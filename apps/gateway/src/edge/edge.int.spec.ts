@@ -317,3 +317,37 @@ describe('methods', () => {
     expectCommon(answer);
   });
 });
+
+describe('what is no UTF-8', () => {
+  const BAD = Buffer.from([0xff]);
+  const FORM = 'content-type: application/x-www-form-urlencoded';
+
+  it('in the path is a 400 that names it', async () => {
+    for (const path of ['/v1/dids/%ff', '/%C3%28']) {
+      const answer = await send(head('GET', path)).answer;
+      expect(answer.status).toBe(400);
+      expectCommon(answer);
+      const details = [{ msg: 'must be valid UTF-8', param: 'path', location: 'params' }];
+      expect(JSON.parse(answer.body)).toEqual({ code: 'BadRequest', message: 'Validation Error', details });
+    }
+    const raw = await send(
+      Buffer.concat([Buffer.from('GET /v1/'), BAD, Buffer.from(` HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)]),
+    ).answer;
+    expect([raw.status, raw.headers['x-request-id']]).toEqual([400, expect.any(String)]);
+  });
+
+  it.each([
+    ['the query', 'a', Buffer.from(head('POST', `${NONCE}?a=%ff`, 'content-length: 0'))],
+    ['the body', 'body', Buffer.concat([Buffer.from(nonceHead('content-length: 1')), BAD])],
+    ['a form', 'b', Buffer.from(`${nonceHead('content-length: 9', FORM)}a=1&b=%ff`)],
+  ])('in %s is a 400 on %s, and no operation sees it', async (_what, param, bytes) => {
+    const answer = await send(bytes).answer;
+    expect(answer.status).toBe(400);
+    expectCommon(answer);
+    expect(JSON.parse(answer.body)).toEqual({
+      error: 'invalid_request',
+      error_description: `${param} must be valid UTF-8`,
+    });
+    expect(texts).toEqual([]);
+  });
+});

@@ -29,7 +29,8 @@ import {
 import { Authenticate } from '../auth/authenticate.js';
 import { InterfaceDocuments, type InterfaceDocument } from '../interface/interface-documents.js';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
-import { parseBody } from '../operation/parse-body.js';
+import { checkPath, checkQuery, decodeBody } from '../operation/check-utf8.js';
+import { mediaType, parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
@@ -39,6 +40,7 @@ import { countBody, declaredLength } from './count-body.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { RateLimits, type RateState } from './rate-limits.js';
+import { originForm } from './readable-url.js';
 import { newRequestId } from './request-id.js';
 import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
 import { Router, SERVED_METHODS } from './router.js';
@@ -183,6 +185,8 @@ export class Edge {
       return this.refusePublic(edge, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
     }
     if (!host) return this.refusePublic(edge, notFound());
+    // What the server routes by is made readable; what was sent is what counts.
+    await this.refuseUnless(edge, () => checkPath(pathOf(originForm(request.originalUrl))));
     if (this.signIn.serve(host, path)) return this.answerSignIn(edge, host, request, reply);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
@@ -337,9 +341,11 @@ export class Edge {
   ): OperationRequest {
     const key = request.edge.admitted!.context.idempotencyKey;
     if (key !== undefined) checkIdempotencyKey(key);
-    const mark = request.url.indexOf('?');
-    const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
-    const parsed = parseBody(operation, request.headers['content-type'], body);
+    const search = queryOf(request.url);
+    checkQuery(search);
+    const query = search === '' ? {} : { ...parseQuery(search) };
+    const { 'content-type': contentType } = request.headers;
+    const parsed = parseBody(operation, contentType, body);
     if (operation.http!.body !== 'raw') return { params, query, body: parsed };
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers))
@@ -348,7 +354,7 @@ export class Edge {
       params,
       query,
       body: {},
-      raw: { method: request.method, url: request.url, headers, text: body?.toString('utf8') ?? '' },
+      raw: { method: request.method, url: request.url, headers, text: decodeBody(body, mediaType(contentType)) },
     };
   }
 
@@ -473,6 +479,7 @@ export class Edge {
   ): Promise<void> {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
+    checkQuery(queryOf(request.url));
     this.commonHeaders(edge, reply);
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -503,4 +510,10 @@ const methodNotAllowed = (allowed: readonly string[]): AppError =>
 const pathOf = (url: string): string => {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
+};
+
+/** Without the question mark; '' when there is none. */
+const queryOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1);
 };
