@@ -36,6 +36,7 @@ import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
 import { checkHost } from './check-host.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { allowsOrigins, CORS_HEADERS, preflightHeaders } from './cors-headers.js';
 import { countBody, declaredLength } from './count-body.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
@@ -44,6 +45,7 @@ import { originForm } from './readable-url.js';
 import { newRequestId } from './request-id.js';
 import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
 import { Router, SERVED_METHODS } from './router.js';
+import { securityHeaders } from './security-headers.js';
 import { SignInPages } from './sign-in-pages.js';
 
 /** 1 MiB (facts 3.3). */
@@ -66,6 +68,8 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  /** Of the operation, once it is known. */
+  allowsOrigins: boolean;
   /** Absent for health, which is never refused. */
   inFlight: InFlight | undefined;
   /** Of the operation, once it is known. */
@@ -151,6 +155,7 @@ export class Edge {
       address,
       host: hostHeader,
       isForwarded,
+      scheme = this.config.publicScheme,
       traceparent,
     } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
     const edge: EdgeState = {
@@ -161,11 +166,13 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      allowsOrigins: false,
       inFlight: undefined,
       deprecated: undefined,
       observed: {},
     };
     request.edge = edge;
+    reply.headers(securityHeaders(scheme));
     const path = pathOf(request.url);
     const isHealth = path === '/health/live' || path === '/health/ready';
     if (!isHealth) this.takeShare(request, reply, hostHeader, path);
@@ -192,11 +199,15 @@ export class Edge {
     const route = router.find(request.method, path);
     if (!route) {
       const allowed = router.allowed(path);
-      if (allowed.length && request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+      if (allowed.length && request.method === 'OPTIONS') {
+        const open = allowed.filter((method) => allowsOrigins(router.find(method, path)!.operation));
+        return this.answerPreflight(edge, reply, allowed, open);
+      }
       return this.refusePublic(edge, allowed.length ? methodNotAllowed(allowed) : notFound());
     }
     const { operation, params } = route;
     edge.errors = operation.errors;
+    edge.allowsOrigins = allowsOrigins(operation);
     edge.deprecated = operation.deprecated;
     if (operation.timeoutMs) edge.deadline = startedAt + operation.timeoutMs;
     this.observe.begin(edge.observed, operation, {
@@ -222,6 +233,7 @@ export class Edge {
     } catch (error) {
       const api = this.hosts.apiOf(host);
       const operation = this.routers[api].find(request.method, path)?.operation;
+      edge.allowsOrigins = operation !== undefined && allowsOrigins(operation);
       edge.errors = operation?.errors ?? (api === 'management' ? 'management' : 'tenant');
       // What is still to come of the body would be read in vain.
       if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
@@ -300,8 +312,7 @@ export class Edge {
     reply.code(status);
     this.commonHeaders(request.edge, reply);
     reply.header('cache-control', operation.http!.cacheControl ?? 'no-store');
-    if (operation.access.kind === 'public' || operation.access.kind === 'holder')
-      reply.header('access-control-allow-origin', '*');
+    if (allowsOrigins(operation)) reply.headers(CORS_HEADERS);
     if (answer.headers) reply.headers(answer.headers);
     if (status === 204 || answer.body === undefined || answer.body === null) return reply.send();
     if (typeof answer.body === 'string') return reply.send(answer.body);
@@ -415,8 +426,7 @@ export class Edge {
     reply.code(status);
     this.commonHeaders(edge, reply);
     reply.header('cache-control', 'no-store').headers(headers);
-    const access = edge.admitted?.operation.access.kind;
-    if (access === 'public' || access === 'holder') reply.header('access-control-allow-origin', '*');
+    if (edge.allowsOrigins) reply.headers(CORS_HEADERS);
     return reply.send(body);
   }
 
@@ -460,7 +470,10 @@ export class Edge {
     { headers, body }: InterfaceDocument,
   ): Promise<void> {
     const allowed = ['GET', 'HEAD'];
-    if (request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+    if (request.method === 'OPTIONS') {
+      const isOpen = headers['access-control-allow-origin'] !== undefined;
+      return this.answerPreflight(edge, reply, allowed, isOpen ? allowed : []);
+    }
     if (!allowed.includes(request.method)) return this.refusePublic(edge, methodNotAllowed(allowed));
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
@@ -487,19 +500,19 @@ export class Edge {
     await this.signIn.answer(request.raw, reply.raw, { host, ...edge });
   }
 
-  /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */
-  private async answerPreflight(edge: EdgeState, reply: FastifyReply, allowed: string[]): Promise<void> {
+  /** OPTIONS (RFC 9110 §9.3.7), and CORS preflight (Fetch standard) where pages of other origins may call. */
+  private async answerPreflight(
+    edge: EdgeState,
+    reply: FastifyReply,
+    allowed: string[],
+    open: string[],
+  ): Promise<void> {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
     this.commonHeaders(edge, reply);
     reply
       .code(204)
-      .headers({
-        'access-control-allow-origin': '*',
-        'access-control-allow-methods': allowed.join(', '),
-        'access-control-allow-headers': 'authorization, content-type, dpop',
-        'access-control-max-age': '600',
-      })
+      .headers({ allow: [...allowed, 'OPTIONS'].join(', '), 'cache-control': 'no-store', ...preflightHeaders(open) })
       .send();
   }
 }
