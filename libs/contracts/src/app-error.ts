@@ -183,15 +183,14 @@ const CODE_OF_KIND: Partial<Record<ErrorKind, OAuthErrorCode>> = {
   unauthenticated: 'invalid_client',
 };
 
-/** What OAuth says of any error, in a body or in an address; of several faults the first. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
-export const oauthFault = ({
-  code,
-  kind,
-  message,
-  details: [fault] = [],
-}: AppError): { error: string; error_description: string } => ({
-  error: /^[a-z_]+$/.test(code) ? code : (CODE_OF_KIND[kind] ?? 'invalid_request'),
-  error_description: (fault ? `${fault.param} ${fault.msg}` : message).replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
+/** OAuth has no member for details: the first of them is the description. */
+const descriptionOf = ({ kind, message, details: [first] = [] }: AppError): string =>
+  kind === 'invalid' && first ? `${first.param} ${first.msg}` : message;
+
+/** What OAuth says of any error, in a body or in an address. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
+export const oauthFault = (fault: AppError): { error: string; error_description: string } => ({
+  error: /^[a-z_]+$/.test(fault.code) ? fault.code : (CODE_OF_KIND[fault.kind] ?? 'invalid_request'),
+  error_description: descriptionOf(fault).replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
 });
 
 /** An error in OAuth shape; `description` is ASCII and public, `check` names the refusing check for the log. */

@@ -27,11 +27,14 @@ const json = (status: number, value: object): Answer => ({
   body: JSON.stringify(value),
 });
 
-/** What `/health/live` and `/health/ready` answer, on whatever server. */
-export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health): Answer => {
+/**
+ * What `/health/live` and `/health/ready` answer.
+ * @param detailed with the checks, for the operator alone: their names and errors show how the platform is made
+ */
+export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health, detailed = false): Answer => {
   if (path === '/health/live') return json(200, { status: 'live' });
   const { ready, checks } = health.report();
-  return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
+  return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ...(detailed && { checks }) });
 };
 
 /**
@@ -88,14 +91,19 @@ export class AdminServer {
     if (path !== '/metrics' && path !== '/health/live' && path !== '/health/ready')
       return json(404, { status: 'not found' });
     if (method !== 'GET' && method !== 'HEAD') return json(405, { status: 'method not allowed' });
-    if (path !== '/metrics') return healthAnswer(path, this.options.health);
+    if (path !== '/metrics') return healthAnswer(path, this.options.health, true);
     const { metrics } = this.options;
     return { status: 200, body: await metrics.text(), type: metrics.contentType };
   }
 }
 
 const send = (response: ServerResponse, { status, type, body }: Answer): void => {
-  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' };
+  const headers = {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
   response.writeHead(status, { ...headers, ...(status === 405 && { allow: 'GET, HEAD' }) });
   // Node keeps the body of an answer to HEAD to itself.
   response.end(body);

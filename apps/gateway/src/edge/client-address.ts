@@ -54,6 +54,8 @@ export interface Forwarded {
   host: string | undefined;
   /** Whether it came through a trusted proxy. */
   isForwarded: boolean;
+  /** `X-Forwarded-Proto` of a trusted proxy; the last one that was added, when there are several. */
+  scheme?: string;
   /** W3C Trace Context; only a proxy of ours may say which trace a request belongs to. */
   traceparent?: string;
 }
@@ -80,10 +82,16 @@ export const forwarded = (
   }
   const forwardedHost = headers['x-forwarded-host'];
   const { traceparent } = headers;
+  const scheme = String(headers['x-forwarded-proto'] ?? '')
+    .split(',')
+    .at(-1)!
+    .trim()
+    .toLowerCase();
   return {
     address,
     host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host,
     isForwarded: true,
+    ...(scheme && { scheme }),
     ...(isTraceparent(traceparent) && { traceparent }),
   };
 };

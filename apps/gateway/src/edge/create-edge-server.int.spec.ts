@@ -5,6 +5,7 @@ import { Metrics } from '@attestry/service-kit';
 import { createEdgeServer } from './create-edge-server.js';
 
 const LIMITS = {
+  publicScheme: 'https' as const,
   requestTimeoutMs: 30_000,
   maxConnections: 100,
   maxConnectionsPerPeer: 50,
@@ -157,6 +158,8 @@ describe('what is no request', () => {
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
     expect(text).toMatch(/\r\ncontent-length: 0\r\n/);
+    expect(text).toMatch(/\r\nx-content-type-options: nosniff\r\n/);
+    expect(text).toMatch(/\r\nstrict-transport-security: max-age=31536000\r\n/);
     expect(text.endsWith('\r\n\r\n')).toBe(true);
     expect(/\r\nallow: /.test(text)).toBe(status === 405);
   });

@@ -4,10 +4,11 @@ import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { bareAnswer } from './bare-answer.js';
 import { Connections } from './connections.js';
 import { SERVED_METHODS } from './router.js';
+import { securityHeaders } from './security-headers.js';
 
 type Settings = Pick<
   PlatformConfig,
-  'requestTimeoutMs' | 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies'
+  'publicScheme' | 'requestTimeoutMs' | 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies'
 >;
 
 /** How long an idle connection is kept for the next request. */
@@ -45,7 +46,7 @@ export const createEdgeServer = (settings: Settings, metrics: Metrics, listener:
   connections.watch(server);
   const answerBare = (socket: Socket, status: number, reason: string, headers: Record<string, string> = {}) => {
     refused.inc({ reason });
-    bareAnswer(socket, status, headers);
+    bareAnswer(socket, status, { ...securityHeaders(settings.publicScheme), ...headers });
   };
 
   server.on('clientError', (error: ClientError, socket: Socket) => {

@@ -37,6 +37,7 @@ const start = async () => {
     BASE_DOMAIN: 'example.test',
     RATE_LIMIT_PUBLIC: '1000000',
     RATE_LIMIT_WALLET_ADDRESS: '1000000',
+    TRUSTED_PROXIES: '127.0.0.9',
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   });
   engines = await openEngines(config);
@@ -315,5 +316,136 @@ describe('methods', () => {
     const answer = await send(head('OPTIONS', '*')).answer;
     expect(answer.status).toBe(404);
     expectCommon(answer);
+  });
+});
+
+describe('what is no UTF-8', () => {
+  const BAD = Buffer.from([0xff]);
+  const FORM = 'content-type: application/x-www-form-urlencoded';
+
+  it('in the path is a 400 that names it', async () => {
+    for (const path of ['/v1/dids/%ff', '/%C3%28']) {
+      const answer = await send(head('GET', path)).answer;
+      expect(answer.status).toBe(400);
+      expectCommon(answer);
+      const details = [{ msg: 'must be valid UTF-8', param: 'path', location: 'params' }];
+      expect(JSON.parse(answer.body)).toEqual({ code: 'BadRequest', message: 'Validation Error', details });
+    }
+    const raw = await send(
+      Buffer.concat([Buffer.from('GET /v1/'), BAD, Buffer.from(` HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)]),
+    ).answer;
+    expect([raw.status, raw.headers['x-request-id']]).toEqual([400, expect.any(String)]);
+  });
+
+  it.each([
+    ['the query', 'a', Buffer.from(head('POST', `${NONCE}?a=%ff`, 'content-length: 0'))],
+    ['the body', 'body', Buffer.concat([Buffer.from(nonceHead('content-length: 1')), BAD])],
+    ['a form', 'b', Buffer.from(`${nonceHead('content-length: 9', FORM)}a=1&b=%ff`)],
+  ])('in %s is a 400 on %s, and no operation sees it', async (_what, param, bytes) => {
+    const answer = await send(bytes).answer;
+    expect(answer.status).toBe(400);
+    expectCommon(answer);
+    expect(JSON.parse(answer.body)).toEqual({
+      error: 'invalid_request',
+      error_description: `${param} must be valid UTF-8`,
+    });
+    expect(texts).toEqual([]);
+  });
+});
+
+describe('every answer', () => {
+  const TEXTS: [string, string][] = [
+    ['an operation', nonceHead('content-length: 0')],
+    ['a refusal', head('GET', '/v1/dids')],
+    ['no path', head('GET', '/v9/nothing')],
+    ['a document', head('GET', '/docs')],
+    ['a preflight', head('OPTIONS', NONCE)],
+    ['health', head('GET', '/health/ready')],
+    ['no request', 'FROB / HTTP/1.1\r\n\r\n'],
+  ];
+
+  it.each(TEXTS)(
+    '(%s) forbids guessing of types, and demands https only where it came by https',
+    async (_what, text) => {
+      const { headers } = await send(text).answer;
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers).not.toHaveProperty('strict-transport-security');
+    },
+  );
+
+  it('that came by https demands it for a year, of this host alone', async () => {
+    const by = async (scheme: string, from: string) => {
+      const answer = await send(head('GET', '/v1/dids', `X-Forwarded-Proto: ${scheme}`), from).answer;
+      return answer.headers['strict-transport-security'];
+    };
+    expect(await by('https', '127.0.0.9')).toBe('max-age=31536000');
+    expect(await by('http, https', '127.0.0.9')).toBe('max-age=31536000');
+    expect(await by('http', '127.0.0.9')).toBeUndefined();
+    // Only a trusted proxy can tell.
+    expect(await by('https', '127.0.0.1')).toBeUndefined();
+  });
+});
+
+describe('pages of other origins', () => {
+  const preflight = (path: string, host = HOST) =>
+    send(
+      `OPTIONS ${path} HTTP/1.1\r\nHost: ${host}\r\nOrigin: https://wallet.example\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
+    ).answer;
+  const EXPOSED =
+    'WWW-Authenticate, Retry-After, DPoP-Nonce, OAuth-Client-Attestation-Challenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset';
+  const corsOf = ({ headers }: Answer) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')));
+
+  it.each([
+    ['/v1/oauth/token', 'POST'],
+    ['/v1/openid/nonce', 'POST'],
+    ['/v1/openid/credential', 'POST'],
+    ['/.well-known/openid-credential-issuer', 'GET, HEAD'],
+    ['/openapi.json', 'GET, HEAD'],
+  ])('may call %s', async (path, methods) => {
+    const answer = await preflight(path);
+    expect(answer.status).toBe(204);
+    expectCommon(answer);
+    expect(corsOf(answer)).toEqual({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers':
+        'Authorization, Content-Type, DPoP, OAuth-Client-Attestation, OAuth-Client-Attestation-PoP',
+      'access-control-max-age': '600',
+    });
+  });
+
+  it.each([
+    ['/v1/dids', HOST, 'GET, HEAD, POST, OPTIONS'],
+    ['/v1/tenants', MANAGEMENT, 'GET, HEAD, POST, OPTIONS'],
+    ['/oauth/token', 'auth.example.test', 'POST, OPTIONS'],
+    ['/v1/oauth/authorize', HOST, 'GET, HEAD, OPTIONS'],
+    ['/docs', HOST, 'GET, HEAD, OPTIONS'],
+  ])('may not call %s: the preflight names the methods alone', async (path, host, allow) => {
+    const answer = await preflight(path, host);
+    expect([answer.status, answer.headers['allow']]).toEqual([204, allow]);
+    expect(corsOf(answer)).toEqual({});
+  });
+
+  it('read answers and errors of what they may call, and of nothing else', async () => {
+    const open = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+    expect(corsOf(await send(nonceHead('content-length: 0')).answer)).toEqual(open);
+    expect(corsOf(await send(head('POST', `${NONCE}?a=%ff`, 'content-length: 0')).answer)).toEqual(open);
+    for (const text of [head('GET', '/v1/dids'), head('GET', '/v9/nothing'), head('GET', '/health/ready')])
+      expect(corsOf(await send(text).answer)).toEqual({});
+    const token = `POST /oauth/token HTTP/1.1\r\nHost: auth.example.test\r\nContent-Length: 0\r\n\r\n`;
+    expect(corsOf(await send(token).answer)).toEqual({});
+  });
+});
+
+describe('readiness on the public port', () => {
+  it('is a word: which check holds it up is for the operator', async () => {
+    let healthy = false;
+    engines.health.register('dids.lists', () => [{ name: 'x', healthy, error: 'broken' }]);
+    const down = await send(head('GET', '/health/ready')).answer;
+    expect([down.status, down.body]).toEqual([503, '{"status":"not ready"}']);
+    healthy = true;
+    const up = await send(head('GET', '/health/ready')).answer;
+    expect([up.status, up.body]).toEqual([200, '{"status":"ready"}']);
   });
 });

@@ -32,19 +32,23 @@ import {
 import { Authenticate } from '../auth/authenticate.js';
 import { InterfaceDocuments, type InterfaceDocument } from '../interface/interface-documents.js';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
-import { parseBody } from '../operation/parse-body.js';
+import { checkPath, checkQuery, decodeBody } from '../operation/check-utf8.js';
+import { mediaType, parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
 import { checkHost } from './check-host.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
-import { declaredLength, limitBody } from './limit-body.js';
+import { allowsOrigins, CORS_HEADERS, preflightHeaders } from './cors-headers.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
+import { declaredLength, limitBody } from './limit-body.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { isTokenCallFailure, RateLimits, type RateState } from './rate-limits.js';
+import { originForm } from './readable-url.js';
 import { newRequestId } from './request-id.js';
 import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
 import { Router, SERVED_METHODS } from './router.js';
+import { securityHeaders } from './security-headers.js';
 import { SignInPages } from './sign-in-pages.js';
 
 interface Admitted {
@@ -64,6 +68,8 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  /** Of the operation, once it is known. */
+  allowsOrigins: boolean;
   /** Absent for health, which is never refused. */
   inFlight: InFlight | undefined;
   /** Of the operation, once it is known. */
@@ -150,6 +156,7 @@ export class Edge {
       address,
       host: hostHeader,
       isForwarded,
+      scheme = this.config.publicScheme,
       traceparent,
     } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
     const edge: EdgeState = {
@@ -160,11 +167,13 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      allowsOrigins: false,
       inFlight: undefined,
       deprecated: undefined,
       observed: {},
     };
     request.edge = edge;
+    reply.headers(securityHeaders(scheme));
     const path = pathOf(request.url);
     const isHealth = path === '/health/live' || path === '/health/ready';
     if (!isHealth) this.takeShare(request, reply, hostHeader, path);
@@ -184,16 +193,22 @@ export class Edge {
       return this.refusePublic(edge, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
     }
     if (!host) return this.refusePublic(edge, notFound());
+    // What the server routes by is made readable; what was sent is what counts.
+    await this.refuseUnless(edge, () => checkPath(pathOf(originForm(request.originalUrl))));
     if (this.signIn.serve(host, path)) return this.answerSignIn(edge, host, request, reply);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
     if (!route) {
       const allowed = router.allowed(path);
-      if (allowed.length && request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+      if (allowed.length && request.method === 'OPTIONS') {
+        const open = allowed.filter((method) => allowsOrigins(router.find(method, path)!.operation));
+        return this.answerPreflight(edge, reply, allowed, open);
+      }
       return this.refusePublic(edge, allowed.length ? methodNotAllowed(allowed) : notFound());
     }
     const { operation, params } = route;
     edge.errors = operation.errors;
+    edge.allowsOrigins = allowsOrigins(operation);
     edge.deprecated = operation.deprecated;
     if (operation.timeoutMs) edge.deadline = startedAt + operation.timeoutMs;
     this.observe.begin(edge.observed, operation, {
@@ -219,6 +234,7 @@ export class Edge {
     } catch (error) {
       const api = this.hosts.apiOf(host);
       const operation = this.routers[api].find(request.method, path)?.operation;
+      edge.allowsOrigins = operation !== undefined && allowsOrigins(operation);
       edge.errors = operation?.errors ?? (api === 'management' ? 'management' : 'tenant');
       // What is still to come of the body would be read in vain.
       if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
@@ -300,8 +316,7 @@ export class Edge {
     reply.code(status);
     this.commonHeaders(request.edge, reply);
     reply.header('cache-control', operation.http!.cacheControl ?? 'no-store');
-    if (operation.access.kind === 'public' || operation.access.kind === 'holder')
-      reply.header('access-control-allow-origin', '*');
+    if (allowsOrigins(operation)) reply.headers(CORS_HEADERS);
     if (answer.headers) reply.headers(answer.headers);
     if (status === 204 || answer.body === undefined || answer.body === null) return reply.send();
     if (typeof answer.body === 'string') return reply.send(answer.body);
@@ -341,8 +356,9 @@ export class Edge {
   ): OperationRequest {
     const key = request.edge.admitted!.context.idempotencyKey;
     if (key !== undefined) checkIdempotencyKey(key);
-    const mark = request.url.indexOf('?');
-    const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
+    const search = queryOf(request.url);
+    checkQuery(search);
+    const query = search === '' ? {} : { ...parseQuery(search) };
     if (operation.http!.body !== 'raw') return { params, query, body: parse() };
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers))
@@ -355,7 +371,7 @@ export class Edge {
         method: request.method,
         url: request.url,
         headers,
-        text: (request.body as Buffer | undefined)?.toString('utf8') ?? '',
+        text: decodeBody(request.body as Buffer | undefined, mediaType(request.headers['content-type'])),
       },
     };
   }
@@ -417,8 +433,7 @@ export class Edge {
     reply.code(status);
     this.commonHeaders(edge, reply);
     reply.header('cache-control', 'no-store').headers(headers);
-    const access = edge.admitted?.operation.access.kind;
-    if (access === 'public' || access === 'holder') reply.header('access-control-allow-origin', '*');
+    if (edge.allowsOrigins) reply.headers(CORS_HEADERS);
     return reply.send(body);
   }
 
@@ -462,7 +477,10 @@ export class Edge {
     { headers, body }: InterfaceDocument,
   ): Promise<void> {
     const allowed = ['GET', 'HEAD'];
-    if (request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+    if (request.method === 'OPTIONS') {
+      const isOpen = headers['access-control-allow-origin'] !== undefined;
+      return this.answerPreflight(edge, reply, allowed, isOpen ? allowed : []);
+    }
     if (!allowed.includes(request.method)) return this.refusePublic(edge, methodNotAllowed(allowed));
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
@@ -481,6 +499,7 @@ export class Edge {
   ): Promise<void> {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
+    checkQuery(queryOf(request.url));
     this.commonHeaders(edge, reply);
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -488,19 +507,19 @@ export class Edge {
     await this.signIn.answer(request.raw, reply.raw, { host, ...edge });
   }
 
-  /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */
-  private async answerPreflight(edge: EdgeState, reply: FastifyReply, allowed: string[]): Promise<void> {
+  /** OPTIONS (RFC 9110 §9.3.7), and CORS preflight (Fetch standard) where pages of other origins may call. */
+  private async answerPreflight(
+    edge: EdgeState,
+    reply: FastifyReply,
+    allowed: string[],
+    open: string[],
+  ): Promise<void> {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
     this.commonHeaders(edge, reply);
     reply
       .code(204)
-      .headers({
-        'access-control-allow-origin': '*',
-        'access-control-allow-methods': allowed.join(', '),
-        'access-control-allow-headers': 'authorization, content-type, dpop',
-        'access-control-max-age': '600',
-      })
+      .headers({ allow: [...allowed, 'OPTIONS'].join(', '), 'cache-control': 'no-store', ...preflightHeaders(open) })
       .send();
   }
 }
@@ -511,4 +530,10 @@ const methodNotAllowed = (allowed: readonly string[]): AppError =>
 const pathOf = (url: string): string => {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
+};
+
+/** Without the question mark; '' when there is none. */
+const queryOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1);
 };

@@ -327,6 +327,16 @@ describe('errors of callers', () => {
     }
   });
 
+  it('401 for a token that is spelled otherwise; the scheme is taken in any case', async () => {
+    const right = await token('issuer', HOSTS.tenant);
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const respelt = right.slice(0, -1) + alphabet[alphabet.indexOf(right.at(-1)!) ^ 1]!;
+    const call = async (authorization: string) =>
+      (await send(tenant, { ...tenant.right, headers: { authorization } }, null)).statusCode;
+    expect(await call(`bEaReR ${right}`)).toBe(200);
+    for (const wrong of [respelt, `${right}==`, right.toLowerCase()]) expect(await call(`Bearer ${wrong}`)).toBe(401);
+  });
+
   it('403 on the tenant API: a role without the permission', async () => {
     const answer = await send(tenant, tenant.right, 'holder');
     expect(answer.statusCode).toBe(403);

@@ -11,7 +11,7 @@ const isReadable = (path: string): boolean => {
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 /** RFC 9112 §3.2.1: path and query of any form of target; `*` and what is no form at all become a path that no operation has. */
-const originForm = (target: string): string => {
+export const originForm = (target: string): string => {
   if (target.startsWith('/')) return target;
   const rest = target.replace(ABSOLUTE, '');
   return rest.startsWith('/')

@@ -1,11 +1,12 @@
 import { parse as parseQuery } from 'node:querystring';
 import { AppError, bodyKindOf, invalidBody, type Operation } from '@attestry/contracts';
+import { decodeBody } from './check-utf8.js';
 import { isXml, parseXml } from './parse-xml.js';
 
 const unsupported = (expected: string) =>
   new AppError('unsupportedMediaType', `Unsupported Media Type: expected ${expected}`);
 
-const mediaType = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
+export const mediaType = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
 const MAX_DEPTH = 64;
 /** A shorter text cannot nest deeply enough to hurt. */
@@ -46,16 +47,16 @@ export const parseBody = (operation: Operation, contentType: string | undefined,
   if (body === 'none' || body === 'raw' || !operation.body) return {};
   if (!raw?.length && contentType === undefined) return {};
   if (body === 'form') {
-    if (mediaType(contentType) !== 'application/x-www-form-urlencoded')
-      throw unsupported('application/x-www-form-urlencoded');
-    return { ...parseQuery((raw ?? Buffer.alloc(0)).toString('utf8')) };
+    const form = mediaType(contentType);
+    if (form !== 'application/x-www-form-urlencoded') throw unsupported('application/x-www-form-urlencoded');
+    return { ...parseQuery(decodeBody(raw, form)) };
   }
   const type = mediaType(contentType);
   if (body === 'json-or-xml' && isXml(type)) return parseXml(raw ?? Buffer.alloc(0), contentType!);
   if (type !== 'application/json')
     throw unsupported(body === 'json-or-xml' ? 'application/json or application/xml' : 'application/json');
+  const text = decodeBody(raw, type);
   try {
-    const text = (raw ?? Buffer.alloc(0)).toString('utf8');
     const value = JSON.parse(text) as unknown;
     const mayBeMalformed = SURROGATE_ESCAPE.test(text);
     if (text.length > SHORT || mayBeMalformed) checkValue(value, mayBeMalformed);

@@ -257,6 +257,13 @@ describe('check-authorization-code', () => {
     ['a verifier that is none', { codeVerifier: 'short' }],
     ['the challenge for a verifier', { codeVerifier: origin.codeChallenge }],
   ])('refuses %s', (_what, more) => expect(check(authorized, more)).toEqual(refused));
+  it('refuses the verifier of a challenge that is spelled otherwise (RFC 7636 §4.6)', () => {
+    // 32 bytes are 43 characters: the last two bits of the last one mean nothing to a decoder.
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const { codeChallenge } = origin;
+    const respelt = codeChallenge.slice(0, -1) + alphabet[alphabet.indexOf(codeChallenge.at(-1)!) ^ 1]!;
+    expect(check({ ...authorized, origin: { ...origin, codeChallenge: respelt } })).toEqual(refused);
+  });
   it('refuses an expired one, and that of another tenant', () => {
     expect(check(authorized, {}, new Date(grant.expiresAt))).toEqual(refused);
     expect(check(authorized, {}, now, 't2')).toEqual(refused);

@@ -23,10 +23,13 @@ export const invitationToken = (vault: KeyVault, token: Omit<InvitationToken, 's
   return `${claims}.${pepper}.${mac}`;
 };
 
+/** Ids of a secret value are compared as they were given out, unlike those of requests. */
+const isExactId = (text: unknown): text is string => isUuid(text) && text === text.toLowerCase();
+
 /** `undefined` for text that is not in the form of a token. */
 export const parseInvitationToken = (text: string): InvitationToken | undefined => {
   const [tenantId, userId, invitationId, secret, ...seal] = text.split('.', 7);
-  if (!isUuid(tenantId) || !isUuid(userId) || !isUuid(invitationId)) return undefined;
+  if (!isExactId(tenantId) || !isExactId(userId) || !isExactId(invitationId)) return undefined;
   if (secret === undefined || !isMac(secret)) return undefined;
   const token = { tenantId, userId, invitationId, secret };
   if (seal.length === 0) return token;

@@ -299,14 +299,13 @@ const headersOf = (...names: string[]): JsonObject =>
  * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
  */
 export const statusesOf = (operation: Operation): number[] => {
-  const { http, errorStatuses = [], params, query, body, idempotent } = operation;
+  const { http, errorStatuses = [], idempotent } = operation;
   // What is sent with GET is not read, whatever it is.
   const reads = http!.method !== 'GET';
-  const checked = [params, query, body, http!.acceptsQuery].some((part) => part !== undefined);
   const errors = [
     ...errorStatuses,
     ...(idempotent ? [409, 422] : []),
-    ...(checked || reads ? [400] : []),
+    400,
     ...(reads ? [408, 413, 415] : []),
     429,
     500,
