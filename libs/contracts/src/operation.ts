@@ -62,6 +62,8 @@ export interface HttpBinding {
   accepts?: Readonly<Record<string, DtoClass>>;
   /** What the query of a raw request may hold, likewise. */
   acceptsQuery?: DtoClass;
+  /** A 400 may be a page for the person at the browser (ADR 0052). */
+  refusesOnPage?: true;
   /**
    * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
    * (application/x-ndjson). One page is in memory at a time, on either side of the bus.

@@ -552,7 +552,7 @@ export const SETTINGS = {
   ),
   walletRedirectUris: setting(
     'WALLET_REDIRECT_URIS',
-    'Comma list of addresses (`redirect_uri`) that wallets may have codes sent to, each compared as a whole. Default: any that is https, of this machine itself, or of a scheme of its own.',
+    'Comma list of addresses (`redirect_uri`) that wallets may have codes and errors sent to, each compared as a whole. Default: none in `production`, where the authorization endpoint answers a page until this is set; otherwise any that is https, of this machine itself, or of a private-use scheme.',
     '',
     list((s) => (URL.canParse(s) ? s : fail(`${s} is not an address`))),
     optional,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Inject } from '@nestjs/common';
+import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
@@ -30,6 +30,8 @@ import { recordOutcome } from '../protocol/record-outcome.js';
 import { parseAuthorizationRequest, parseClient, type AskingClient } from './parse-authorization-request.js';
 import { PendingAuthorizations, setCookie } from './pending-authorizations.js';
 import { redirect, redirectToClient } from './redirect.js';
+import { redirectPolicyOf, type RedirectPolicy } from './redirect-policy.js';
+import { refusalPage } from './refusal-page.js';
 import { requestedEntries } from './requested-entries.js';
 
 /** Path of the provider's `redirectUrl`. */
@@ -47,7 +49,8 @@ export class Authorize {
 
 /** Authorization endpoint, OID4VCI §5: the wallet's request is kept, and its person goes to the tenant's provider. */
 @CommandHandler(Authorize)
-export class AuthorizeHandler implements ICommandHandler<Authorize> {
+export class AuthorizeHandler implements ICommandHandler<Authorize>, OnApplicationBootstrap {
+  private readonly policy: RedirectPolicy;
   /** When a refusal of the tenant's provider was last recorded. */
   private readonly refused = new LRUCache<string, number>({ max: 10_000 });
 
@@ -56,15 +59,29 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
     private readonly pending: PendingAuthorizations,
     private readonly client: ServiceClient,
     private readonly recorder: OperationRecorder,
-    private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    config: PlatformConfig,
+  ) {
+    this.policy = redirectPolicyOf(config);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.policy.allowed?.length === 0)
+      this.logger.warn('authorization endpoint refuses all wallets: WALLET_REDIRECT_URIS is not set');
+  }
 
   async execute({ request, context }: Authorize): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
     const { baseUrl: issuer } = tenantOf(context);
-    const asking = parseClient(query, this.config.walletRedirectUris);
+    let asking: AskingClient;
+    try {
+      asking = parseClient(query, this.policy);
+    } catch (error) {
+      if (!this.policy.rendersPages) throw error;
+      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      return refusalPage(refusal, { issuer, requestId: context.requestId });
+    }
     try {
       return await this.toProvider(asking, query, context);
     } catch (error) {

@@ -112,7 +112,14 @@ const SIGN_IN_TIMEOUT_MS = 15_000;
 export const authorize = defineOperation({
   name: 'issuance.authorize',
   summary: 'Authorization endpoint (OID4VCI section 5)',
-  http: { method: 'GET', path: '/v1/oauth/authorize', success: 302, body: 'raw', acceptsQuery: AuthorizationQuery },
+  http: {
+    method: 'GET',
+    path: '/v1/oauth/authorize',
+    success: 302,
+    body: 'raw',
+    acceptsQuery: AuthorizationQuery,
+    refusesOnPage: true,
+  },
   access: holderAccess,
   kind: 'command',
   analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service' },
@@ -131,6 +138,7 @@ export const completeAuthorization = defineOperation({
     success: 302,
     body: 'raw',
     acceptsQuery: AuthenticationQuery,
+    refusesOnPage: true,
   },
   access: publicAccess,
   rate: 'wallet',

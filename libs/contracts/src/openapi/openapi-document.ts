@@ -326,6 +326,11 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
+    if (http!.refusesOnPage && status === 400) {
+      const { content: bodies, ...response } = errorResponse(errors, status);
+      const page = { 'text/html': { schema: { type: 'string' } } };
+      return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
+    }
     if (!deprecated) return [String(status), { $ref: `#/components/responses/${name}` }];
     const { headers, ...response } = errorResponse(errors, status);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
