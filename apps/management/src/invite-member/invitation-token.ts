@@ -17,7 +17,7 @@ const claimsOf = ({ tenantId, userId, invitationId, secret }: InvitationToken): 
   [tenantId, userId, invitationId, secret].join('.');
 
 /** @returns what {@link parseInvitationToken} takes and {@link isAuthentic} accepts */
-export const invitationToken = (vault: KeyVault, token: Omit<InvitationToken, 'seal'>): string => {
+export const invitationToken = (vault: Pick<KeyVault, 'mac'>, token: Omit<InvitationToken, 'seal'>): string => {
   const claims = claimsOf(token);
   const { pepper, mac } = vault.mac(claims, CONTEXT);
   return `${claims}.${pepper}.${mac}`;
@@ -39,7 +39,7 @@ export const parseInvitationToken = (text: string): InvitationToken | undefined 
 };
 
 /** Whether this platform made the token. */
-export const isAuthentic = (vault: KeyVault, token: InvitationToken): boolean =>
+export const isAuthentic = (vault: Pick<KeyVault, 'verifyMac'>, token: InvitationToken): boolean =>
   token.seal !== undefined && vault.verifyMac(claimsOf(token), token.seal, CONTEXT);
 
 /** 256 bits in base64url: a secret, or a MAC. */

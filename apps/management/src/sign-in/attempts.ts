@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { ExpiringRecords } from '@attestry/keys';
-import { addressBlock } from './address-block.js';
 
 /** Failures count in a window that begins with the first of them. */
 const WINDOW_MS = 3_600_000;
@@ -40,7 +39,8 @@ export class Attempts {
   /**
    * Counts an attempt before the password is verified, so that concurrent attempts share the budget too. A refused attempt
    * is not counted anywhere.
-   * @param account MAC of the address, whether or not it has an account
+   * @param account MAC of the e-mail address, whether or not it has an account
+   * @param address IPv4 address or IPv6 /64, as the gateway counts it
    */
   async begin(
     records: ExpiringRecords,
@@ -49,7 +49,7 @@ export class Attempts {
     const budgets: Budget<UsedUp>[] = known
       ? [{ kind: known.kind, key: `${account} ${known.key}`, limit: FAILURES_PER_KNOWN_BROWSER }]
       : [
-          { kind: 'address', key: addressBlock(address), limit: FAILURES_PER_ADDRESS },
+          { kind: 'address', key: address, limit: FAILURES_PER_ADDRESS },
           { kind: 'account', key: account, limit: FAILURES_PER_ACCOUNT },
         ];
     return this.count(records, budgets);
@@ -63,7 +63,7 @@ export class Attempts {
   /** Counts a link to be sent to the account. @returns until when none is sent, once there were too many */
   async beginLink(records: ExpiringRecords, account: string, address: string): Promise<Date | undefined> {
     const begun = await this.count(records, [
-      { kind: 'link-address', key: addressBlock(address), limit: LINKS_PER_ADDRESS },
+      { kind: 'link-address', key: address, limit: LINKS_PER_ADDRESS },
       { kind: 'link-account', key: account, limit: LINKS_PER_ACCOUNT },
     ]);
     return 'until' in begun ? begun.until : undefined;

@@ -146,11 +146,11 @@ export const issueToken = defineOperation({
 /** All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
 export class RevokeTokenRequest {
   /** The access token that ends. */
-  @Allow() token?: string;
+  @Optional() @BoundedJson() token?: string;
   /** Ignored: there is one type of token. */
-  @Allow() token_type_hint?: string;
-  @Allow() client_id?: string;
-  @Allow() client_secret?: string;
+  @Optional() @BoundedJson() token_type_hint?: string;
+  @Optional() @BoundedJson() client_id?: string;
+  @Optional() @BoundedJson() client_secret?: string;
 }
 
 /** No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
@@ -160,7 +160,7 @@ export class RevokedToken {}
 export const revokeToken = defineOperation({
   name: 'management.revoke-token',
   summary: "Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's",
-  http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form' },
+  http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form', maxBodyBytes: 16_384 },
   access: publicAccess,
   rate: 'client-token',
   errors: 'oauth',
