@@ -168,8 +168,9 @@ export class EngineInspector {
 
   /** Keys in files are protected by the folder, whose files have the mode of the process's umask. */
   private inspectDataFolder(): void {
-    const { natsServers, databaseUrl, dataDir } = this.parsed;
-    if (dataDir === undefined || (natsServers !== undefined && databaseUrl !== undefined)) return;
+    const { natsServers, databaseUrl, dataDir, service } = this.parsed;
+    if (dataDir === undefined || (natsServers !== undefined && (databaseUrl !== undefined || service === 'gateway')))
+      return;
     const folder = modeOf(dataDir);
     // Absent: the process makes it with mode 0700.
     if (typeof folder === 'string') return;

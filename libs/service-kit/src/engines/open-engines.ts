@@ -90,9 +90,13 @@ export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
   ...(config.nextMasterKey && { next: [{ version: config.masterKeyVersion + 1, key: config.nextMasterKey }] }),
 });
 
-/** Whether any engine of this configuration is a file. */
-const usesDataFolder = (config: PlatformConfig): boolean =>
-  config.natsServers === undefined || config.databaseUrl === undefined;
+/** Whether any engine that the process needs is a file. A gateway among several processes needs none, and its container is read-only. */
+const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<EngineNeed>): boolean =>
+  config.natsServers === undefined ||
+  (config.databaseUrl === undefined && IN_DATABASE.some((need) => needs.has(need))) ||
+  (config.redisUrl === undefined && needs.has('replay-guard'));
+
+const IN_DATABASE: readonly EngineNeed[] = ['domain', 'operations', 'keys'];
 
 /** Opens the engines of one process, each where the configuration says. */
 class Opening {
@@ -327,7 +331,7 @@ export const openProcessEngines = async (
   const { logger, clock, ids } = opening;
   const close = () => opening.close();
   try {
-    if (usesDataFolder(config)) {
+    if (usesDataFolder(config, needs)) {
       const lock = await lockDataFolder(config.dataDir);
       opening.keepUntilClose({ close: async () => lock.release() });
     }

@@ -1,3 +1,5 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUS_PARTIES } from '@attestry/contracts';
 import { findNatsServer, NatsServer, skipSuite } from '@attestry/testing';
@@ -124,6 +126,21 @@ if (program === undefined) {
         expect.stringMatching(/^NATS_URL is not usable, .*(credentials refused|authorization violation)/i),
       ]);
       expect(faults.join()).not.toContain('wrong-word');
+    });
+
+    it('makes no data folder where all engines of the process are servers, as a gateway has them', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'attestry-gateway-'));
+      try {
+        const server = await start();
+        const DATA_DIR = join(folder, 'data');
+        const { DATABASE_URL: _, ...env } = { ...environment(server, 'gateway'), NODE_ENV: 'test', DATA_DIR };
+        await migrateEngines(parseConfig(env, undefined, 'migrate'));
+        const engines = await openProcessEngines(parseConfig(env), new Set());
+        await engines.close();
+        expect(existsSync(DATA_DIR)).toBe(false);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     it('is refused when the open server comes after the configuration was read', async () => {
