@@ -286,7 +286,7 @@ export const checkMembers = ({ members }: CompiledShape, instance: object, fault
     const param = path ? `${path}.${member.name}` : member.name;
     let msg = firstFault(member.maxima, value, instance);
     if (msg === undefined) {
-      if (member.open) values[member.name] = value = copied(value);
+      if (member.open && typeof value === 'object') values[member.name] = value = copied(value);
       msg = firstFault(member.rules, value, instance);
     }
     if (msg !== undefined) {

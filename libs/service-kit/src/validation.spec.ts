@@ -4,6 +4,7 @@ import {
   createDid,
   createPreAuthorizedOffer,
   createWebhook,
+  invalid,
   listEvents,
   retrieveTenant,
   webSemanticConfigurations,
@@ -103,6 +104,16 @@ describe('the shape of requests', () => {
     const claims = { a: { b: [1, null, { c: 'd' }] }, 'https://x/y': true };
     const { body } = check(createPreAuthorizedOffer, { body: { credentials: [UUID], claims } });
     expect((body as { claims: unknown }).claims).toEqual(claims);
+  });
+
+  it('leaves absent members absent', () => {
+    const { body } = check(createPreAuthorizedOffer, { body: { credentials: [UUID] } });
+    expect(Object.keys(body as object)).toEqual(['credentials']);
+  });
+
+  it('gives a bounded number of details', () => {
+    const fault = { msg: 'must not be', param: 'a', location: 'body' } as const;
+    expect(invalid(...Array.from({ length: 5000 }, () => fault)).details).toHaveLength(100);
   });
 
   it('takes lists as repeated parameters and with commas', () => {

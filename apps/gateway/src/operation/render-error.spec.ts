@@ -71,6 +71,14 @@ describe('OAuth errors', () => {
     expect(JSON.parse(rendered.body)).toMatchObject({ error: code });
   });
 
+  it('name the first member that is wrong', () => {
+    const { body } = renderError(invalidBody('client_id', 'must have texts of at most 4096 characters'), 'oauth');
+    expect(JSON.parse(body)).toEqual({
+      error: 'invalid_request',
+      error_description: 'client_id must have texts of at most 4096 characters',
+    });
+  });
+
   it('keep to the characters RFC 6749 allows', () => {
     const { body } = renderError(oauthError('invalid_request', 'näh "quoted" \\ \n'), 'oauth');
     expect((JSON.parse(body) as { error_description: string }).error_description).toBe('n?h ?quoted? ? ?');
