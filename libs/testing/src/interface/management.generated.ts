@@ -17,6 +17,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/oauth/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's */
+    post: operations['revokeToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/oauth/token': {
     parameters: {
       query?: never;
@@ -941,6 +958,17 @@ export interface components {
       /** @description Lower case, for example `local`. */
       name: string;
     };
+    /** @description No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
+    RevokedToken: Record<string, never>;
+    /** @description All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
+    RevokeTokenRequest: {
+      client_id?: string;
+      client_secret?: string;
+      /** @description The access token that ends. */
+      token?: string;
+      /** @description Ignored: there is one type of token. */
+      token_type_hint?: string;
+    };
     /** @enum {string} */
     Role:
       | 'admin'
@@ -1091,6 +1119,20 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    ManagementTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
     /** @description The body is too large. */
     ManagementTooLarge: {
       headers: {
@@ -1105,7 +1147,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     ManagementTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1205,6 +1247,20 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    OAuthTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description The body is too large. */
     OAuthTooLarge: {
       headers: {
@@ -1219,7 +1275,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1291,7 +1347,21 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description The request is malformed or breaks a rule; `details` name each fault. */
+    TenantInvalid: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1366,9 +1436,47 @@ export interface operations {
           'application/json': components['schemas']['JwkSet'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
+    };
+  };
+  revokeToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/x-www-form-urlencoded': components['schemas']['RevokeTokenRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevokedToken'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
     };
   };
   issueToken: {
@@ -1400,6 +1508,7 @@ export interface operations {
       };
       400: components['responses']['OAuthInvalid'];
       401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -1470,6 +1579,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1542,6 +1652,7 @@ export interface operations {
       };
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -1617,6 +1728,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1651,6 +1763,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1731,6 +1844,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -1809,6 +1923,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1844,6 +1959,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1888,6 +2004,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -2023,6 +2140,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -2060,6 +2178,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2097,6 +2216,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2210,6 +2330,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2245,6 +2366,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2275,6 +2397,7 @@ export interface operations {
           'application/json': components['schemas']['UserInformation'];
         };
       };
+      400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2312,6 +2435,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
