@@ -2,6 +2,7 @@
 import TestSequencer from '@jest/test-sequencer';
 
 const LONGEST = [
+  ...['main-thread-budget.e2e', 'long-streams.e2e'],
   ...['crash.e2e', 'one-platform.e2e', 'one-platform-with-surroundings.e2e', 'rate-limits.e2e', 'restoring.e2e'],
   ...['webhooks.e2e', 'webhooks.int'],
   // A few lines each, that run others.

@@ -19,6 +19,7 @@ import {
   type MailReceiver,
   type OpenIdProvider,
   type OperationParts,
+  type PlatformProcessOptions,
   type RunningPlatform,
   type TenantApi,
   type TenantUnderTest,
@@ -105,7 +106,7 @@ const roomForWebhook = async ({ tenant: { api } }: World): Promise<void> => {
 };
 
 /** Address of a server that takes everything; it does not keep the process alive. */
-const takingUrl = async (): Promise<string> => {
+export const takingUrl = async (): Promise<string> => {
   const server = createServer((request, response) => request.resume().on('end', () => response.end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve).unref());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -127,9 +128,9 @@ const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider
   return new ManagementApi(platform.ready.management, access_token);
 };
 
-export const openWorld = async (): Promise<World> => {
+export const openWorld = async (options: PlatformProcessOptions = {}): Promise<World> => {
   const { provider, mail, dns, env } = await openSurroundings();
-  const platform = await startPlatform({ env });
+  const platform = await startPlatform({ ...options, env: { ...env, ...options.env } });
   try {
     const management = await connectManagement(platform);
     const person = await connectPerson(platform, provider);

@@ -40,6 +40,8 @@ export interface EventContext {
    * A call that may run several times: the `correlationId` of all its runs, so that what an earlier one stored is found.
    */
   attempt?: string;
+  /** RFC 3339. When the first of these runs began: none of them appended anything before. */
+  attemptBeganAt?: string;
   /** Sequence of the feed message that this copies; see EventMetadata. */
   sourceSequence?: string;
 }

@@ -105,6 +105,26 @@ describe('Streams', () => {
       expect(found.events).toHaveLength(600);
     });
 
+    it('reads no further back than the call began', async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      const many = Array.from({ length: 1200 }, () => deposit(1)()[0]!);
+      await streams.runDecision(account, stream, () => many, context);
+      const read: unknown[] = [];
+      const readStream = store.readStream.bind(store);
+      store.readStream = (name, options) => {
+        read.push(options?.direction);
+        return readStream(name, options);
+      };
+      // The events are of 03:04:05: those of the call before are older than this one.
+      const later = { ...attempt, attemptBeganAt: '2026-01-02T04:00:00.000Z' };
+      await streams.runDecision(account, stream, deposit(1), later, { once: true });
+      expect(read.filter((direction) => direction === 'backwards')).toHaveLength(1);
+      // A call that began before may have appended any of them.
+      const earlier = { ...attempt, attempt: 'another', attemptBeganAt: '2026-01-02T03:00:00.000Z' };
+      await streams.runDecision(account, stream, deposit(1), earlier, { once: true });
+      expect(read.filter((direction) => direction === 'backwards')).toHaveLength(1 + 3);
+    });
+
     it('decides where only other calls have appended', async () => {
       await streams.runDecision(account, stream, open('Ada'), { ...context, attempt: 'other' }, { once: true });
       const decided = await streams.runDecision(account, stream, deposit(1), attempt, { once: true });
@@ -243,6 +263,64 @@ describe('Streams', () => {
     );
     await expect(refusing).rejects.toMatchObject({ code: 'Conflict' });
     expect(calls).toBe(1);
+  });
+
+  describe('of a long stream', () => {
+    const LENGTH = 1500;
+    const other = (index: number) => `account-t1+other-${index}`;
+    let reads: string[];
+    beforeEach(async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      const deposits = Array.from({ length: LENGTH - 1 }, () => deposit(1)()[0]!);
+      await streams.runDecision(account, stream, () => deposits, context);
+      reads = [];
+      const readStream = store.readStream.bind(store);
+      store.readStream = (name, options) => {
+        reads.push(`${name} from ${options?.from}`);
+        return readStream(name, options);
+      };
+    });
+    const small = () => new Streams(store, { now: () => new Date(0) }, { uuid: () => 'id' }, { cacheSize: 2 });
+
+    it('folds it once for all who ask at the same time', async () => {
+      const cold = small();
+      const all = await Promise.all(Array.from({ length: 20 }, () => cold.load(account, stream)));
+      for (const { state, revision } of all) {
+        expect(state).toEqual({ status: 'open', owner: 'Ada', balance: LENGTH - 1 });
+        expect(revision).toBe(LENGTH - 1);
+      }
+      // A caller knows that a stream is long when it has read the first page.
+      expect(reads.filter((read) => read === `${stream} from 512`)).toHaveLength(1);
+    });
+
+    it('shows each of them what was stored before it asked', async () => {
+      const cold = small();
+      const first = cold.load(account, stream);
+      await elsewhere.runDecision(account, stream, deposit(1000), context);
+      const second = await cold.load(account, stream);
+      expect(second.state).toMatchObject({ balance: LENGTH - 1 + 1000 });
+      await first;
+    });
+
+    it('folds it again after a failure', async () => {
+      const cold = small();
+      const { readStream } = store;
+      store.readStream = (name, options) =>
+        options?.from === 512 ? Promise.reject(new Error('away')) : readStream(name, options);
+      await expect(cold.load(account, stream)).rejects.toThrow('away');
+      store.readStream = readStream;
+      expect((await cold.load(account, stream)).revision).toBe(LENGTH - 1);
+    });
+
+    it('keeps its state however many short ones come by', async () => {
+      for (let index = 0; index < 5; index++) await elsewhere.runDecision(account, other(index), open('Bob'), context);
+      const kept = small();
+      await kept.load(account, stream);
+      for (let index = 0; index < 5; index++) await kept.load(account, other(index));
+      reads = [];
+      expect((await kept.load(account, stream)).revision).toBe(LENGTH - 1);
+      expect(reads).toEqual([`${stream} from ${LENGTH}`]);
+    });
   });
 
   describe('with a cached state', () => {

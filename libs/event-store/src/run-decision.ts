@@ -3,7 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { Aggregate, Decided, DomainEvent, EventContext, Loaded } from './aggregate.js';
 import { UnknownEventType } from './aggregate.js';
 import { CHAIN_START, chainValue } from './chain.js';
-import type { AppendResult, EventMetadata, EventStore, NewEvent, RecordedEvent, StreamName } from './event-store.js';
+import type {
+  AppendResult,
+  EventMetadata,
+  EventStore,
+  NewEvent,
+  RecordedEvent,
+  Revision,
+  StreamName,
+} from './event-store.js';
 import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 import type { Clock, Ids } from './facts.js';
 
@@ -35,7 +43,7 @@ export interface RunOptions extends LoadOptions {
 }
 
 export interface StreamsOptions {
-  /** Most folded states kept. 0 turns the cache off. Default 2,000. */
+  /** Most folded states kept of short streams, and as many of long ones. 0 turns the cache off. Default 2,000. */
   cacheSize?: number;
 }
 
@@ -50,6 +58,8 @@ interface CachedState extends Loaded<unknown> {
 }
 
 const PAGE = 512;
+/** Between the processes of one installation, at most. */
+const CLOCKS_DIFFER_MS = 600_000;
 const readers = new WeakMap<object, Map<string, Reader>>();
 
 const readersOf = (aggregate: Aggregate<never, never>): Map<string, Reader> => {
@@ -93,6 +103,10 @@ export function readEvent<State, Event extends DomainEvent>(
  */
 export class Streams {
   private readonly cache: LRUCache<StreamName, CachedState> | undefined;
+  /** States of streams longer than a page: the many short streams that come and go do not evict what is costly to fold again. */
+  private readonly long: LRUCache<StreamName, CachedState> | undefined;
+  /** Long streams that are being folded from their first event. */
+  private readonly folding = new Map<StreamName, Promise<void>>();
   /** The last decision of each stream that has one under way. */
   private readonly turns = new Map<StreamName, Promise<void>>();
 
@@ -103,7 +117,9 @@ export class Streams {
     options: StreamsOptions = {},
   ) {
     const max = options.cacheSize ?? 2000;
-    if (max > 0) this.cache = new LRUCache({ max });
+    if (max <= 0) return;
+    this.cache = new LRUCache({ max });
+    this.long = new LRUCache({ max });
   }
 
   /**
@@ -119,21 +135,26 @@ export class Streams {
     if (options.cached && known) return { ...known, cached: true };
     if (known && this.store.knownRevision(stream) === known.revision) return known;
     // Streams only grow: what was folded stays folded, and only what came since is read.
-    let { state, revision, chain } = known ?? { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
-    for (;;) {
-      const page = await this.store.readStream(stream, { from: revision + 1, limit: PAGE });
-      for (const stored of page) {
-        if (stored.revision !== revision + 1)
-          throw new Error(`${stream}: revision ${revision + 1} is missing, found ${stored.revision}`);
-        state = aggregate.evolve(state, readEvent(aggregate, stored));
-        revision = stored.revision;
-        chain = stored.metadata.chain;
-      }
-      if (page.length < PAGE) break;
+    const start = known ?? { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
+    const first = await this.foldPage(aggregate, stream, start);
+    if (!first.isFull) return this.keep(aggregate, stream, first.loaded);
+    // Callers of a long stream that is not cached wait for the first of them, then read what came since.
+    const underWay = this.folding.get(stream);
+    if (underWay) {
+      await underWay;
+      return this.load(aggregate, stream);
     }
-    const loaded = { state, revision, chain };
-    this.remember(aggregate, stream, loaded);
-    return loaded;
+    const folded = this.foldOn(aggregate, stream, first.loaded);
+    const settled = folded.then(
+      () => undefined,
+      () => undefined,
+    );
+    if (this.long) this.folding.set(stream, settled);
+    try {
+      return await folded;
+    } finally {
+      if (this.folding.get(stream) === settled) this.folding.delete(stream);
+    }
   }
 
   /**
@@ -216,7 +237,8 @@ export class Streams {
     const maxAttempts = options.maxAttempts ?? 5;
     for (let attempt = 1; ; attempt++) {
       if (options.once && context.attempt !== undefined && loaded.revision !== NO_STREAM) {
-        const earlier = await this.appendedBy(aggregate, stream, context.attempt);
+        const isThere = await this.hasAppended(stream, context.attempt, context.attemptBeganAt);
+        const earlier = isThere ? await this.appendedBy(aggregate, stream, context.attempt) : undefined;
         if (earlier) return earlier;
       }
       try {
@@ -227,6 +249,19 @@ export class Streams {
       // Jitter parts those that collided; at most 40 ms in all with five attempts.
       if (attempt > 1) await pause(2 ** attempt * (0.5 + Math.random() / 2));
       loaded = await this.load(aggregate, stream);
+    }
+  }
+
+  /** Whether a run of this call has appended to the stream: read from its end, no further back than the call began. */
+  private async hasAppended(stream: StreamName, attempt: string, beganAt: string | undefined): Promise<boolean> {
+    const since = beganAt === undefined ? '' : new Date(Date.parse(beganAt) - CLOCKS_DIFFER_MS).toISOString();
+    for (let from: Revision | undefined; ;) {
+      const options = { direction: 'backwards', limit: PAGE, ...(from !== undefined && { from }) } as const;
+      const page = await this.store.readStream(stream, options);
+      if (page.some(({ metadata }) => metadata.correlationId === attempt)) return true;
+      const oldest = page.at(-1);
+      if (!oldest || page.length < PAGE || oldest.metadata.occurredAt < since) return false;
+      from = oldest.revision - 1;
     }
   }
 
@@ -344,11 +379,48 @@ export class Streams {
     });
   }
 
+  /** Folds one page onto a state. Between two pages other work of the thread is done. */
+  private async foldPage<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    start: Loaded<State>,
+  ): Promise<{ loaded: Loaded<State>; isFull: boolean }> {
+    let { state, revision, chain } = start;
+    const page = await this.store.readStream(stream, { from: revision + 1, limit: PAGE });
+    for (const stored of page) {
+      if (stored.revision !== revision + 1)
+        throw new Error(`${stream}: revision ${revision + 1} is missing, found ${stored.revision}`);
+      state = aggregate.evolve(state, readEvent(aggregate, stored));
+      revision = stored.revision;
+      chain = stored.metadata.chain;
+    }
+    return { loaded: { state, revision, chain }, isFull: page.length === PAGE };
+  }
+
+  private async foldOn<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    start: Loaded<State>,
+  ): Promise<Loaded<State>> {
+    let loaded = start;
+    for (let isFull = true; isFull;) ({ loaded, isFull } = await this.foldPage(aggregate, stream, loaded));
+    return this.keep(aggregate, stream, loaded);
+  }
+
+  private keep<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State>,
+  ): Loaded<State> {
+    this.remember(aggregate, stream, loaded);
+    return loaded;
+  }
+
   private remembered<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
   ): Loaded<State> | undefined {
-    const entry = this.cache?.get(stream);
+    const entry = this.long?.get(stream) ?? this.cache?.get(stream);
     if (entry?.aggregate !== aggregate) return undefined;
     return { state: entry.state as State, revision: entry.revision, chain: entry.chain };
   }
@@ -358,10 +430,13 @@ export class Streams {
     stream: StreamName,
     loaded: Loaded<State>,
   ): void {
-    if (!this.cache || loaded.revision === NO_STREAM) return;
-    const entry = this.cache.peek(stream);
+    if (!this.cache || !this.long || loaded.revision === NO_STREAM) return;
+    const entry = this.long.peek(stream) ?? this.cache.peek(stream);
     // A slow read must not put an older state over a newer one.
     if (entry?.aggregate === aggregate && entry.revision > loaded.revision) return;
-    this.cache.set(stream, { aggregate, state: loaded.state, revision: loaded.revision, chain: loaded.chain });
+    const isLong = loaded.revision >= PAGE;
+    if (isLong) this.cache.delete(stream);
+    const { state, revision, chain } = loaded;
+    (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain });
   }
 }

@@ -17,6 +17,6 @@ export const eventContext = (context: OperationContext, tenantId = tenantOf(cont
   correlationId: context.requestId,
   causationId: context.requestId,
   partitionKey: tenantId,
-  ...(context.attempt && { attempt: context.attempt.id }),
+  ...(context.attempt && { attempt: context.attempt.id, attemptBeganAt: context.attempt.beganAt }),
   ...(context.traceparent && { traceparent: context.traceparent }),
 });

@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess, type Serializable } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,8 @@ export interface PlatformProcessOptions {
   detached?: boolean;
   /** Milliseconds until the ready line; default 30,000. */
   startTimeoutMs?: number;
+  /** A module that the process imports first; {@link PlatformProcess.ask} sends it messages. */
+  preload?: string;
 }
 
 export interface ManagementClientFile {
@@ -135,7 +137,9 @@ export class PlatformProcess implements RunningPlatform {
     if (this.child) throw new Error('the platform is running');
     const before = this.log().length;
     const log = openSync(this.logFile, 'a');
-    const child = spawn(process.execPath, ['--no-warnings', join(repository, 'apps/platform/dist/main.js')], {
+    const { preload } = this.options;
+    const words = [...(preload === undefined ? [] : ['--import', preload]), '--no-warnings'];
+    const child = spawn(process.execPath, [...words, join(repository, 'apps/platform/dist/main.js')], {
       cwd: repository,
       env: {
         ...ownEnvironment(),
@@ -148,7 +152,7 @@ export class PlatformProcess implements RunningPlatform {
         PORT: String(this.ready?.port ?? this.options.env?.['PORT'] ?? 0),
       },
       // Files, not pipes: nothing is lost at a kill, and the process does not depend on this one reading.
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log, log, ...(preload === undefined ? [] : (['ipc'] as const))],
       detached: this.options.detached ?? false,
     });
     closeSync(log);
@@ -175,6 +179,20 @@ export class PlatformProcess implements RunningPlatform {
         throw new Error(`the platform ended with ${ended} before it was ready:\n${this.log().slice(before)}`);
       }
       return found;
+    });
+  }
+
+  /** Sends the preloaded module a message and returns its answer; one at a time. */
+  ask(message: Serializable): Promise<unknown> {
+    const child = this.child!;
+    return new Promise((resolve, reject) => {
+      const ended = () => reject(new Error(`the platform ended before it answered:\n${this.log().slice(-2000)}`));
+      child.once('exit', ended);
+      child.once('message', (answer) => {
+        child.off('exit', ended);
+        resolve(answer);
+      });
+      child.send(message);
     });
   }
 

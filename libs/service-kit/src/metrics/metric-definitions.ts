@@ -228,6 +228,13 @@ export const METRICS = {
     labels: [],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
+  mainThreadBlock: {
+    name: 'attestry_main_thread_block_seconds',
+    type: 'histogram',
+    help: 'CPU time of the main thread between two ticks of a 20 ms timer: what is above 0.025 ran without letting other requests in.',
+    labels: [],
+    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
   budgetRefusals: {
     name: 'attestry_budget_refusals_total',
     type: 'counter',

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { HeldLeases } from './held-leases.js';
 import { Lag } from './lag.js';
+import { observeMainThread } from './main-thread.js';
 import { METRICS, type MetricDefinition, type MetricKey } from './metric-definitions.js';
 
 type KeysOf<Type> = { [K in MetricKey]: (typeof METRICS)[K]['type'] extends Type ? K : never }[MetricKey];
@@ -50,11 +51,12 @@ export class Metrics {
   }
 
   /**
-   * Adds the process's own (CPU, memory, garbage collection, event-loop delay). Called once by who serves them: its
-   * observers live as long as the process.
+   * Adds the process's own (CPU, memory, garbage collection, event-loop delay) and observes its main thread. Called once by
+   * what serves them: the observers live as long as the process.
    */
   observeProcess(): void {
     collectDefaultMetrics({ register: this.registry });
+    observeMainThread(this.histogram('mainThreadBlock'));
   }
 
   get contentType(): string {

@@ -20,7 +20,7 @@ export const sharePlatforms = (): void => {
   isSharing = true;
 };
 
-type Options = Pick<PlatformProcessOptions, 'env' | 'startTimeoutMs'>;
+type Options = Pick<PlatformProcessOptions, 'env' | 'startTimeoutMs' | 'preload'>;
 
 const sharedPlatform = async (options: Options): Promise<RunningPlatform> => {
   const key = JSON.stringify(options.env ?? {});

@@ -1,0 +1,166 @@
+import { issueNonce, OPERATIONS, type NonceResponse, type Operation } from '@attestry/contracts';
+import {
+  ApiClient,
+  expectStatus,
+  lengthenStreams,
+  MAIN_THREAD_LIMIT_MS,
+  MAIN_THREAD_PROBE,
+  MainThread,
+  PLATFORM_START_MS,
+  waitUntil,
+  Wallet,
+  type OperationParts,
+  type PlatformProcess,
+  type ShortStreams,
+  type TenantUnderTest,
+} from '@attestry/testing';
+import { makeHolder, makeProof } from './crash/wallet-proof.js';
+import { send } from './budget/send.js';
+import { clientOf, closeWorld, openWorld, rightToken, ROWS, takingUrl, type World } from './registry.rows.js';
+
+const LENGTH = 100_000;
+/** Times the work for four times the length. */
+const MOST_GROWTH = 6;
+const CATCH_UP_MS = 240_000;
+
+const operations = OPERATIONS.filter(({ http }) => http !== undefined).map((it) => [it.name, it as Operation] as const);
+const operation = (name: string): Operation => operations.find(([known]) => known === name)![1];
+
+/** What calls on the long streams need, made while they were short. */
+interface Streams extends ShortStreams {
+  tenant: TenantUnderTest;
+  configurationId: string;
+  code: string;
+  accessToken: string;
+}
+
+describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
+  let world: World;
+  let platform: PlatformProcess;
+  let thread: MainThread;
+  let long: Streams;
+  let quarter: Streams;
+  beforeAll(async () => {
+    world = await openWorld({ preload: MAIN_THREAD_PROBE, env: { ACCESS_TOKEN_SECONDS: '3600', ADMIN_PORT: '0' } });
+    platform = world.platform as PlatformProcess;
+    long = await makeStreams(world, world.tenant, world.own.jwtVc);
+    quarter = await makeStreams(world, world.other, world.foreign.jwtVc);
+    await platform.end();
+    await lengthenStreams(platform.dataDir, quarter, LENGTH / 4);
+    await lengthenStreams(platform.dataDir, long, LENGTH);
+    await platform.restart();
+    await caughtUp(platform);
+    // Nothing is cached.
+    await restart();
+    thread = await MainThread.of(platform);
+  }, PLATFORM_START_MS + CATCH_UP_MS);
+  afterAll(async () => world && closeWorld(world));
+
+  const restart = async () => {
+    await platform.end();
+    await platform.restart();
+    await caughtUp(platform);
+  };
+
+  const credentialRequest = async ({ tenant, configurationId, accessToken }: Streams): Promise<OperationParts> => {
+    const nonce = expectStatus(await new ApiClient(tenant.url).call<NonceResponse>(issueNonce), 200);
+    const proof = makeProof(makeHolder(), tenant.url, nonce.c_nonce);
+    return { token: accessToken, body: { credential_configuration_id: configurationId, proofs: { jwt: [proof] } } };
+  };
+  const tokenRequest = ({ code }: Streams): OperationParts => ({
+    body: new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:pre-authorized_code',
+      'pre-authorized_code': code,
+    }),
+  });
+  const redelivery = async ({ tenant, webhookId }: Streams): Promise<OperationParts> => {
+    const [newest] = expectStatus(await tenant.api.webhooks.attempts(webhookId, { limit: 1 }), 200).data;
+    return { params: { webhookId, deliveryId: newest!.deliveryId } };
+  };
+  const readers: [string, (streams: Streams) => OperationParts | Promise<OperationParts>, number][] = [
+    ['management.retrieve-tenant', ({ tenantId }) => ({ params: { tenantId } }), 200],
+    ['issuance.exchange-token', tokenRequest, 400],
+    ['issuance.issue-credential', credentialRequest, 200],
+    ['webhooks.list-attempts', ({ webhookId }) => ({ params: { webhookId }, query: { limit: 100 } }), 200],
+    ['webhooks.redeliver-attempt', redelivery, 202],
+  ];
+  const call = async (name: string, { tenant }: Streams, parts: OperationParts): Promise<number> => {
+    const it = operation(name);
+    return send(clientOf({ ...world, tenant }, it, rightToken({ ...world, tenant }, it)), it, parts, {});
+  };
+
+  it.each(readers)('answers %s in pieces when nothing is cached', async (name, parts, status) => {
+    const right = await parts(long);
+    let answered = 0;
+    const ms = await thread.heldBy(async () => (answered = await call(name, long, right)));
+    expect(answered).toBe(status);
+    expect(ms).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
+  });
+
+  it.each(operations)('answers %s in pieces', async (name, it) => {
+    const client = clientOf(world, it, rightToken(world, it));
+    let answered = 0;
+    const ms = await thread.heldBy(async () => {
+      const right = await ROWS[name]!.right(world);
+      answered = await send(client, it, right, {});
+    });
+    expect(answered).toBe(it.http!.success);
+    expect(ms).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
+  });
+
+  it('does work that grows with the length and no faster', async () => {
+    await restart();
+    await thread.countBlocks();
+    const grown: string[] = [];
+    for (const [name, parts, status] of readers) {
+      const blocksOf = async (streams: Streams) => {
+        const right = await parts(streams);
+        let answered = 0;
+        const blocks = await thread.blocksOf(async () => (answered = await call(name, streams, right)));
+        expect([name, answered]).toEqual([name, status]);
+        return blocks;
+      };
+      const growth = (await blocksOf(long)) / (await blocksOf(quarter));
+      if (growth > MOST_GROWTH) grown.push(`${name}: ${growth.toFixed(1)} times`);
+    }
+    expect(grown).toEqual([]);
+  }, 60_000);
+});
+
+const makeStreams = async (
+  { management }: World,
+  tenant: TenantUnderTest,
+  configurationId: string,
+): Promise<Streams> => {
+  const { api } = tenant;
+  const client = expectStatus(await management.clients.create(tenant.id, { name: 'renamed', roles: ['holder'] }), 201);
+  const wallet = new Wallet();
+  const offer = expectStatus(await api.offers.create({ credentials: [configurationId] }), 200);
+  const resolved = await wallet.resolveOffer(offer.uri);
+  const { accessToken } = await wallet.collect(offer.uri);
+  const grant = resolved.grants!['urn:ietf:params:oauth:grant-type:pre-authorized_code']!;
+  const hook = { events: ['DidCreated' as const], url: await takingUrl() };
+  const { id: webhookId } = expectStatus(await api.webhooks.create(hook), 201);
+  expectStatus(await api.webhooks.test(webhookId), 202);
+  const delivered = async () =>
+    expectStatus(await api.webhooks.attempts(webhookId), 200).data.some(({ status }) => status === 'Delivered');
+  await waitUntil(delivered, { what: 'the delivery of a test event' });
+  return {
+    ...{ tenant, tenantId: tenant.id, clientId: client.clientId, sessionId: offer.id, webhookId, configurationId },
+    code: grant['pre-authorized_code'],
+    accessToken,
+  };
+};
+
+/** Nothing follows the events any more. */
+const caughtUp = async ({ ready }: PlatformProcess): Promise<void> => {
+  const lag = /^attestry_(?:lag|consumer_lag)_seconds\{.*\} (\S+)$/gm;
+  await waitUntil(
+    async () => {
+      const text = await (await fetch(`http://127.0.0.1:${ready.adminPort}/metrics`)).text();
+      const found = [...text.matchAll(lag)].map(([, seconds]) => Number(seconds));
+      return found.length > 0 && found.every((seconds) => seconds === 0);
+    },
+    { timeoutMs: CATCH_UP_MS, intervalMs: 200, what: 'projections and reactions that have caught up' },
+  );
+};

@@ -1,0 +1,93 @@
+import { OPERATIONS, type Operation } from '@attestry/contracts';
+import {
+  MAIN_THREAD_LIMIT_MS,
+  MAIN_THREAD_PROBE,
+  MainThread,
+  PLATFORM_START_MS,
+  type OperationParts,
+  type PlatformProcess,
+} from '@attestry/testing';
+import { hostileRequests, type Hostile } from './budget/hostile-requests.js';
+import { send } from './budget/send.js';
+import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+
+/** Times the work for four times the size. */
+const MOST_GROWTH = 6;
+/** Blocks that timers and followers execute meanwhile, at most. */
+const NOISE = 20_000;
+const OPERATION_MS = 240_000;
+
+const operations = OPERATIONS.filter(({ http }) => http !== undefined).map((it) => [it.name, it as Operation] as const);
+
+describe('the main thread', () => {
+  let world: World;
+  let thread: MainThread;
+  beforeAll(async () => {
+    world = await openWorld({ preload: MAIN_THREAD_PROBE });
+    thread = await MainThread.of(world.platform as PlatformProcess);
+  }, PLATFORM_START_MS);
+  afterAll(async () => world && closeWorld(world));
+
+  /** A sender for one operation: its right call is made again once it has been used up. */
+  const sender = (operation: Operation) => {
+    const client = clientOf(world, operation, rightToken(world, operation));
+    let right: OperationParts | undefined;
+    const statuses = new Set<number>();
+    return {
+      statuses,
+      async send({ of }: Hostile, size: number): Promise<void> {
+        right ??= await ROWS[operation.name]!.right(world);
+        const parts = of(right, size);
+        const status = await send(client, operation, right, parts);
+        if (!parts.headers && !parts.path) statuses.add(status);
+        if (status < 400 && operation.kind === 'command') right = undefined;
+      },
+    };
+  };
+
+  it.each(operations)(
+    'is not held by %s',
+    async (_name, operation) => {
+      const { statuses, ...requests } = sender(operation);
+      const held: string[] = [];
+      for (const hostile of hostileRequests(operation)) {
+        const ms = await thread.heldBy(() => requests.send(hostile, hostile.size));
+        if (ms > MAIN_THREAD_LIMIT_MS) held.push(`${hostile.name}: ${ms} ms`);
+      }
+      expect(held).toEqual([]);
+      // Neither a fault nor refused for who calls or how often: the body was read.
+      const takesBody = operation.body !== undefined || operation.http!.accepts !== undefined;
+      const refusals = takesBody ? [401, 403, 429] : [401, 403];
+      expect([...statuses].filter((status) => refusals.includes(status) || status >= 500)).toEqual([]);
+    },
+    OPERATION_MS,
+  );
+
+  describe('does work that grows with the request', () => {
+    beforeAll(() => thread.countBlocks());
+
+    it.each(operations)(
+      'of %s and no faster',
+      async (_name, operation) => {
+        const requests = sender(operation);
+        const counted = hostileRequests(operation).filter(({ part }) => part !== undefined);
+        // What any request of the operation costs.
+        const none = await thread.blocksOf(() => requests.send(counted[0]!, 1));
+        const grown: string[] = [];
+        for (const hostile of counted) {
+          const blocks = async (size: number) => (await thread.blocksOf(() => requests.send(hostile, size))) - none;
+          let growth = Infinity;
+          for (let run = 0; run < 3 && growth > MOST_GROWTH; run++) {
+            const fourfold = await blocks(4 * hostile.part!);
+            // So little is no growth, whatever a quarter of it takes.
+            const once = fourfold > MOST_GROWTH * NOISE ? Math.max(NOISE, await blocks(hostile.part!)) : NOISE;
+            growth = Math.min(growth, fourfold / once);
+          }
+          if (growth > MOST_GROWTH) grown.push(`${hostile.name}: ${growth.toFixed(1)} times`);
+        }
+        expect(grown).toEqual([]);
+      },
+      OPERATION_MS,
+    );
+  });
+});

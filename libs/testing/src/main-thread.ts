@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import type { ProbeMessage } from './main-thread-probe.js';
+import { repository, type PlatformProcess } from './platform-process.js';
+
+/** What a platform preloads whose main thread is measured; see {@link MainThread}. */
+export const MAIN_THREAD_PROBE = join(repository, 'libs/testing/dist/main-thread-probe.js');
+
+/** Longest time for which one request may hold the thread, on the reference machine. */
+export const MAIN_THREAD_LIMIT_MS = 100;
+/** CPU milliseconds of 1,000 ES256 verifications on the reference machine. */
+const REFERENCE_MS = 140;
+const RUNS = 3;
+
+/** The main thread of a platform that preloads {@link MAIN_THREAD_PROBE} and has nothing else to do. */
+export class MainThread {
+  private constructor(
+    private readonly platform: PlatformProcess,
+    /** CPU milliseconds of the verifications in this process. */
+    private pace: number,
+  ) {}
+
+  static async of(platform: PlatformProcess): Promise<MainThread> {
+    const time = () => platform.ask('verifications' satisfies ProbeMessage) as Promise<number>;
+    return new MainThread(platform, Math.min(await time(), await time(), await time()));
+  }
+
+  /**
+   * CPU milliseconds for which a request holds the thread, as on the reference machine: the smallest of three runs, for
+   * garbage that others left is collected in some of them. One run within {@link MAIN_THREAD_LIMIT_MS} is enough.
+   */
+  async heldBy(request: () => Promise<unknown>): Promise<number> {
+    let smallest = Infinity;
+    for (let run = 0; run < RUNS && smallest > MAIN_THREAD_LIMIT_MS; run++) {
+      await this.ask('begin');
+      await request();
+      const held = (await this.ask('end')) as number;
+      // A processor that others use too is slower than it was at the start.
+      if (this.scaled(held) > MAIN_THREAD_LIMIT_MS)
+        this.pace = Math.max(this.pace, (await this.ask('verifications')) as number);
+      smallest = Math.min(smallest, this.scaled(held));
+    }
+    return Math.round(smallest);
+  }
+
+  private scaled(ms: number): number {
+    return (ms * REFERENCE_MS) / this.pace;
+  }
+
+  /** From now on blocks are counted, which makes everything slower. */
+  async countBlocks(): Promise<void> {
+    await this.ask('count-blocks');
+    await this.ask('blocks');
+  }
+
+  /** Blocks that a request executes, and what ran since the last one. Native code has none. */
+  async blocksOf(request: () => Promise<unknown>): Promise<number> {
+    await request();
+    return (await this.ask('blocks')) as number;
+  }
+
+  private ask(message: ProbeMessage): Promise<unknown> {
+    return this.platform.ask(message);
+  }
+}
