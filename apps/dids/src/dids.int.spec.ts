@@ -488,6 +488,11 @@ describe('with documents on other hosts', () => {
     ['a redirect', (response) => response.writeHead(302, { location: '/redirected/did.json' }).end()],
     ['an error', (response) => response.writeHead(500).end(JSON.stringify({ id: didAt('an-error') }))],
     ['too much', (response) => response.end(JSON.stringify({ id: didAt('too-much'), x: 'x'.repeat(300_000) }))],
+    [
+      'thousands of levels',
+      (response) =>
+        response.end(`{"id":"${didAt('thousands-of-levels')}","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`),
+    ],
     ['nothing at all', () => undefined],
   ])('an answer of %s is a 404', async (name, answer) => {
     const path = name.replaceAll(' ', '-');

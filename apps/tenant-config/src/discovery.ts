@@ -5,6 +5,7 @@ import {
   DnsBudgetExceeded,
   LOGGER,
   Outbound,
+  parseAnswer,
   PlatformConfig,
   TargetRefused,
   type Logger,
@@ -108,7 +109,7 @@ export class Discovery {
     }
     if (answer.status !== 200) throw refused(`the discovery document was answered with status ${answer.status}`, url);
     try {
-      const document: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer.body));
+      const document: unknown = parseAnswer(answer.body);
       if (typeof document === 'object' && document !== null && !Array.isArray(document))
         return document as Record<string, unknown>;
     } catch {

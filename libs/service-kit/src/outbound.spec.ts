@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AnswerTooLarge, checkTargetUrl, isPublicAddress, Outbound, TargetRefused } from './outbound.js';
+import { AnswerTooLarge, checkTargetUrl, isPublicAddress, Outbound, parseAnswer, TargetRefused } from './outbound.js';
 
 describe('isPublicAddress', () => {
   it.each([
@@ -83,6 +83,23 @@ describe('checkTargetUrl', () => {
     expect(checkTargetUrl('http://127.0.0.1:8080/hook', true)).toEqual({ url: 'http://127.0.0.1:8080/hook' });
     expect(checkTargetUrl('ftp://127.0.0.1/', true)).toEqual({ fault: 'must use https' });
     expect(checkTargetUrl('http://127.0.0.1/?a', true)).toEqual({ fault: 'must not have a query' });
+  });
+});
+
+describe('parseAnswer', () => {
+  const parse = (text: string) => parseAnswer(Buffer.from(text));
+
+  it('takes JSON of at most 64 levels and 100,000 values', () => {
+    expect(parse('{"a":[1,"é"]}')).toEqual({ a: [1, 'é'] });
+    expect(parse(`${'['.repeat(64)}${']'.repeat(64)}`)).toHaveLength(1);
+    expect(() => parse(`${'['.repeat(65)}${']'.repeat(65)}`)).toThrow(SyntaxError);
+    expect(() => parse('{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000))).toThrow(SyntaxError);
+    expect(() => parse(JSON.stringify(Array.from({ length: 100_000 }, () => 1)))).toThrow(SyntaxError);
+  });
+
+  it('refuses what is no JSON in UTF-8', () => {
+    expect(() => parse('<html>')).toThrow(SyntaxError);
+    expect(() => parseAnswer(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(/not valid/);
   });
 });
 

@@ -1,6 +1,7 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { jsonSize } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 import { Agent, errors, request, type Dispatcher } from 'undici';
 import ipaddr from 'ipaddr.js';
@@ -99,6 +100,16 @@ export interface OutboundAnswer {
   headers: Record<string, string>;
   body: Uint8Array;
 }
+
+/** What JSON of a target may hold: as deep as the bodies of requests, or functions that call themselves for each level fail. */
+const ANSWER_LIMITS = { values: 100_000, depth: 64 };
+
+/** JSON in UTF-8. @throws TypeError or SyntaxError for anything else, or for more than 100,000 values or 64 levels */
+export const parseAnswer = (body: Uint8Array): unknown => {
+  const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  if (jsonSize(value, ANSWER_LIMITS).exceeds) throw new SyntaxError('too many values or levels');
+  return value;
+};
 
 /** The answer is larger than the caller reads. */
 export class AnswerTooLarge extends Error {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Outbound, PlatformConfig } from '@attestry/service-kit';
+import { Outbound, parseAnswer, PlatformConfig } from '@attestry/service-kit';
 import { didWebUrl } from '../did/did-web.js';
 
 const TIMEOUT_MS = 4000;
@@ -43,7 +43,7 @@ export class PublishedDocuments {
         maxBytes: MAX_BYTES,
       });
       if (status !== 200) return undefined;
-      const document = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Document | null;
+      const document = parseAnswer(body) as Document | null;
       // did:web §3.2: the document must be that of this DID.
       return document?.['id'] === did ? document : undefined;
     } catch {

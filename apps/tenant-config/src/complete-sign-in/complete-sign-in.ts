@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  jsonSize,
   oauthError,
   type CompletedSignIn,
   type CompleteSignInRequest,
@@ -38,6 +39,8 @@ const PROTOCOL_CLAIMS = new Set([
 ]);
 /** OpenID Connect Core 1.0 §2: at most 255 ASCII characters. */
 const MAX_SUBJECT = 255;
+/** As deep as the body of a request. */
+const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 
 /** Code for tokens, and the ID token checked: signature, issuer, audience, times, nonce. */
 @CommandHandler(CompleteSignIn)
@@ -75,6 +78,7 @@ export class CompleteSignInHandler implements ICommandHandler<CompleteSignIn> {
       });
       const claims = tokens.claims();
       if (!claims) throw untold('there is no ID token');
+      if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw untold('the ID token holds too much');
       return claims;
     } catch (error) {
       if (error instanceof AppError) throw error;
