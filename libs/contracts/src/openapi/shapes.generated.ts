@@ -1253,6 +1253,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['did'],
     description: 'Of a DID of the tenant: its record. Of any other: its document, as it resolves.',
   },
+  RevokeTokenRequest: {
+    type: 'object',
+    properties: {
+      token: { type: 'string', description: 'The access token that ends.' },
+      token_type_hint: { type: 'string', description: 'Ignored: there is one type of token.' },
+      client_id: { type: 'string' },
+      client_secret: { type: 'string' },
+    },
+    description:
+      'All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape.',
+  },
+  RevokedToken: { type: 'object', description: 'No members: RFC 7009 §2.2 gives the body of the answer no meaning.' },
   Role: {
     type: 'string',
     enum: [

@@ -17,6 +17,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/oauth/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's */
+    post: operations['revokeToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/oauth/token': {
     parameters: {
       query?: never;
@@ -941,6 +958,17 @@ export interface components {
       /** @description Lower case, for example `local`. */
       name: string;
     };
+    /** @description No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
+    RevokedToken: Record<string, never>;
+    /** @description All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
+    RevokeTokenRequest: {
+      client_id?: string;
+      client_secret?: string;
+      /** @description The access token that ends. */
+      token?: string;
+      /** @description Ignored: there is one type of token. */
+      token_type_hint?: string;
+    };
     /** @enum {string} */
     Role:
       | 'admin'
@@ -1369,6 +1397,42 @@ export interface operations {
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
+    };
+  };
+  revokeToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/x-www-form-urlencoded': components['schemas']['RevokeTokenRequest'];
+      };
+    };
+    responses: {
+      /** @description The answer. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevokedToken'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
     };
   };
   issueToken: {
