@@ -21,12 +21,22 @@ const constraints = [
   lib('contracts'),
   lib('sqlite'),
   lib('postgres'),
-  lib('linked-data'),
+  lib('linked-data', 'contracts'),
   lib('event-store', 'sqlite', 'postgres'),
   lib('keys', 'sqlite', 'postgres'),
   lib('messaging', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite', 'postgres'),
-  lib('service-kit', 'contracts', 'event-store', 'messaging', 'read-model', 'keys', 'sqlite'),
+  lib(
+    'service-kit',
+    'contracts',
+    'event-store',
+    'messaging',
+    'read-model',
+    'keys',
+    'linked-data',
+    'sqlite',
+    'postgres',
+  ),
   { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: '/^app:(?!platform$|e2e$)/', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
@@ -99,7 +109,19 @@ const isOptional = {
   importNames: ['IsOptional'],
   message: '`Optional` of contracts: it does not let null pass.',
 };
-const imports = (...patterns) => ['error', { paths: [cqrs, isOptional], patterns: [deepImport, ...patterns] }];
+const isQuadratic = {
+  name: 'class-validator',
+  importNames: ['ArrayUnique'],
+  message: '`Unique` of contracts: class-validator compares every entry with every other.',
+};
+const isReplaced = {
+  name: 'class-transformer',
+  message: 'Shapes are compiled (ADR 0040): `Normalize` and `Nested` of contracts declare what they need.',
+};
+const imports = (...patterns) => [
+  'error',
+  { paths: [cqrs, isOptional, isQuadratic, isReplaced], patterns: [deepImport, ...patterns] },
+];
 
 const swallowed = [
   {

@@ -57,14 +57,11 @@ function tell(cluster) {
 async function keep(cluster, tenant) {
   const { ready, folder } = cluster;
   const { client_id, client_secret } = cluster.managementClient();
-  const started = [cluster.engines.nats, cluster.engines.postgres, cluster.engines.redis].flatMap(
-    (it) => it?.pid ?? [],
-  );
-  const pids = cluster.processes.map(({ pid }) => pid);
-  const balancer = await cluster.release();
+  const { first, engines } = await cluster.release();
+  const last = engines.length ? ` && sleep 2 && kill ${engines.join(' ')}` : '';
   say(`
 Everything is still running. End it with:
-  kill ${[...pids, balancer].join(' ')} && sleep 2 && kill ${started.join(' ')}
+  kill ${first.join(' ')}${last}
   management API   ${ready.management}   {"client_id":"${client_id}","client_secret":"${client_secret}"}
   token endpoint   ${ready.auth}/oauth/token
   tenant           ${tenant.url}   audience "${tenant.url}"

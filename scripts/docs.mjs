@@ -1,5 +1,5 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus; then
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus and the chart's list of secret settings; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, or when a page names a file, a section or a command that is not there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -35,6 +35,7 @@ const pages = {
   'docs/reference/metrics.md': metricsPage(),
   'docs/reference/events.md': await eventsPage(),
   'deploy/nats/users.conf': await natsUsers('attestry'),
+  'deploy/helm/attestry/files/secret-settings.json': secretSettings(),
   ...(await interfaceFiles()),
 };
 
@@ -159,11 +160,12 @@ shapes and event names stand; routes, access checks and this page follow from it
   parties named, over the bus only, speaking for themselves; no HTTP.
 - **Errors.** \`tenant\`: \`{code, message, details?}\`, but 401 and 403 are plain text. \`management\`:
   \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [facts](facts.md#32-errors).
-- **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB), 415, 429, 500 and 503. Every answer carries
+- **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB, or the maximum that the operation names), 415, 429, 500 and 503. Every answer carries
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.
 - **Rate classes** are explained in [facts](facts.md#34-limits) and set in [configuration](configuration.md).
 - **Analytics** names a prefix: each call leaves \`<prefix>_START\` and one of \`<prefix>_SUCCESS\`, \`<prefix>_FAIL\`.
 - **Unknown members** of a request are dropped, not refused ([record 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Maxima**: every text, array and map has one; beyond it the answer is a 400 that names the member ([record 0040](../adr/0040-compiled-shapes.md)).
 - **Deprecated** operations carry \`Deprecation\`, \`Sunset\` and \`Link\` in every answer; see [versions](changelog.md).
 - **For programs** the same is in [openapi-management.json](openapi-management.json) and
   [openapi-tenant.json](openapi-tenant.json) (OpenAPI 3.1), served at \`/openapi.json\` of each host and shown at \`/docs\`.
@@ -213,6 +215,7 @@ function operationSection(operation, linked) {
     const { since, sunset, link } = operation.deprecated;
     lines.push(`- **Deprecated** since ${since}${sunset ? `, may be gone from ${sunset} on` : ''}: ${code(link)}`);
   }
+  if (http?.maxBodyBytes) lines.push(`- Longest body: ${http.maxBodyBytes / 1024} KiB`);
   if (operation.secrets) lines.push(`- Never echoed: ${operation.secrets.map((it) => `\`${it}\``).join(', ')}`);
   const file = fileOf(operation);
   lines.push(`- File: [${file}](../../${file})`);
@@ -280,6 +283,8 @@ function ruleText({ name, constraints = [], each, message, constraintCls }) {
       return `${items}at most ${first} characters`;
     case 'isLength':
       return `${items}${first} to ${second} characters`;
+    case 'json':
+      return `at most ${first.entries} entries, ${first.depth} levels, ${first.values} values in all; texts of at most ${first.text} characters`;
     case 'arrayMaxSize':
       return `at most ${first} entries`;
     case 'arrayNotEmpty':
@@ -417,6 +422,12 @@ with status 1. An empty value counts as absent. Secrets are never written to the
 |---|---|---|---|
 ${rows.join('\n')}
 `;
+}
+
+/** What the chart refuses in a ConfigMap. */
+function secretSettings() {
+  const names = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
+  return JSON.stringify(names.sort());
 }
 
 // ---- metrics.md -----------------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { connect } from './http.mjs';
-import { issueOne, makeHolderKeys, prepare } from './flow.mjs';
+import { prepare } from './flow.mjs';
+import { loadFor } from './load.mjs';
 import { bareRequest, cryptoPrimitives, groupedAppend } from './primitives.mjs';
 import { freePort, startCluster, startEmbedded } from './platforms.mjs';
+import { median, percentile, round } from './statistics.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -31,8 +33,6 @@ const say = (line) => {
   if (!json) console.log(line);
 };
 
-const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
-const round = (value, digits = 2) => Number(value.toFixed(digits));
 const sumOf = (cpu, without) =>
   Object.entries(cpu).reduce((sum, [name, ms]) => (without.includes(name) ? sum : sum + ms), 0);
 const mediansOf = (samples) =>
@@ -42,36 +42,17 @@ const clusterRatio = ({ twoIssuance }, embedded64) => {
   const at64 = twoIssuance.results.find((it) => it.format === 'jwt_vc_json' && it.clients === 64);
   return at64 && embedded64 && round(at64.serverCpuMsPerCredential / embedded64.serverCpuMsPerCredential);
 };
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
-const keys = makeHolderKeys();
-let nextKey = 0;
-
-const load = async (http, tenant, configurationId, clients, seconds) => {
-  const end = performance.now() + seconds * 1000;
-  const latencies = [];
-  const client = async () => {
-    while (performance.now() < end) {
-      const start = performance.now();
-      await issueOne(http, tenant, configurationId, keys[nextKey++ % keys.length]);
-      latencies.push(performance.now() - start);
-    }
-  };
-  const start = performance.now();
-  await Promise.all(Array.from({ length: clients }, client));
-  return { latencies, seconds: (performance.now() - start) / 1000 };
-};
 
 const measure = async (platform, tenant, format, clients) => {
   const http = connect(platform.port, clients);
   const id = tenant.configurations[format];
-  await load(http, tenant, id, clients, WARM_UP_SECONDS);
+  await loadFor(WARM_UP_SECONDS, http, tenant, id, clients);
   const rates = [];
   const latencies = [];
   const cpu = [];
   for (let i = 0; i < ROUNDS; i++) {
     const before = platform.cpu();
-    const run = await load(http, tenant, id, clients, SECONDS);
+    const run = await loadFor(SECONDS, http, tenant, id, clients);
     const after = platform.cpu();
     const each = Object.keys(after).map((name) => [name, (after[name] - before[name]) / run.latencies.length]);
     cpu.push(Object.fromEntries(each));

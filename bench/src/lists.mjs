@@ -10,6 +10,7 @@ import { listDids, listEvents, listUsers } from '@attestry/contracts';
 import { didsService } from '@attestry/dids';
 import { issuanceService } from '@attestry/issuance';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
+import { median } from './statistics.mjs';
 
 const args = process.argv.slice(2);
 const json = args.includes('--json');
@@ -44,8 +45,6 @@ const CALLS = [
   ['DIDs', listDids, {}],
   ['users', listUsers, {}],
 ];
-
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** The table of the projection that is read, in whichever file it is. */
 const seed = (folder) => {

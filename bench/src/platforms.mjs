@@ -3,15 +3,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { cpuMs, residentMiB, startServer } from './process.mjs';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+export const ROOT = join(import.meta.dirname, '..', '..');
 const raised = '1000000000';
 const LIMITS = {
   RATE_LIMIT_API: raised,
   RATE_LIMIT_WALLET_TENANT: raised,
   RATE_LIMIT_WALLET_ADDRESS: raised,
   RATE_LIMIT_PUBLIC: raised,
+  MAX_REQUESTS_IN_FLIGHT: '100000',
 };
 
 export const freePort = () =>
@@ -22,10 +24,13 @@ export const freePort = () =>
     });
   });
 
-export const startEmbedded = async () => {
+/** @param root the folder of a built version of this repository */
+export const startEmbedded = async (root = ROOT) => {
+  const { nodeFlags } = await import(pathToFileURL(join(root, 'scripts/node-flags.mjs')));
   const folder = mkdtempSync(join(tmpdir(), 'attestry-bench-'));
   const port = await freePort();
-  const server = await startServer([join(ROOT, 'apps/platform/dist/main.js')], {
+  const program = join(root, 'apps/platform/dist/main.js');
+  const server = await startServer([...nodeFlags, program], {
     PORT: String(port),
     DATA_DIR: folder,
     LOG_LEVEL: 'warn',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { EmbeddedEventStore } from '@attestry/event-store';
 import { connect } from './http.mjs';
 import { startServer } from './process.mjs';
+import { nodeFlags } from '../../scripts/node-flags.mjs';
 
 /** Milliseconds a call, the best of five rounds. */
 const perCall = (rounds, run) => {
@@ -38,7 +39,9 @@ export const cryptoPrimitives = () => {
 
 /** CPU milliseconds of a bare Nest and Fastify server per request, 64 clients. */
 export const bareRequest = async (port, seconds) => {
-  const server = await startServer([join(import.meta.dirname, 'bare-server.mjs')], { PORT: String(port) });
+  const server = await startServer([...nodeFlags, join(import.meta.dirname, 'bare-server.mjs')], {
+    PORT: String(port),
+  });
   const http = connect(port, 64);
   const headers = { 'content-type': 'application/json' };
   const load = async (end) => {

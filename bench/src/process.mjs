@@ -2,19 +2,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { nodeFlags } from '../../scripts/node-flags.mjs';
 
 const TICKS = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
 /** Starts `node args`, resolves with its first JSON line that has `msg: "ready"`. */
 export const startServer = async (args, env) => {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...nodeFlags, ...args], {
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ready = await new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`${args[0]} ended with code ${code} before it was ready`)));
+    child.once('exit', (code) => reject(new Error(`${args.at(-1)} ended with code ${code} before it was ready`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.includes('"msg":"ready"')) resolve(JSON.parse(line));
     });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createWebhook, credentialIssued } from '@attestry/contracts';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
+import { percentile, round } from './statistics.mjs';
 import { webhooksService } from '@attestry/webhooks';
 
 const args = process.argv.slice(2);
@@ -26,8 +27,6 @@ const PATIENCE_MS = 300_000;
 const say = (line) => {
   if (!json) console.log(line);
 };
-const round = (value, digits = 1) => Number(value.toFixed(digits));
-const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
 const now = () => performance.timeOrigin + performance.now();
 
 const startReceiver = async () => {
@@ -113,8 +112,15 @@ const latency = async () => {
     await pause(5);
   }
   const took = (await all(sent)).map(({ at, arrived }) => arrived - at).sort((a, b) => a - b);
-  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((p) => round(percentile(took, p)));
-  return { perSecond: RATE, deliveries: took.length, p50Ms: p50, p95Ms: p95, p99Ms: p99, worstMs: round(took.at(-1)) };
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((p) => round(percentile(took, p), 1));
+  return {
+    perSecond: RATE,
+    deliveries: took.length,
+    p50Ms: p50,
+    p95Ms: p95,
+    p99Ms: p99,
+    worstMs: round(took.at(-1), 1),
+  };
 };
 
 let result;

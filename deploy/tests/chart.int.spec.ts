@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SETTINGS, parseConfig } from '@attestry/service-kit';
+import { inspectConfig, SETTINGS, parseConfig } from '@attestry/service-kit';
 import { skipSuite } from '@attestry/testing';
 import { faultsOf, isBuiltIn } from './kubernetes-schemas.js';
 import {
@@ -27,7 +27,17 @@ const SERVICES: Record<string, string[]> = {
   webhooks: ['DATABASE_URL', 'EVENTSTORE_URL'],
   analytics: ['DATABASE_URL', 'EVENTSTORE_URL'],
 };
-const OUTSIDE = ['tenant-config', 'dids', 'issuance', 'webhooks'];
+/** Rules of networkPolicy.egress, in every variant or where their setting is given. */
+const CALLS: Record<string, string> = {
+  'tenant-config': 'identityProviders',
+  dids: 'tenantAddresses',
+  issuance: 'tenantAddresses',
+  webhooks: 'webhooks',
+};
+const CALLS_IF: Record<string, [rule: string, setting: string]> = {
+  gateway: ['identityProviders', 'MANAGEMENT_OIDC_ISSUER'],
+  management: ['smtp', 'SMTP_URL'],
+};
 
 const VARIANTS: Record<string, string[]> = {
   minimal: values('minimal.yaml'),
@@ -35,6 +45,39 @@ const VARIANTS: Record<string, string[]> = {
   operators: values('operators.yaml'),
   everything: values('production.yaml', 'everything.yaml'),
 };
+
+/** Settings that other values render, so that `config` may not. */
+const MADE_BY_THE_CHART = [
+  'ADMIN_PORT',
+  'ALLOW_PRIVATE_TARGETS',
+  'BASE_DOMAIN',
+  'CONTEXT_URL',
+  'DATABASE_POOL',
+  'DATABASE_SCHEMA',
+  'DATABASE_SERVICE_ROLE',
+  'DATA_DIR',
+  'ENVIRONMENTS',
+  'HOST',
+  'LOG_LEVEL',
+  'MANAGEMENT_CLIENT_ID',
+  'MANAGEMENT_DOMAIN',
+  'MASTER_KEY_VERSION',
+  'NATS_CA_FILE',
+  'NATS_CERT_FILE',
+  'NATS_CREDENTIALS_FILE',
+  'NATS_KEY_FILE',
+  'NATS_NAMESPACE',
+  'NATS_URL',
+  'NATS_USER',
+  'NODE_ENV',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'PLAINTEXT_ENGINES',
+  'PORT',
+  'PUBLIC_SCHEME',
+  'SERVICE',
+  'SHUTDOWN_DELAY',
+  'TRUSTED_PROXIES',
+];
 
 const name = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
 const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((it) => it.kind === kind);
@@ -53,16 +96,58 @@ const DUMMIES: Record<string, string> = {
   MASTER_KEY_NEXT: Buffer.alloc(32, 3).toString('base64url'),
   MANAGEMENT_CLIENT_ID: 'first',
   MANAGEMENT_CLIENT_SECRET: 'not-a-secret-but-of-the-right-length',
-  DATABASE_URL: 'postgres://attestry:dummy@postgres:5432/attestry',
-  KEYS_DATABASE_URL: 'postgres://keys:dummy@postgres:5432/keys',
-  MIGRATION_DATABASE_URL: 'postgres://owner:dummy@postgres:5432/attestry',
+  DATABASE_URL: 'postgres://attestry:dummy@postgres:5432/attestry?sslmode=verify-full',
+  KEYS_DATABASE_URL: 'postgres://keys:dummy@postgres:5432/keys?sslmode=verify-full',
+  MIGRATION_DATABASE_URL: 'postgres://owner:dummy@postgres:5432/attestry?sslmode=verify-full',
   EVENTSTORE_URL: 'esdb://attestry:dummy@eventstore:2113',
   REDIS_URL: 'rediss://:dummy@valkey:6379',
+  SMTP_URL: 'smtps://attestry:dummy@mail.example.org',
+  OTEL_EXPORTER_OTLP_HEADERS: 'api-key=dummy',
+  MANAGEMENT_OIDC_ISSUER: 'https://login.example.org',
+  MANAGEMENT_OIDC_AUDIENCE: 'https://management.example.org',
 };
 const dummy = (key: string) => {
   const value = DUMMIES[key] ?? (key.startsWith('NATS_PASSWORD_') ? `dummy of ${key}` : undefined);
   if (value === undefined) throw new Error(`nobody knows the key ${key}`);
   return value;
+};
+
+/** In `everything` the rules for identity providers and mail have peers of their own. */
+const callsTheWorld = (which: string, service: string) => {
+  if (which === 'everything' && ['gateway', 'management', 'tenant-config'].includes(service)) return false;
+  return service in CALLS || (service in CALLS_IF && which === 'production');
+};
+
+/** What {@link inspectConfig} finds in a pod with this environment and these volumes, for engines at an address of the cluster. */
+const expectAccepted = async (manifests: Manifest[], workload: Manifest) => {
+  const folder = mkdtempSync(join(tmpdir(), 'attestry-pod-'));
+  try {
+    const { volumes, containers } = podOf(workload);
+    for (const { name, mountPath } of containers[0].volumeMounts) {
+      const { secret, configMap } = volumes.find((it: { name: string }) => it.name === name);
+      for (const { path } of (secret ?? configMap)?.items ?? []) {
+        mkdirSync(join(folder, mountPath), { recursive: true });
+        const file = join(folder, mountPath, path);
+        writeFileSync(file, 'dummy');
+        chmodSync(file, secret?.defaultMode ?? 0o644);
+      }
+    }
+    const environment = Object.fromEntries(
+      Object.entries(environmentOf(manifests, workload)).map(([key, value]) => [
+        key,
+        value.startsWith('/etc/attestry/') ? join(folder, value) : value,
+      ]),
+    );
+    const inspected = await inspectConfig(environment, {
+      ...(workload.kind === 'Job' && { purpose: 'migrate', busUser: 'migrate' }),
+      lookup: async () => [{ address: '10.96.12.3' }],
+      tryServers: false,
+    });
+    expect(inspected.faults).toEqual([]);
+    expect(inspected.passed.length).toBeGreaterThan(0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 };
 
 /** The environment of a pod's only container, as the kubelet would make it. */
@@ -164,9 +249,7 @@ else
 
       it('keeps secrets out of everything but references to one Secret', () => {
         const secret = Object.entries(SETTINGS).flatMap(([, it]) => (it.secret ? [it.env] : []));
-        const never = [...secret, ...Object.keys(DUMMIES), 'NATS_PASSWORD'].filter(
-          (it) => it !== 'MANAGEMENT_CLIENT_ID',
-        );
+        const never = [...secret, 'MANAGEMENT_CLIENT_ID'];
         expect(ofKind(manifests, 'Secret')).toEqual([]);
         for (const map of ofKind(manifests, 'ConfigMap'))
           for (const [key, value] of Object.entries(map['data'] as Record<string, string>)) {
@@ -180,6 +263,14 @@ else
             // A pod must not start without it.
             expect(variable.valueFrom.secretKeyRef.optional).toBeUndefined();
           }
+      });
+
+      it.each(Object.keys(SERVICES))('gives %s settings that production accepts', async (service) => {
+        await expectAccepted(manifests, one(manifests, 'Deployment', service));
+      });
+
+      it('gives the migration settings that production accepts', async () => {
+        await expectAccepted(manifests, one(manifests, 'Job', 'migrate'));
       });
 
       it.each(Object.keys(SERVICES))('gives %s settings that it starts with, its engines and no more', (service) => {
@@ -213,7 +304,7 @@ else
           const world = egress
             .flatMap((it: Manifest) => it['to'])
             .filter((it: Manifest) => /\/0$/.test(it['ipBlock']?.cidr));
-          expect(world).toHaveLength(OUTSIDE.includes(service) ? 2 : 0);
+          expect([service, world.length]).toEqual([service, callsTheWorld(which, service) ? 2 : 0]);
           for (const { ipBlock } of world)
             expect(ipBlock.except).toEqual(
               expect.arrayContaining(
@@ -328,19 +419,30 @@ else
     it('leads every public host to the gateway and its API port, over TLS', () => {
       const hosts = ['*.issue.example.org', '*.sandbox.example.org', 'manage.example.net', 'login.example.com'];
       const { tls, rules } = one(variant('production'), 'Ingress', 'gateway')['spec'];
-      expect(tls).toEqual([{ secretName: 'wildcard', hosts }]);
-      expect(rules.map((it: { host: string }) => it.host)).toEqual(hosts);
+      const custom = 'id.customer.example';
+      expect(tls).toEqual([
+        { secretName: 'wildcard', hosts },
+        { secretName: 'customer', hosts: [custom] },
+      ]);
+      expect(rules.map((it: { host: string }) => it.host)).toEqual([...hosts, custom]);
+      for (const { http } of rules) expect(http).toEqual(rules[0].http);
       const everything = variant('everything');
       const route = one(everything, 'HTTPRoute', 'gateway')['spec'];
       expect(route).toMatchObject({
-        hostnames: hosts,
+        hostnames: [...hosts, custom],
         rules: [{ backendRefs: [{ name: 'attestry-gateway', port: 8080 }] }],
       });
       const listeners = one(everything, 'Gateway', 'gateway')['spec'].listeners as {
         protocol: string;
         hostname: string;
+        tls: { certificateRefs: { name: string }[] };
       }[];
-      expect(listeners.map(({ protocol, hostname }) => [protocol, hostname])).toEqual(hosts.map((it) => ['HTTPS', it]));
+      expect(
+        listeners.map(({ protocol, hostname, tls: { certificateRefs } }) => [protocol, hostname, certificateRefs]),
+      ).toEqual([
+        ...hosts.map((it) => ['HTTPS', it, [{ name: 'wildcard' }]]),
+        ['HTTPS', custom, [{ name: 'customer' }]],
+      ]);
       for (const manifests of Object.values(rendered))
         for (const service of ofKind(manifests, 'Service').filter((it) => it.metadata.name !== 'attestry-gateway'))
           expect(service['spec'].ports.map((it: { name: string }) => it.name)).toEqual(['admin']);
@@ -362,6 +464,169 @@ else
         }
         expect(made.get('attestry-services')).not.toContain('MIGRATION_DATABASE_URL');
       }
+    });
+
+    describe('every secret setting', () => {
+      const secrets = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
+      const minimal = VARIANTS['minimal']!;
+      /** Those that the chart takes from the Secret by values of their own. */
+      const BY_VALUES: Record<string, string[]> = {
+        NATS_PASSWORD: [],
+        DATABASE_URL: [],
+        REDIS_URL: [],
+        MASTER_KEY: [],
+        MANAGEMENT_CLIENT_SECRET: [],
+        MIGRATION_DATABASE_URL: [],
+        EVENTSTORE_URL: ['--set-json', 'eventStore={"enabled":true,"peers":[{"podSelector":{}}]}'],
+        KEYS_DATABASE_URL: ['--set', 'database.separateKeys=true'],
+        MASTER_KEY_NEXT: ['--set', 'secrets.nextMasterKey=true'],
+        MASTER_KEY_PREVIOUS: ['--set', 'secrets.previousMasterKey=true'],
+      };
+      const given = (manifests: Manifest[], setting: string) =>
+        pods(manifests)
+          .filter((it) => podOf(it).containers[0].env.some((variable: { name: string }) => variable.name === setting))
+          .map(({ metadata }) => metadata.name);
+
+      it.each(secrets)('%s comes from the Secret', (setting) => {
+        const words = BY_VALUES[setting] ?? ['--set', `secrets.settings={${setting}}`];
+        const manifests = render([...minimal, ...words]);
+        expect(given(manifests, setting).length).toBeGreaterThan(0);
+        for (const map of ofKind(manifests, 'ConfigMap')) expect(map['data']).not.toHaveProperty(setting);
+      });
+
+      const refusedAs = (path: string, setting: string) =>
+        new RegExp(`${path}.${setting} is secret and would be in a ConfigMap: .*secrets\\.settings`);
+      it.each(secrets)('%s is refused where it would be in a ConfigMap', (setting) => {
+        expect(refusal(...minimal, '--set-string', `config.${setting}=a-secret`)).toMatch(refusedAs('config', setting));
+      });
+
+      it.each(['defaults.config', 'services.gateway.config'])('is refused in %s as well', (path) => {
+        const message = refusal(...minimal, '--set-string', `${path}.SMTP_URL=a-secret`);
+        expect(message).toMatch(refusedAs(path, 'SMTP_URL'));
+      });
+
+      it('is on the list of the chart, which is generated', () => {
+        const list = JSON.parse(readFileSync(join(chart, 'files/secret-settings.json'), 'utf8')) as string[];
+        expect(list).toEqual([...secrets].sort());
+      });
+
+      it('can be taken by one service, and SMTP_URL by management alone', () => {
+        const own = render([...minimal, '--set', 'services.gateway.secretSettings={OTEL_EXPORTER_OTLP_HEADERS}']);
+        expect(given(own, 'OTEL_EXPORTER_OTLP_HEADERS')).toEqual(['attestry-gateway']);
+        const all = render([...minimal, '--set', 'secrets.settings={SMTP_URL,OTEL_EXPORTER_OTLP_HEADERS}']);
+        expect(given(all, 'SMTP_URL')).toEqual(['attestry-management']);
+        expect(given(all, 'OTEL_EXPORTER_OTLP_HEADERS')).toHaveLength(Object.keys(SERVICES).length);
+      });
+
+      it.each(['MANAGEMENT_OIDC_ISSUER', 'MANAGEMENT_OIDC_AUDIENCE'])(
+        'so can %s, which is none: as a value or from the Secret, not both',
+        (setting) => {
+          const fromSecret = render([...minimal, '--set', `secrets.settings={${setting}}`]);
+          expect(given(fromSecret, setting)).toContain('attestry-gateway');
+          const asValue = ['--set-string', `config.${setting}=https://login.example.org`];
+          expect(one(render([...minimal, ...asValue]), 'ConfigMap', 'gateway')['data']).toHaveProperty(setting);
+          expect(refusal(...minimal, ...asValue, '--set', `secrets.settings={${setting}}`)).toMatch(
+            new RegExp(`${setting} is among the settings and among those of the Secret`),
+          );
+        },
+      );
+
+      it.each([
+        ['a password of a library', 'PGPASSWORD=word', /config\.PGPASSWORD is secret/],
+        ['headers of an exporter', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS=api-key=word', /HEADERS is secret/],
+        ['credentials in a URL', 'INVITATION_URL=https://user:word@portal.example', /URL with credentials/],
+      ])('covers %s', (_, setting, message) => {
+        expect(refusal(...minimal, '--set-string', `config.${setting}`)).toMatch(message);
+      });
+
+      it('leaves every other setting of the reference to `config`, but those that the chart makes', () => {
+        const others = Object.values(SETTINGS).flatMap(({ env }) => (secrets.includes(env) ? [] : [env]));
+        const configOf = (names: string[]) => [
+          '--set-json',
+          `config=${JSON.stringify(Object.fromEntries(names.map((env) => [env, '1'])))}`,
+        ];
+        const free = others.filter((env) => !MADE_BY_THE_CHART.includes(env));
+        const { data } = one(render([...minimal, ...configOf(free)]), 'ConfigMap', 'gateway');
+        for (const env of free) expect(data).toHaveProperty(env, '1');
+        const message = refusal(...minimal, ...configOf(MADE_BY_THE_CHART));
+        for (const env of MADE_BY_THE_CHART) expect(message).toMatch(new RegExp(`invalid propertyName '${env}'`));
+      });
+    });
+
+    describe('the NetworkPolicy', () => {
+      const peersOf = (manifests: Manifest[], service: string) =>
+        one(manifests, 'NetworkPolicy', service)['spec'].egress as Manifest[];
+      const ports = (protocol: string, ...numbers: number[]) => numbers.map((port) => ({ protocol, port }));
+      const everything = { protocol: 'TCP', port: 1, endPort: 65535 };
+      const WORLD = ['0.0.0.0/0', '::/0'];
+      const worldly = (rule: Manifest) =>
+        JSON.stringify(rule['to'].map((it: Manifest) => it['ipBlock']?.cidr)) === JSON.stringify(WORLD);
+      const ruleTo = (manifests: Manifest[], service: string, cidr: string) =>
+        peersOf(manifests, service).filter((rule) => rule['to'].some((it: Manifest) => it['ipBlock']?.cidr === cidr));
+
+      it('lets the gateway reach the identity provider of people, where one is set', () => {
+        expect(peersOf(variant('minimal'), 'gateway').filter(worldly)).toEqual([]);
+        const [rule, ...more] = peersOf(variant('production'), 'gateway').filter(worldly);
+        expect([rule!['ports'], more]).toEqual([[everything], []]);
+        const fromSecret = render([...VARIANTS['minimal']!, '--set', 'secrets.settings={MANAGEMENT_OIDC_ISSUER}']);
+        expect(peersOf(fromSecret, 'gateway').filter(worldly)).toHaveLength(1);
+        expect(ruleTo(variant('everything'), 'gateway', '203.0.113.10/32')).toMatchObject([
+          { ports: ports('TCP', 443) },
+        ]);
+      });
+
+      it('lets tenant-config reach identity providers of tenants, and servers of DNS_SERVERS', () => {
+        expect(peersOf(variant('minimal'), 'tenant-config').filter(worldly)).toMatchObject([{ ports: [everything] }]);
+        const rules = variant('everything');
+        expect(ruleTo(rules, 'tenant-config', '203.0.113.10/32')).toMatchObject([{ ports: ports('TCP', 443) }]);
+        expect(ruleTo(rules, 'tenant-config', '203.0.113.53/32')).toMatchObject([
+          { ports: [...ports('UDP', 53), ...ports('TCP', 53)] },
+        ]);
+        expect(ruleTo(variant('production'), 'tenant-config', '203.0.113.53/32')).toEqual([]);
+      });
+
+      it('lets management, and nothing else, reach the mail server, where one is set', () => {
+        expect(peersOf(variant('minimal'), 'management').filter(worldly)).toEqual([]);
+        expect(peersOf(variant('production'), 'management').filter(worldly)).toMatchObject([
+          { ports: ports('TCP', 465, 587) },
+        ]);
+        for (const service of [...Object.keys(SERVICES), 'migrate'])
+          expect(ruleTo(variant('everything'), service, '203.0.113.25/32')).toEqual(
+            service === 'management' ? [expect.objectContaining({ ports: ports('TCP', 465) })] : [],
+          );
+      });
+
+      it.each([
+        ['webhooks', 'webhooks'],
+        ['dids', 'tenantAddresses'],
+        ['issuance', 'tenantAddresses'],
+      ])('lets %s reach what %s names', (service, rule) => {
+        expect(peersOf(variant('minimal'), service).filter(worldly)).toMatchObject([{ ports: [everything] }]);
+        const egress = { [rule]: { to: [{ ipBlock: { cidr: '203.0.113.80/32' } }], ports: [8443] } };
+        const narrowed = render([
+          ...VARIANTS['minimal']!,
+          '--set-json',
+          `networkPolicy.egress=${JSON.stringify(egress)}`,
+        ]);
+        expect(peersOf(narrowed, service).filter(worldly)).toEqual([]);
+        expect(ruleTo(narrowed, service, '203.0.113.80/32')).toMatchObject([{ ports: ports('TCP', 8443) }]);
+      });
+
+      it('lets every service reach DNS and, where it is set, the receiver of traces', () => {
+        const moved = render([...VARIANTS['operators']!, '--set', 'networkPolicy.dnsPorts={53,8053}']);
+        for (const service of Object.keys(SERVICES)) {
+          const [dns] = peersOf(moved, service);
+          expect(dns).toMatchObject({
+            to: [{ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }],
+            ports: [...ports('UDP', 53), ...ports('TCP', 53), ...ports('UDP', 8053), ...ports('TCP', 8053)],
+          });
+          const traces = peersOf(moved, service).filter(({ ports: [{ port }] }) => port === 4318);
+          expect(traces).toMatchObject([
+            { to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }] },
+          ]);
+          expect(peersOf(variant('minimal'), service).filter(({ ports: [{ port }] }) => port === 4318)).toEqual([]);
+        }
+      });
     });
 
     it('gives each service a NATS user of its own', () => {
@@ -480,6 +745,27 @@ else
           /services\.isuance: there is no such service/,
         ],
         ['a misspelt value', [...minimal, ...set('shutdowndelay=1')], /shutdowndelay/],
+        [
+          'a custom domain without a certificate',
+          [...values('production.yaml'), '--set-json', 'ingress.extraHosts=[{"host":"id.customer.example"}]'],
+          /extraHosts/,
+        ],
+        [
+          'a custom domain that is a host of the platform',
+          [
+            ...values('production.yaml'),
+            '--set-json',
+            'ingress.extraHosts=[{"host":"acme.issue.example.org","tls":{"secretName":"acme"}}]',
+          ],
+          /ingress\.extraHosts: acme\.issue\.example\.org leads to the gateway already/,
+        ],
+        [
+          'NATS without TLS',
+          [...minimal, '--set-json', 'plaintextEngines=[]'],
+          /nats:\/\/ has no TLS.*plaintextEngines/,
+        ],
+        ['every address without TLS', [...minimal, '--set-json', 'plaintextEngines=["0.0.0.0/0"]'], /plaintextEngines/],
+        ['NATS without credentials', [...minimal, ...set('nats.auth.method=none')], /nats\.auth\.method: none needs/],
         ['an open gateway', [...minimal, ...set('networkPolicy.ingressFrom=null')], /ingressFrom|networkPolicy/],
         ['no limits', [...minimal, ...set('defaults.resources.limits=null')], /resources/],
         ['TLS without a certificate', [...minimal, ...set('ingress.enabled=true')], /ingress\/tls\/secretName/],

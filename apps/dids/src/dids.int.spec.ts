@@ -248,11 +248,71 @@ describe('creating a did:web', () => {
   });
 
   it('on another host waits for its owner to publish it, and is not served here', async () => {
-    const [tenant, other] = [newTenant(), newTenant()];
+    const tenant = newTenant();
     expect((await createWeb(tenant, 'issuer.example')).registrationStatus).toBe('PROCESSING');
-    expect((await createWeb(tenant, other.host)).registrationStatus).toBe('PROCESSING');
-    for (const host of [tenant, other])
-      expect(await refusal(document(host, '/.well-known/did.json'))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(document(tenant, '/.well-known/did.json'))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it("is refused under a host of the platform that is not the tenant's own, however it is written", async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    for (const url of [
+      other.host,
+      other.host.toUpperCase(),
+      `https://${other.host}/a/path`,
+      'unassigned.localhost:8080',
+      'deeper.t1.localhost:8080',
+      `deeper.${tenant.host}`,
+      'management.localhost:8080',
+      'auth.localhost:8080/x',
+      'contexts.localhost:8080',
+      'localhost:8080',
+      // Whatever the port: the names are the platform's.
+      other.host.replace('8080', '8443'),
+      tenant.host.replace('8080', '8443'),
+      other.host.replace(':8080', ''),
+      `https://${other.host.replace(':8080', ':443')}`,
+    ]) {
+      const { details } = await refusal(createWeb(tenant, url));
+      expect([url, details]).toEqual([
+        url,
+        [
+          expect.objectContaining({
+            param: 'options.url',
+            msg: expect.stringMatching(/^must be the tenant's own host/),
+          }),
+        ],
+      ]);
+    }
+    // A host name with a trailing dot is none (above); hosts beside the platform's are foreign.
+    expect((await refusal(createWeb(tenant, `${other.host.replace(':8080', '.')}:8080`))).details).toMatchObject([
+      { param: 'options.url' },
+    ]);
+    for (const url of ['notlocalhost:8080', 'localhost.example', 'localhost:1'])
+      expect((await createWeb(tenant, url)).registrationStatus).toBe('PROCESSING');
+    expect(await vaultKeys(other)).toEqual([]);
+  });
+
+  it('that was made before under such a host issues for no configuration', async () => {
+    const [tenant, other] = [newTenant(), newTenant()];
+    const own = await createWeb(tenant);
+    const stolen = `did:web:${other.host.replace(':', '%3A')}`;
+    // As an earlier version stored it.
+    const { state } = await engines.streams.load(aggregate, didStream(tenant.id, own.did));
+    if (state.status !== 'active') throw new Error(state.status);
+    const made = await engines.events.readStream(didStream(tenant.id, own.did), { from: 0, limit: 1 });
+    const data = { ...(made[0]!.data as object), did: stolen, registrationStatus: 'PROCESSING' };
+    await engines.streams.runDecision(
+      aggregate,
+      didStream(tenant.id, stolen),
+      () => [{ type: 'DidCreated', data } as never],
+      { tenantId: tenant.id, requestId: 'r', actor: 'test', operation: 'test' },
+    );
+    expect(await refusal(reserve(tenant, uuid(), stolen))).toMatchObject({
+      kind: 'invalid',
+      details: [{ param: 'issuerDid' }],
+    });
+    // Nor is it chosen where none is named.
+    expect((await reserve(tenant, uuid())).did).toBe(own.did);
   });
 
   it.each(['/v1', '/v2/x', '/.well-known/x', '/health'])(
@@ -443,7 +503,7 @@ describe('with documents on other hosts', () => {
     const config = parseConfig({ NODE_ENV: 'test' });
     publish('/private/did.json', { id: didAt('private') });
     requests = [];
-    expect(await new PublishedDocuments(guarded, config).fetch(didAt('private'))).toBeUndefined();
+    expect(await new PublishedDocuments(guarded, config).fetch(uuid(), didAt('private'))).toBeUndefined();
     expect(requests).toEqual([]);
     await guarded.close();
   });

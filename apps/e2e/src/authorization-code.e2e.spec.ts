@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   ApiClient,
   connectManagement,
+  connectWithRoles,
   createTenantUnderTest,
   expectStatus,
   hostFetch,
@@ -448,6 +451,126 @@ describe('metadata', () => {
     };
     for (const name of ['openid-credential-issuer', 'oauth-authorization-server'])
       expect((await api.request('GET', `/.well-known/${name}`)).body).toEqual(expect.objectContaining(shared));
+  });
+});
+
+describe('a provider whose address changes', () => {
+  let moved: TenantUnderTest;
+  let managed: TenantUnderTest['api'];
+  let elsewhere: OpenIdProvider;
+  let id: string;
+  const settingsAt = ({ issuer }: OpenIdProvider, more: { clientSecret?: string; scope?: string[] } = {}) => ({
+    ...{ url: issuer, clientId: TENANT_CLIENT.clientId },
+    ...{ forwardedRequestParameters: ['login_hint'], claimsToPersist: ['email'] },
+    ...more,
+  });
+  const signIn = async (browser = new RedirectBrowser()) =>
+    (await browser.follow(authorizeUrl(asked(), moved), (url) => url.startsWith(BACK))).searchParams;
+  /** Users whom a provider signed in, oldest first. */
+  const people = async (count: number) => {
+    const found = async () =>
+      expectStatus(await moved.api.users.list(), 200)
+        .data.filter(({ authenticationProvider }) => authenticationProvider)
+        .map(({ id: userId, claims, authenticationProvider }) => ({ userId, claims, ...authenticationProvider! }));
+    await waitUntil(async () => (await found()).length >= count, { what: `${count} users` });
+    return found();
+  };
+  const faultOf = ({ status, body }: Answer) => [status, (body as { details?: { param: string }[] }).details];
+  const SECRET_NEEDED = [
+    400,
+    [{ param: 'clientSecret', location: 'body', msg: expect.stringMatching(/^must be the secret itself, neither/) }],
+  ];
+
+  beforeAll(async () => {
+    elsewhere = await OpenIdProvider.start('https://management.example');
+    moved = await createTenantUnderTest(platform, management, 'moved-academy');
+    managed = await connectWithRoles(platform, management, moved, ['managed-issuer']);
+    const created = await moved.api.authenticationProviders.create({ ...settingsAt(provider), ...TENANT_CLIENT });
+    ({ id } = expectStatus(created, 201));
+    const { did } = expectStatus(await moved.api.dids.create({ method: 'web', options: { url: moved.host } }), 201);
+    const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
+    expectStatus(await moved.api.webSemantic.create(configuration), 201);
+    provider.accounts.set('zoe', ZOE);
+    elsewhere.accounts.set('zoe', { sub: 'zoe', email: 'thief@evil.example' });
+    expect((await signIn()).get('code')).toEqual(expect.any(String));
+  });
+  afterAll(() => elsewhere.stop());
+
+  it('does not take its secret to another origin', async () => {
+    const { clientSecret: masked } = expectStatus(await managed.authenticationProviders.retrieve(id), 200);
+    for (const more of [{}, { clientSecret: masked! }])
+      expect(faultOf(await managed.authenticationProviders.update(id, settingsAt(elsewhere, more)))).toEqual(
+        SECRET_NEEDED,
+      );
+    expect(expectStatus(await managed.authenticationProviders.retrieve(id), 200).url).toBe(provider.issuer);
+    expect((await signIn()).get('code')).toEqual(expect.any(String));
+    expect(await people(1)).toHaveLength(1);
+  });
+
+  it('finds no user of the former address by subject, nor when it comes back', async () => {
+    const [before] = await people(1);
+    const { clientSecret } = TENANT_CLIENT;
+    expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { clientSecret })), 200);
+    for (let times = 0; times < 2; times++) expect((await signIn()).get('code')).toEqual(expect.any(String));
+    const after = await people(2);
+    expect(after).toEqual([
+      before,
+      {
+        userId: expect.not.stringMatching(before!.userId),
+        claims: { email: 'thief@evil.example' },
+        ...{ providerId: id, url: elsewhere.issuer, subjectId: 'zoe' },
+      },
+    ]);
+    expectStatus(await managed.authenticationProviders.update(id, settingsAt(provider, { clientSecret })), 200);
+    await signIn();
+    expect((await people(3)).slice(0, 2)).toEqual(after);
+    expect(await people(3)).toHaveLength(3);
+  });
+
+  it('ends sign-ins that began at the former address', async () => {
+    const browser = new RedirectBrowser();
+    const callback = await browser.follow(
+      authorizeUrl(asked(), moved),
+      (url) => url.startsWith(moved.url) && url.includes('code='),
+    );
+    const { clientSecret } = TENANT_CLIENT;
+    expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { clientSecret })), 200);
+    const location = (await browser.open(callback.href)).headers.get('location')!;
+    expect(new URL(location).searchParams.get('error')).toBe('server_error');
+  });
+
+  it('signs nobody in once its token endpoint is of another origin, and says so in the trail', async () => {
+    const scope = ['openid', 'email'];
+    expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { scope })), 200);
+    const asStolen: string[] = [];
+    const thief = createServer((request, response) => {
+      asStolen.push(request.url!);
+      response.writeHead(400).end();
+    });
+    await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+    elsewhere.announced = { token_endpoint: `http://127.0.0.1:${(thief.address() as AddressInfo).port}/token` };
+    try {
+      const back = await signIn();
+      expect([back.get('error'), back.get('error_description')]).toEqual([
+        'server_error',
+        expect.stringMatching(/^the token endpoint of the authentication provider has another origin/),
+      ]);
+      const failures = async () =>
+        expectStatus(await moved.api.analytics.list({ types: ['OPENID_AUTHORIZE_FAIL'] }), 200).data.filter(
+          ({ metadata }) => JSON.stringify(metadata).includes('has another origin'),
+        );
+      await waitUntil(async () => (await failures()).length === 1, { what: 'the refusal in the trail' });
+      // Anybody can ask: the trail has it once a minute.
+      await signIn();
+      expect(await failures()).toHaveLength(1);
+      // Saving it again does not take the secret there either.
+      expect(faultOf(await managed.authenticationProviders.update(id, settingsAt(elsewhere)))).toEqual(SECRET_NEEDED);
+      expect(asStolen).toEqual([]);
+    } finally {
+      elsewhere.announced = {};
+      thief.close();
+    }
+    expect((await signIn()).get('code')).toEqual(expect.any(String));
   });
 });
 

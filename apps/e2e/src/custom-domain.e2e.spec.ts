@@ -363,11 +363,56 @@ describe('the custom domain over HTTP', () => {
     await everywhere(400, 'credential_request_denied', 'the end of issuing again');
   }, 60_000);
 
+  it('changes hands when the zone says so: documents, DIDs and webhooks follow', async () => {
+    const domain = await verified(tenant);
+    const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: domain } }), 201);
+    expect(did).toBe(`did:web:${domain}`);
+    const ownerBrand = { ...brand, name: 'The new owner' };
+    await other.api.customDomain.delete();
+    const next = expectStatus(await other.api.customDomain.create({ ...ownerBrand, domain }), 201);
+    const theirs = expectStatus(await other.api.dids.create({ method: 'web', options: { url: domain } }), 201);
+    const manifestName = async () => ((await at(domain, '/manifest.json')).body as { name?: string }).name;
+    expect(await manifestName()).toBe(brand.name);
+    dns.set(domain, next.verificationToken);
+    expectStatus(await other.api.customDomain.verify(), 204);
+    expect((await tenant.api.customDomain.retrieve()).status).toBe(404);
+    await waitUntil(async () => (await manifestName()) === 'The new owner', { timeoutMs: 5000, what: 'the new owner' });
+    const document = await at(domain, '/.well-known/did.json');
+    expect([document.status, document.body]).toEqual([200, theirs.localMetadata.initialDidDocument]);
+    const origins = async ({ url }: TenantUnderTest) =>
+      expectStatus(
+        await new ApiClient(url).request<DidConfiguration>('GET', '/.well-known/did-configuration'),
+        200,
+      ).entries.map(({ credentialSubject }) => credentialSubject.origin);
+    await waitUntil(
+      async () =>
+        !(await origins(tenant)).includes(`http://${domain}`) && (await origins(other)).includes(`http://${domain}`),
+      { timeoutMs: 5000, what: 'domain linkage to follow' },
+    );
+    expectStatus(await other.api.customDomain.delete(), 204);
+  });
+
+  it('is refused to all but one of several tenants that verify it at once', async () => {
+    await tenant.api.customDomain.delete();
+    await other.api.customDomain.delete();
+    for (let round = 0; round < 5; round++) {
+      const domain = `rush${++serial}.example`;
+      const made = [];
+      for (const { api } of [tenant, other])
+        made.push(expectStatus(await api.customDomain.create({ ...brand, domain }), 201));
+      dns.set(domain, ...made.map(({ verificationToken }) => verificationToken));
+      const answers = await Promise.all([tenant, other].map(({ api }) => api.customDomain.verify()));
+      expect(answers.map(({ status }) => status).sort()).toEqual([204, 400]);
+      for (const { api } of [tenant, other]) expectStatus(await api.customDomain.delete(), 204);
+    }
+  });
+
   it('is of one tenant, and gone with its deletion [T14, T15]', async () => {
     const domain = await verified(tenant);
     expect((await at(domain, '/manifest.json')).status).toBe(200);
     const { verificationToken } = expectStatus(await other.api.customDomain.create({ ...brand, domain }), 201);
-    dns.set(domain, verificationToken);
+    const holder = expectStatus(await tenant.api.customDomain.retrieve(), 200);
+    dns.set(domain, holder.verificationToken, verificationToken);
     const refused = await other.api.customDomain.verify();
     expect([refused.status, (refused.body as unknown as { message: string }).message]).toEqual([
       400,

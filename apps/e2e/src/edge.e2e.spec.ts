@@ -130,7 +130,9 @@ describe('paths and methods', () => {
     expect(answer.status).toBe(204);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
-    expect(answer.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect(answer.headers.get('access-control-allow-headers')).toBe(
+      'Authorization, Content-Type, DPoP, OAuth-Client-Attestation, OAuth-Client-Attestation-PoP',
+    );
     expect((await tenant.api.client.request('OPTIONS', '/v9/nothing')).status).toBe(404);
   });
 });
@@ -193,13 +195,9 @@ describe('health', () => {
     async (host) => {
       const client = new ApiClient(`http://${host}:${platform.ready.port}`);
       expect((await client.request('GET', '/health/live')).status).toBe(200);
-      const ready = await client.request<{ status: string; checks: { name: string; healthy: boolean }[] }>(
-        'GET',
-        '/health/ready',
-      );
-      expect([ready.status, ready.body.status]).toEqual([200, 'ready']);
-      expect(ready.body.checks.length).toBeGreaterThan(0);
-      expect(ready.body.checks.filter(({ healthy }) => !healthy)).toEqual([]);
+      const ready = await client.request('GET', '/health/ready');
+      // The checks are the operator's, on the admin port.
+      expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -73,6 +73,12 @@ describe('the data folder', () => {
     const offer = { credentials: [issuer.jwtVc], claims: { given_name: 'Ada', note: 'x' } };
     await issue(tenant, offer);
     const [kept, deleted] = [await newUser(tenant), await newUser(tenant)];
+    // As a development installation has them.
+    const inClear: Record<string, string> = {
+      'master.key': secrets.MASTER_KEY,
+      'management-client.json': JSON.stringify(credentials),
+    };
+    for (const [name, text] of Object.entries(inClear)) await writeFile(join(folder, 'data', name), text);
     // While it works.
     const working = Promise.all(Array.from({ length: 20 }, () => issue(tenant, offer)));
     const copied = JSON.parse(
@@ -81,6 +87,14 @@ describe('the data folder', () => {
       files: string[];
     };
     expect(copied.files).toEqual(expect.arrayContaining(['events.db', 'operations.db', 'feed.db', 'keys.db']));
+    // Only databases: no secret that stands in clear.
+    const copies = await readdir(join(folder, 'copy'));
+    expect(copies.sort()).toEqual([...copied.files].sort());
+    for (const name of copies) {
+      expect(name).toMatch(/\.db$/);
+      const bytes = await readFile(join(folder, 'copy', name), 'latin1');
+      for (const text of [secrets.MASTER_KEY, secrets.MANAGEMENT_CLIENT_SECRET]) expect(bytes).not.toContain(text);
+    }
     await working;
     const later = await newUser(tenant);
     expect((await tenant.api.users.delete(deleted)).status).toBe(204);

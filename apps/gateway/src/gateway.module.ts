@@ -9,6 +9,7 @@ import { Edge } from './edge/edge.js';
 import { Hosts } from './edge/hosts.js';
 import { ObserveRequests } from './edge/observe-requests.js';
 import { RateLimits } from './edge/rate-limits.js';
+import { RequestsInFlight } from './edge/requests-in-flight.js';
 import { SignInPages } from './edge/sign-in-pages.js';
 import { InterfaceDocuments } from './interface/interface-documents.js';
 import { SERVED_OPERATIONS } from './interface/served-operations.js';
@@ -26,6 +27,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     Hosts,
     ObserveRequests,
     RateLimits,
+    RequestsInFlight,
     TokenVerifier,
     UserTokenVerifier,
     Authenticate,

@@ -45,7 +45,8 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
-import { CREDENTIALS_V2, expandSafely } from '@attestry/linked-data';
+import jsonld from 'jsonld';
+import { CREDENTIALS_V2 } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';
@@ -321,6 +322,8 @@ describe.each([
   });
 });
 
+const nested = (open: string, levels: number, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`;
+
 describe('JSON-LD contexts', () => {
   let server: Server;
   let base: string;
@@ -374,16 +377,19 @@ describe('JSON-LD contexts', () => {
     await loader.prepare(pinned);
     expect(loader.load(url, pinned)).toEqual({ '@context': { given_name: 'https://schema.org/givenName' } });
     expect(() => loader.load(url, [])).toThrow(ContextNotPinned);
-    await expect(loader.documentLoader(pinned)(`${base}/other`)).rejects.toThrow(ContextNotPinned);
+    expect([...(await loader.pinnedDocuments(pinned)).keys()]).toEqual([url]);
 
-    const [expanded] = (await expandSafely(
+    const [expanded] = (await jsonld.expand(
       {
         '@context': [CREDENTIALS_V2, engines.config.contextUrl, url],
         type: ['VerifiableCredential', 'Anything'],
         issuer: DID,
         credentialSubject: { given_name: 'Ada', another: 1 },
       },
-      loader.documentLoader(pinned),
+      {
+        documentLoader: async (at) => ({ contextUrl: null, documentUrl: at, document: loader.load(at, pinned) }),
+        safe: true,
+      },
     )) as Record<string, Record<string, unknown>[]>[];
     const subject = expanded!['https://www.w3.org/2018/credentials#credentialSubject']![0]!;
     expect(Object.keys(subject)).toEqual([`${engines.config.contextUrl}#another`, 'https://schema.org/givenName']);
@@ -428,6 +434,19 @@ describe('JSON-LD contexts', () => {
       'a scoped reference',
       () => serve('/scoped', '{"@context":{"a":{"@id":"https://x.example/a","@context":"https://x.example/c"}}}'),
     ],
+    ['a context nested 60,000 deep', () => serve('/deep', `{"@context":${nested('[', 60_000, ']')}}`)],
+    [
+      'scoped contexts nested 5,000 deep',
+      () => serve('/scopes', `{"@context":${nested('{"a":{"@context":', 5000, '}}')}}`),
+    ],
+    [
+      'objects nested 33 deep beside the context',
+      () => serve('/aside', `{"@context":{},"a":${nested('{"a":', 32, '}')}}`),
+    ],
+    [
+      'more than 20,000 values',
+      () => serve('/many', JSON.stringify({ '@context': {}, pad: Array.from({ length: 20_000 }, () => 1) })),
+    ],
     ['the context every credential has', () => CREDENTIALS_V2],
     ["the platform's own", () => engines.config.contextUrl],
     ['the one of the other data model', () => 'https://www.w3.org/2018/credentials/v1'],
@@ -437,6 +456,16 @@ describe('JSON-LD contexts', () => {
     const asked = dids.asked.length;
     expect(await paramsOf(create([url()]))).toEqual(['contexts']);
     expect(dids.asked).toHaveLength(asked);
+  });
+
+  it('bounds all contexts of a configuration together, and says at what', async () => {
+    const half = (name: string) =>
+      serve(name, JSON.stringify({ '@context': {}, pad: Array.from({ length: 12_000 }, () => 1) }));
+    const refused = await create([half('/half-1'), half('/half-2')]).catch((error: AppError) => error);
+    expect((refused as AppError).details).toEqual([
+      { msg: 'must hold at most 20000 JSON values, all contexts together', param: 'contexts', location: 'body' },
+    ]);
+    await create([half('/half-1')]);
   });
 });
 

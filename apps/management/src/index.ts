@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
+import { invitationLinks } from './invitation-links/invitation-links.projection.js';
 import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
 import { PUBLISHED } from './management.reactions.js';
@@ -14,6 +15,7 @@ export const managementService: ServiceDefinition = {
   projections: [
     { projection: tenantLists, follows: 'domain' },
     { projection: deletedTenants, follows: 'domain' },
+    { projection: invitationLinks, follows: 'domain' },
   ],
 };
 export { FIRST_MANAGEMENT_CLIENT_FILE } from './register-management-client/first-management-client.js';

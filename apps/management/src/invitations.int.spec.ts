@@ -7,6 +7,8 @@ import {
   createTenant,
   deleteMembership,
   inviteMember,
+  resendInvitation,
+  type AppError,
   type Caller,
   type OperationContext,
 } from '@attestry/contracts';
@@ -186,6 +188,18 @@ describe('the e-mail of an invitation', () => {
     expect(mail.to(replaced)).toHaveLength(1);
   });
 
+  it('has the name of the tenant without what changes lines or the direction of text', async () => {
+    const body = { subdomain: 'hidden', name: 'Acme\u202e gro.live\u2066 \u200f\u061c\u2028Sons', environmentId };
+    const { id } = await client.call(createTenant, { body }, boss());
+    const email = freshEmail();
+    await client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
+    await mail.linkTo(email);
+    const [sent] = mail.to(email);
+    expect(sent!.subject).toBe('Invitation to Acme gro.live Sons');
+    expect(sent!.text).toContain('the tenant "Acme gro.live Sons"');
+    expect(sent!.text).not.toMatch(/\p{Bidi_Control}/u);
+  });
+
   it(
     'goes out after a restart when the server was away, once',
     async () => {
@@ -221,6 +235,101 @@ describe('the e-mail of an invitation', () => {
       expect(text).toMatch(new RegExp(`^To: ${email}\\r$`, 'm'));
       expect((await stat(join(folder, name))).mode & 0o077).toBe(0);
       expect((await stat(folder)).mode & 0o077).toBe(0);
+    },
+    START_MS,
+  );
+});
+
+describe('the number of e-mails', () => {
+  const HOUR = 3_600_000;
+  const invitedOf = async (id: string) => {
+    const events = await engines.events.readStream(tenantStream(id), { from: 0, limit: 500 });
+    return events.filter(({ type }) => type === 'MemberInvited');
+  };
+  const inviteTo = (id: string, email: string) =>
+    client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
+  const newTenant = async () => {
+    const body = { subdomain: unique('limited-'), environmentId };
+    return (await client.call(createTenant, { body }, boss())).id;
+  };
+  const refusalOf = async (call: Promise<unknown>): Promise<AppError> => {
+    const error = await call.then(
+      () => undefined,
+      (reason: unknown) => reason as AppError,
+    );
+    if (!error) throw new Error('not refused');
+    return error;
+  };
+
+  beforeAll(async () => {
+    await stop();
+    await start({ SMTP_URL: mail.url });
+  }, START_MS);
+
+  it('is five a mailbox and hour, over all spellings and tenants, and a refused one changes nothing', async () => {
+    const [one, other] = [await newTenant(), await newTenant()];
+    const name = unique('bombed-');
+    const { userId } = await inviteTo(one, `${name}@people.example`);
+    const resends = await Promise.allSettled(
+      Array.from({ length: 60 }, () => client.call(resendInvitation, { params: { tenantId: one, userId } }, boss())),
+    );
+    expect(resends.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    const refused = resends.flatMap((it) => (it.status === 'rejected' ? [it.reason as AppError] : []));
+    for (const { kind, code, headers } of refused)
+      expect([kind, code, headers]).toEqual(['tooManyRequests', 'TooManyRequests', { 'retry-after': '3600' }]);
+    expect(await invitedOf(one)).toHaveLength(5);
+    for (const email of [`${name}@people.example`, `${name}+two@people.example`, `${name}@PEOPLE.example`])
+      expect(await refusalOf(inviteTo(other, email))).toMatchObject({ kind: 'tooManyRequests' });
+    expect(await invitedOf(other)).toEqual([]);
+    // What was sent last is still valid.
+    await waitUntil(() => mail.to(`${name}@people.example`).length > 0, { timeoutMs: 30_000, what: 'an e-mail' });
+    const last = (await invitedOf(one)).at(-1)!.data as { invitationId: string };
+    const latest = () =>
+      mail.to(`${name}@people.example`).find(({ messageId }) => messageId!.includes(last.invitationId))?.text;
+    const text = await waitUntil(latest, { timeoutMs: 30_000, what: 'the latest e-mail' });
+    expect(await accept(new URL(/http\S+/.exec(text)![0]))).toMatchObject({ tenantId: one });
+    expect(mail.to(`${name}@people.example`).length).toBeLessThanOrEqual(5);
+  });
+
+  it(
+    'is kept over a restart, and forgotten after an hour',
+    async () => {
+      const [one, other] = [await newTenant(), await newTenant()];
+      const email = freshEmail();
+      for (let n = 0; n < 5; n++) {
+        await inviteTo(one, email);
+        clock.time += 60_000;
+      }
+      await stop();
+      await start({ SMTP_URL: mail.url });
+      const refused = await refusalOf(inviteTo(other, email));
+      expect(refused.headers).toEqual({ 'retry-after': String(55 * 60) });
+      clock.time += 55 * 60_000;
+      await inviteTo(other, email);
+      expect(await refusalOf(inviteTo(other, email))).toMatchObject({ headers: { 'retry-after': '60' } });
+      clock.time -= HOUR;
+    },
+    START_MS,
+  );
+
+  it(
+    'is two hundred a tenant and hour, and does not count for the mailbox when the tenant has sent too many',
+    async () => {
+      const tenant = await newTenant();
+      const emails = Array.from({ length: 200 }, freshEmail);
+      for (let from = 0; from < 200; from += 20)
+        await Promise.all(emails.slice(from, from + 20).map((email) => inviteTo(tenant, email)));
+      const email = freshEmail();
+      for (let n = 0; n < 6; n++)
+        expect(await refusalOf(inviteTo(tenant, email))).toMatchObject({
+          message: 'A tenant sends at most 200 invitations an hour',
+          headers: { 'retry-after': '3600' },
+        });
+      const other = await newTenant();
+      for (let n = 0; n < 5; n++) await inviteTo(other, email);
+      // Nor does a full mailbox count for the tenant.
+      for (let n = 0; n < 200; n++) await refusalOf(inviteTo(other, email));
+      await inviteTo(other, freshEmail());
     },
     START_MS,
   );

@@ -709,7 +709,7 @@ describe('tokens', () => {
     ['a client id in another case', { client_id: 'lower' }],
     ['hostile ids', { client_id: '__proto__' }],
     ['a lone surrogate', { client_id: '\ud800' }],
-    ['a huge id', { client_id: 'x'.repeat(100_000) }],
+    ['a long id', { client_id: 'x'.repeat(4096) }],
     ['a wrong secret', { client_secret: 'x'.repeat(64) }],
     ['a secret with more behind it', { client_secret: 'SECRET ' }],
     ['no audience: tenant clients are no management clients', { audience: undefined }],

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { Budgets } from '@attestry/service-kit';
 import { AcceptInvitationHandler } from './accept-invitation/accept-invitation.js';
 import { AdmitUserHandler } from './admit-user/admit-user.js';
 import { CancelInvitationHandler } from './cancel-invitation/cancel-invitation.js';
@@ -10,6 +11,7 @@ import { DeleteClientHandler } from './delete-client/delete-client.js';
 import { DeleteMembershipHandler } from './delete-membership/delete-membership.js';
 import { DeleteTenantHandler } from './delete-tenant/delete-tenant.js';
 import { TenantDirectory } from './directory/tenant-directory.js';
+import { InvitationLinksReadModel } from './invitation-links/invitation-links.read-model.js';
 import { InviteMemberHandler } from './invite-member/invite-member.js';
 import { ClientAuthentication } from './issue-token/client-authentication.js';
 import { IssueTokenHandler } from './issue-token/issue-token.js';
@@ -23,6 +25,7 @@ import { ListTenantsHandler } from './list-tenants/list-tenants.js';
 import { LookUpManagementClientHandler } from './look-up-management-client/look-up-management-client.js';
 import { LookUpTenantHandler } from './look-up-tenant/look-up-tenant.js';
 import { LookUpTokenHandler } from './look-up-token/look-up-token.js';
+import { MailLimits } from './mail-limits/mail-limits.js';
 import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
 import { PurgeTenants } from './purge-tenants/purge-tenants.js';
@@ -43,6 +46,8 @@ import { SendInvitations } from './send-invitations/send-invitations.js';
 import { Accounts } from './sign-in/accounts.js';
 import { Attempts } from './sign-in/attempts.js';
 import { BuiltInSignIn } from './sign-in/built-in-sign-in.js';
+import { DeviceCookies } from './sign-in/device-cookies.js';
+import { DeviceLinks } from './sign-in/device-links.js';
 import { FormGuard } from './sign-in/form-guard.js';
 import { InvitationLinks } from './sign-in/invitation-links.js';
 import { Passwords } from './sign-in/passwords.js';
@@ -92,12 +97,16 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     UpdateMembershipHandler,
     DeleteMembershipHandler,
     AcceptInvitationHandler,
+    Budgets,
+    MailLimits,
     Mailer,
     SendInvitations,
     // the built-in sign-in
     Passwords,
     Accounts,
     Attempts,
+    DeviceCookies,
+    DeviceLinks,
     FormGuard,
     InvitationLinks,
     BuiltInSignIn,
@@ -111,6 +120,7 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     ManagementClientInbox,
     // lists and reactions
     TenantListsReadModel,
+    InvitationLinksReadModel,
     ManagementReactions,
     PurgeTenants,
     ReplayedPurges,

@@ -1,13 +1,20 @@
-import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { backUpFiles } from '@attestry/sqlite';
 
 const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
-/** What cannot be made anew. Lists are made from events; the lock and requests of a moment are nobody's to keep. */
+/**
+ * What cannot be derived. Read models follow from events; the lock and pending requests are of the moment. Secrets in clear stay out: the
+ * master key, the operator's client secret, and e-mails with links.
+ */
 const FILES = ['events.db', 'operations.db', 'feed.db', 'keys.db', 'replay.db', 'sign-in.db'];
-const PLAIN = ['management-client.json'];
+/** What a restore needs beside the backup. */
+const KEPT_ELSEWHERE = {
+  'master.key': 'With the backup it opens everything; without it keys.db cannot be opened.',
+  'management-client.json': 'It holds the secret of the first management client in clear.',
+};
 
 /** Copies a data folder as it was in one moment, also while its platform runs. Prints one JSON line. */
 const main = async (): Promise<void> => {
@@ -20,11 +27,9 @@ const main = async (): Promise<void> => {
   if ((await readdir(to)).length) throw new Error(`${to} is not empty`);
   const files = FILES.filter((name) => existsSync(join(from, name)));
   const { heldMs } = await backUpFiles(files.map((name) => ({ from: join(from, name), to: join(to, name) })));
-  const plain = PLAIN.filter((name) => existsSync(join(from, name)));
-  for (const name of plain) await copyFile(join(from, name), join(to, name));
-  console.log(JSON.stringify({ from, to, files: [...files, ...plain], writesHeldMs: heldMs }));
-  if (existsSync(join(from, 'master.key')))
-    console.error('master.key is not in the backup: keep it elsewhere. Whoever has both can read everything.');
+  console.log(JSON.stringify({ from, to, files, writesHeldMs: heldMs }));
+  for (const [name, why] of Object.entries(KEPT_ELSEWHERE))
+    if (existsSync(join(from, name))) console.error(`${name} is not in the backup: keep it elsewhere. ${why}`);
 };
 
 main().catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createServer } from 'node:net';
-import { ConfigError, createLogger, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { ConfigError, createLogger, loadConfig, parseConfig, type PlatformConfig } from '@attestry/service-kit';
 import { startPlatform } from './platform.js';
 
 /** How long a stop may take before the process ends all the same. */
@@ -18,7 +18,7 @@ const freePort = (host: string): Promise<number> =>
   });
 
 const readConfig = async (): Promise<PlatformConfig> => {
-  const config = parseConfig(process.env);
+  const config = await loadConfig(process.env);
   // BASE_DOMAIN's default has the port in it, so a free one is chosen before anything is told its address.
   return config.port === 0 ? parseConfig(process.env, await freePort(config.host)) : config;
 };

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { managementClientOutcome, registerManagementClient, requestManagementClient } from '@attestry/management';
-import { openProcessEngines, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { loadConfig, openProcessEngines, type PlatformConfig } from '@attestry/service-kit';
 import { isDataFolderInUse } from './data-folder.js';
 
 const USAGE = 'usage: npm run management-client -- create --name NAME';
@@ -25,7 +25,7 @@ const register = async (config: PlatformConfig, name: string) => {
 const main = async (): Promise<void> => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { name: { type: 'string' } } });
   if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new Error(USAGE);
-  const config = parseConfig(process.env);
+  const config = await loadConfig(process.env, { busUser: 'management' });
   if (!config.hasDataFolder) {
     const { clientId, clientSecret } = await register(config, values.name);
     return console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));

@@ -1,11 +1,10 @@
 import 'reflect-metadata';
-import { ConfigError, migrateEngines, parseConfig } from '@attestry/service-kit';
+import { ConfigError, loadConfig, migrateEngines } from '@attestry/service-kit';
 
 /** Brings the engines that the environment names up to what this release needs. */
 const main = async (): Promise<void> => {
-  const done = await migrateEngines(parseConfig(process.env, undefined, 'migrate'), (reason) =>
-    console.error(`waiting for NATS: ${reason}`),
-  );
+  const config = await loadConfig(process.env, { purpose: 'migrate', busUser: 'migrate' });
+  const done = await migrateEngines(config, (reason) => console.error(`waiting for NATS: ${reason}`));
   for (const line of done) console.log(line);
   console.log(done.length ? 'migrated' : 'nothing to migrate: the embedded engines see to themselves');
 };

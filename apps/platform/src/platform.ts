@@ -1,8 +1,8 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { ServiceName } from '@attestry/contracts';
 import {
@@ -46,8 +46,6 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-/** Time between closing the doors and cutting what is still open. */
-const KEEP_ALIVE_MS = 65_000;
 /** Most time for requests in hand once the doors are closed. */
 const DRAIN_MS = 10_000;
 
@@ -63,18 +61,12 @@ const hosted = async ({ service }: PlatformConfig) => {
 };
 
 const startGateway = async (
-  { Edge, readableUrl }: Gateway,
+  { Edge, edgeAdapter }: Gateway,
   root: Parameters<typeof NestFactory.create>[0],
+  config: PlatformConfig,
   engines: ProcessEngines,
 ) => {
-  const adapter = new FastifyAdapter({
-    trustProxy: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    rewriteUrl: (request: IncomingMessage) => readableUrl(request.url ?? '/'),
-  });
-  const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(root, edgeAdapter(config, engines.metrics), {
     bodyParser: false,
     logger: createNestLogger(engines.logger),
     abortOnError: false,
@@ -99,7 +91,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
   const engines = await openProcessEngines(config, needs, options);
   try {
     const root = rootModule([...services, ...(gateway ? [gateway.gatewayParty] : [])], engines);
-    const edge = gateway ? await startGateway(gateway, root, engines) : undefined;
+    const edge = gateway ? await startGateway(gateway, root, config, engines) : undefined;
     const app: INestApplicationContext =
       edge ??
       (await NestFactory.createApplicationContext(root, {

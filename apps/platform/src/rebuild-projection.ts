@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { ConfigError, parseConfig, requestRebuilds } from '@attestry/service-kit';
+import { ConfigError, loadConfig, requestRebuilds } from '@attestry/service-kit';
 import { SERVICES } from './services.js';
 
 const ALL = SERVICES.flatMap(({ projections }) => projections);
@@ -23,7 +23,7 @@ const chosen = () => {
  */
 const main = async (): Promise<void> => {
   const projections = chosen();
-  await requestRebuilds(parseConfig(process.env, undefined, 'migrate'), projections);
+  await requestRebuilds(await loadConfig(process.env, { purpose: 'migrate' }), projections);
   for (const it of projections) console.log(`${nameOf(it)}: asked for`);
 };
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rotateMasterKey, type KeyPlace } from '@attestry/keys';
-import { databases, masterKeysOf, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { databases, loadConfig, masterKeysOf, type PlatformConfig } from '@attestry/service-kit';
 import { lockDataFolder } from '@attestry/sqlite';
 
 /** Keys in a file belong to one process: the platform must not run. Beside PostgreSQL it may. */
@@ -17,7 +17,7 @@ const place = async (config: PlatformConfig): Promise<{ at: KeyPlace; release():
 
 /** Wraps everything with MASTER_KEY that MASTER_KEY_PREVIOUS wrapped. Prints one JSON line with what was done. */
 const main = async (): Promise<void> => {
-  const config = parseConfig(process.env, undefined, 'migrate');
+  const config = await loadConfig(process.env, { purpose: 'migrate' });
   if (!config.masterKey)
     throw new Error(
       'set MASTER_KEY to the new key, MASTER_KEY_VERSION to its version, MASTER_KEY_PREVIOUS to the old key',

@@ -383,7 +383,7 @@ describe('authentication providers', () => {
     it('is checked on update too', async () => {
       const { id } = await create('t9');
       const bad = await hostile((response) => response.writeHead(500).end());
-      expect((await refusal(update('t9', id, { url: bad, clientId: 'x' })))[1]).toBe('url');
+      expect((await refusal(update('t9', id, { url: bad, clientId: 'x', clientSecret: SECRET })))[1]).toBe('url');
       expect((await retrieve('t9', id)).url).toBe(url);
     });
   });

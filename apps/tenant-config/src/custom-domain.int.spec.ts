@@ -203,6 +203,9 @@ describe('the custom domain of a tenant', () => {
     dns.set('five.example', first.verificationToken, second.verificationToken);
     const results = await Promise.allSettled([verify('t5'), verify('t6')]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(results.filter((it) => it.status === 'rejected').map(({ reason }) => reason as unknown)).toEqual([
+      expect.objectContaining(failed(ELSEWHERE)),
+    ]);
     const [winner, loser] = results[0]!.status === 'fulfilled' ? ['t5', 't6'] : ['t6', 't5'];
     await expect(verify(loser!)).rejects.toMatchObject(failed(ELSEWHERE));
     expect(await ownerOf('five.example')).toBe(winner);
@@ -210,6 +213,78 @@ describe('the custom domain of a tenant', () => {
     expect(await ownerOf('five.example')).toBeUndefined();
     await verify(loser!);
     expect(await ownerOf('five.example')).toBe(loser);
+  });
+
+  it('refuses all but one of many that verify it at once, with what a later one is told', async () => {
+    for (const round of [1, 2, 3]) {
+      const domain = `rush${round}.example`;
+      const tenants = Array.from({ length: 8 }, (_, n) => `rush-${round}-${n}`);
+      const made = await Promise.all(tenants.map((tenantId) => create(tenantId, domain)));
+      dns.set(domain, ...made.map(({ verificationToken }) => verificationToken));
+      const results = await Promise.allSettled(tenants.map(verify));
+      const winners = tenants.filter((_, n) => results[n]!.status === 'fulfilled');
+      expect(winners).toHaveLength(1);
+      expect(await ownerOf(domain)).toBe(winners[0]);
+      for (const result of results)
+        if (result.status === 'rejected') expect(result.reason).toMatchObject(failed(ELSEWHERE));
+    }
+  });
+
+  describe('changes hands', () => {
+    it('when the zone has the token of another tenant and no more that of the holder', async () => {
+      const former = await verified('h1', 'hands.example');
+      const next = await create('h2', 'hands.example');
+      // With both tokens in the zone the holder keeps it.
+      dns.set('hands.example', former.verificationToken, next.verificationToken);
+      await expect(verify('h2')).rejects.toMatchObject(failed(ELSEWHERE));
+      expect(await ownerOf('hands.example')).toBe('h1');
+      dns.set('hands.example');
+      await expect(verify('h2')).rejects.toMatchObject(failed(MISSING));
+      dns.set('hands.example', next.verificationToken);
+      await verify('h2');
+      expect(await ownerOf('hands.example')).toBe('h2');
+      expect(await read('h2')).toMatchObject({ domain: 'hands.example', isVerified: true });
+      // As if deleted.
+      await expect(read('h1')).rejects.toMatchObject({ kind: 'notFound' });
+      await expect(client.call(retrieveManifest, {}, contextOf('h1'))).rejects.toMatchObject({ kind: 'notFound' });
+      expect((await heard(customDomainWithdrawn.subject, 'h1')).data).toEqual({
+        tenantId: 'h1',
+        domain: 'hands.example',
+        revision: 2,
+      });
+      // And back again, by the same rule.
+      const again = await create('h1', 'hands.example');
+      await expect(verify('h1')).rejects.toMatchObject(failed(MISSING));
+      dns.set('hands.example', again.verificationToken);
+      await verify('h1');
+      expect(await ownerOf('hands.example')).toBe('h1');
+      await expect(read('h2')).rejects.toMatchObject({ kind: 'notFound' });
+    });
+
+    it('to one of many who come at once', async () => {
+      await verified('h3', 'many-hands.example');
+      const tenants = Array.from({ length: 8 }, (_, n) => `h3-${n}`);
+      const made = await Promise.all(tenants.map((tenantId) => create(tenantId, 'many-hands.example')));
+      dns.set('many-hands.example', ...made.map(({ verificationToken }) => verificationToken));
+      const results = await Promise.allSettled(tenants.map(verify));
+      const winners = tenants.filter((_, n) => results[n]!.status === 'fulfilled');
+      expect(winners).toHaveLength(1);
+      for (const result of results)
+        if (result.status === 'rejected') expect(result.reason).toMatchObject(failed(ELSEWHERE));
+      expect(await ownerOf('many-hands.example')).toBe(winners[0]);
+      await expect(read('h3')).rejects.toMatchObject({ kind: 'notFound' });
+    });
+
+    it('not by a record that is missing or cannot be had', async () => {
+      await verified('h4', 'kept-hands.example');
+      await create('h5', 'kept-hands.example');
+      for (const rcode of [2, 3, 5]) {
+        dns.fail(rcode);
+        await expect(verify('h5')).rejects.toMatchObject(failed(MISSING));
+      }
+      dns.fail(0);
+      expect(await ownerOf('kept-hands.example')).toBe('h4');
+    });
   });
 
   it('loses its verification with another domain, which frees the first for others [T6, T13]', async () => {
@@ -254,7 +329,7 @@ describe('the custom domain of a tenant', () => {
     await abandon(new Date().toISOString());
     const { verificationToken } = await create('t9', 'nine.example');
     dns.set('nine.example', verificationToken);
-    await expect(verify('t9')).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(verify('t9')).rejects.toMatchObject(failed(ELSEWHERE));
     await abandon(new Date(Date.now() - 60_001).toISOString());
     await verify('t9');
     expect(await ownerOf('nine.example')).toBe('t9');

@@ -1,6 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError, invalidBody } from '@attestry/contracts';
-import { AnswerTooLarge, LOGGER, Outbound, PlatformConfig, TargetRefused, type Logger } from '@attestry/service-kit';
+import {
+  AnswerTooLarge,
+  DnsBudgetExceeded,
+  LOGGER,
+  Outbound,
+  PlatformConfig,
+  TargetRefused,
+  type Logger,
+} from '@attestry/service-kit';
 import { parse } from 'tldts';
 
 /** Of the whole exchange, milliseconds. */
@@ -13,6 +21,8 @@ export interface Discovered {
   url: string;
   /** As the document spells it. */
   issuer: string;
+  /** Where the client's credentials are sent. */
+  tokenEndpointOrigin: string;
 }
 
 export type DiscoveryDocument = Record<string, unknown> & {
@@ -20,6 +30,9 @@ export type DiscoveryDocument = Record<string, unknown> & {
   authorization_endpoint: string;
   token_endpoint: string;
 };
+
+export const tokenEndpointOriginOf = ({ token_endpoint: endpoint }: DiscoveryDocument): string =>
+  new URL(endpoint).origin;
 
 const refused = (msg: string, value?: string): AppError =>
   invalidBody('url', msg, value !== undefined && value.length <= 200 && !value.includes('@') ? value : undefined);
@@ -38,11 +51,11 @@ export class Discovery {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @throws 400 on `url` */
-  async check(text: string): Promise<Discovered> {
+  /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
+  async check(tenantId: string, text: string): Promise<Discovered> {
     const url = this.accepted(text);
-    const { issuer } = await this.document(url, text);
-    return { url, issuer };
+    const document = await this.document(tenantId, url, text);
+    return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
   }
 
   /**
@@ -50,15 +63,18 @@ export class Discovery {
    * @param told how the address was given
    * @throws 400 on `url`
    */
-  async document(url: string, told = url): Promise<DiscoveryDocument> {
-    const document = await this.fetch(url);
+  async document(tenantId: string, url: string, told = url): Promise<DiscoveryDocument> {
+    const document = await this.fetch(tenantId, url);
     const fault = faultOf(document, url, (endpoint) => this.faultOfEndpoint(endpoint));
     if (fault !== undefined) throw refused(fault, told);
     return document as DiscoveryDocument;
   }
 
-  /** Facts 7: https, a public host name under a known TLD, no query; port and fragment are dropped. */
-  private accepted(text: string): string {
+  /**
+   * Facts 8.1: https, a public host name under a known TLD, no query; port and fragment are dropped.
+   * @throws 400 on `url`
+   */
+  accepted(text: string): string {
     if (!URL.canParse(text)) throw refused('must be a valid URL', text);
     const parsed = new URL(text);
     parsed.hash = '';
@@ -73,10 +89,11 @@ export class Discovery {
     return withoutSlash(target.url);
   }
 
-  private async fetch(url: string): Promise<Record<string, unknown>> {
+  private async fetch(tenantId: string, url: string): Promise<Record<string, unknown>> {
     let answer;
     try {
       answer = await this.outbound.send(`${url}/.well-known/openid-configuration`, {
+        tenantId,
         headers: { accept: 'application/json' },
         timeoutMs: DISCOVERY_MS,
         maxBytes: MAX_DISCOVERY_BYTES,
@@ -84,6 +101,7 @@ export class Discovery {
     } catch (error) {
       this.logger.info({ url, error: String(error) }, 'no discovery document');
       // No more than the caller can mend: what is behind a name inside is nobody's to learn.
+      if (error instanceof DnsBudgetExceeded) throw error;
       if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
       if (error instanceof TargetRefused) throw refused('must be reached at a public address', url);
       throw refused('the discovery document could not be fetched', url);

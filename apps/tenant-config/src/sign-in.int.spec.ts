@@ -25,6 +25,11 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import type { AuthenticationProviderEvent } from './authentication-provider/authentication-provider.events.js';
+import {
+  authenticationProvider,
+  authenticationProviderStream,
+} from './authentication-provider/authentication-provider.state.js';
 import { tenantConfigService } from './index.js';
 
 const REDIRECT = 'https://acme.localhost/v1/oauth/authentication/callback';
@@ -187,6 +192,8 @@ describe('signing in at a provider that cannot be believed', () => {
   let url: string;
   let tenantId: string;
   let asked = 0;
+  /** Members of the discovery document that replace the right ones. */
+  let announced: Record<string, string> = {};
 
   beforeAll(async () => {
     const [key, foreign] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);
@@ -221,6 +228,7 @@ describe('signing in at a provider that cannot be believed', () => {
           jwks_uri: `${url}/keys`,
           scopes_supported: ['openid'],
           id_token_signing_alg_values_supported: ['ES256'],
+          ...announced,
         });
       if (request.url === '/keys') return json({ keys: [jwk] });
       asked += 1;
@@ -268,6 +276,57 @@ describe('signing in at a provider that cannot be believed', () => {
     expect(asked).toBe(before + 1);
   });
 
+  it('sends a code to no other origin than when it was saved, and works again once that is announced again', async () => {
+    const flow = await began(tenantId);
+    announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
+    // Documents are believed for ten minutes, and until then the endpoint that was pinned is used.
+    expect((await began(tenantId)).url).toContain('/authorize');
+    clock.ahead = 11 * 60_000;
+    const before = asked;
+    expect(await codeOf(began(tenantId))).toBe('server_error');
+    expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe('server_error');
+    expect(asked).toBe(before);
+    announced = { token_endpoint: `${url}/other-path` };
+    expect(await signIn({})).toMatchObject({ subjectId: 'zoe' });
+    announced = {};
+    clock.ahead = 0;
+  });
+
+  it('pins the origin at the first sign-in, where the provider was saved before origins were', async () => {
+    const old = await tenantWith({ url });
+    const stream = authenticationProviderStream(old.tenantId, old.id);
+    await engines.streams.runDecision(
+      authenticationProvider,
+      stream,
+      (state): AuthenticationProviderEvent[] => {
+        if (state.status !== 'living') return [];
+        const { status: _, sealedSecret: __, tokenEndpointOrigin: ___, ...settings } = state;
+        // As earlier versions stored it: the member is absent.
+        return [
+          { type: 'AuthenticationProviderDeleted', data: { providerId: old.id } },
+          {
+            type: 'AuthenticationProviderCreated',
+            data: { ...settings, createdAt: new Date().toISOString() },
+          },
+        ];
+      },
+      { tenantId: old.tenantId, requestId: 'r', actor: 'test', operation: 'test' },
+    );
+    const pinned = async () => {
+      const { state } = await engines.streams.load(authenticationProvider, stream);
+      return state.status === 'living' ? state.tokenEndpointOrigin : undefined;
+    };
+    expect(await pinned()).toBeUndefined();
+    expect((await began(old.tenantId)).url).toContain('/authorize');
+    expect(await pinned()).toBe(url);
+    announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
+    clock.ahead = 11 * 60_000;
+    expect(await codeOf(began(old.tenantId))).toBe('server_error');
+    announced = {};
+    clock.ahead = 0;
+    expect(await pinned()).toBe(url);
+  });
+
   it('waits five seconds at most', async () => {
     const startedAt = performance.now();
     expect(await codeOf(signIn({ slow: true }))).toBe('temporarily_unavailable');
@@ -283,7 +342,7 @@ describe('signing in at a provider that cannot be believed', () => {
     );
     // Its documents are known for a while; after that it cannot be used.
     expect((await began(tenantId)).url).toContain('/authorize');
-    clock.ahead = 11 * 60_000;
+    clock.ahead = 30 * 60_000;
     expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
     clock.ahead = 0;
   });

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   clientCreated,
   memberInvited,
+  type AppError,
   createWebhook,
   credentialIssued,
   customDomainVerified,
@@ -287,7 +288,8 @@ describe('webhooks', () => {
 
     it('are at most twenty, also when they are created at the same time', async () => {
       const tenantId = randomUUID();
-      const create = () => subscribe(tenantId, 'https://a.example.com/in', [FULL]);
+      let count = 0;
+      const create = () => subscribe(tenantId, `https://a.example.com/in/${count++}`, [FULL]);
       await Promise.all(Array.from({ length: 15 }, create).map((call) => call.catch((error: unknown) => error)));
       const kinds = new Set<string>();
       for (let i = 0; i < 3; i++)
@@ -299,6 +301,79 @@ describe('webhooks', () => {
       await client.call(deleteWebhook, { params: { webhookId: data[0]!.id } }, contextOf(tenantId));
       await create();
       await expect(create()).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'webhooks' }] });
+    });
+
+    it('are at most five with one URL, also when they are created and changed at the same time', async () => {
+      const tenantId = randomUUID();
+      const url = 'https://shared.example.com/in';
+      const atMostFive = async (calls: Promise<unknown>[]) => {
+        for (const outcome of await Promise.allSettled(calls))
+          if (outcome.status === 'rejected')
+            expect(outcome.reason).toMatchObject({
+              kind: 'invalid',
+              details: [
+                {
+                  param: 'url',
+                  location: 'body',
+                  msg: 'at most 5 webhooks of a tenant may have the same URL',
+                  value: expect.stringMatching(/^https:\/\/shared/i) as string,
+                },
+              ],
+            });
+        const { data } = await list({}, contextOf(tenantId));
+        return data.filter((it) => it.url === url);
+      };
+      const update = (webhookId: string, to: string) =>
+        client.call(updateWebhook, { params: { webhookId }, body: { url: to, events: [FULL] } }, contextOf(tenantId));
+      const created = await atMostFive(
+        Array.from({ length: 8 }, (_, n) =>
+          subscribe(tenantId, n % 2 ? url : 'https://SHARED.example.com:443/x/../in', [FULL]),
+        ),
+      );
+      expect(created).toHaveLength(5);
+      // A refused one takes no slot.
+      const others = await Promise.all(
+        Array.from({ length: 15 }, (_, n) => subscribe(tenantId, `https://other.example.com/${n}`, [FULL])),
+      );
+      expect(await atMostFive(others.slice(0, 4).map(({ id }) => update(id, url)))).toHaveLength(5);
+      const params = { webhookId: others[0]!.id };
+      expect(await client.call(retrieveWebhook, { params }, contextOf(tenantId))).toEqual(others[0]);
+      await update(created[0]!.id, 'https://elsewhere.example.com/');
+      await client.call(deleteWebhook, { params: { webhookId: created[1]!.id } }, contextOf(tenantId));
+      expect(await atMostFive(others.slice(0, 6).map(({ id }) => update(id, url)))).toHaveLength(5);
+      // What has the URL keeps it, and may change in other ways.
+      await update(created[2]!.id, url);
+      // Of another tenant they are others.
+      await subscribe(randomUUID(), url, [FULL]);
+    });
+
+    it('are tested ten times a minute at most, each of them', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver(status(200));
+      const [{ id: one }, { id: other }] = [
+        await subscribe(tenantId, url, [FULL]),
+        await subscribe(tenantId, url, [FULL]),
+      ];
+      const test = (webhookId: string) =>
+        client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
+          () => 'sent' as const,
+          (error: unknown) => error as AppError,
+        );
+      const outcomes = await Promise.all(Array.from({ length: 14 }, () => test(one)));
+      const refused = outcomes.filter((it) => it !== 'sent');
+      expect(refused).toHaveLength(4);
+      for (const error of refused) {
+        expect(error).toMatchObject({ kind: 'tooManyRequests', code: 'TooManyRequests' });
+        const seconds = Number(error.headers!['retry-after']);
+        expect([seconds > 0, seconds <= 60]).toEqual([true, true]);
+      }
+      // Nor after a restart.
+      await stop();
+      await start([0.05]);
+      expect(await test(one)).not.toBe('sent');
+      expect(await test(other)).toBe('sent');
+      await until(() => received.length === 11, 'the deliveries');
+      expect(await test(randomUUID())).toMatchObject({ kind: 'notFound' });
     });
 
     it('are told to the other services as they now stand', async () => {
@@ -751,8 +826,14 @@ describe('webhooks', () => {
       await restart({ webhookKeyLeadSeconds: 2, webhookKeyOverlapSeconds: 3 });
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
-      const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
+      let webhookId = '';
+      let tests = 0;
       const send = async () => {
+        // A webhook is tested ten times a minute at most.
+        if (tests++ % 10 === 0) {
+          if (webhookId) await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
+          webhookId = (await subscribe(tenantId, url, [SUMMARY])).id;
+        }
         const before = received.length;
         await client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
         await until(() => received.length > before, 'a delivery');

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { Budgets } from '@attestry/service-kit';
 import { AttemptsReadModel } from './attempts.read-model.js';
 import { CreateWebhookHandler } from './create-webhook/create-webhook.js';
 import { DeleteWebhookHandler } from './delete-webhook/delete-webhook.js';
@@ -16,6 +17,7 @@ import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
 import { TestWebhookHandler } from './test-webhook/test-webhook.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.js';
+import { TenantSlots } from './webhook-slots/tenant-slots.js';
 import { WebhookDirectory } from './webhook-directory.js';
 import { WebhookKeys } from './webhook-keys.js';
 import { WebhooksReactions } from './webhooks.reactions.js';
@@ -25,6 +27,7 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
   imports: [CqrsModule],
   providers: [
     // subscriptions
+    TenantSlots,
     CreateWebhookHandler,
     ListWebhooksHandler,
     RetrieveWebhookHandler,
@@ -41,6 +44,7 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
     ObserveAttempts,
     AttemptDelivery,
     SendDeliveries,
+    Budgets,
     TestWebhookHandler,
     ListAttemptsHandler,
     RedeliverAttemptHandler,

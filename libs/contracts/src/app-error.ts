@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'notFound'
   | 'methodNotAllowed'
   | 'notAcceptable'
+  | 'timeout'
   | 'conflict'
   | 'unprocessable'
   | 'tooLarge'
@@ -25,6 +26,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   notFound: 404,
   methodNotAllowed: 405,
   notAcceptable: 406,
+  timeout: 408,
   conflict: 409,
   unprocessable: 422,
   tooLarge: 413,
@@ -42,6 +44,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   notFound: 'NotFound',
   methodNotAllowed: 'MethodNotAllowed',
   notAcceptable: 'NotAcceptable',
+  timeout: 'RequestTimeout',
   conflict: 'Conflict',
   unprocessable: 'UnprocessableContent',
   tooLarge: 'PayloadTooLarge',
@@ -117,9 +120,12 @@ export interface WireAppError {
   headers?: Record<string, string>;
 }
 
-/** 400 `Validation Error` with one detail per fault. */
+/** Most details of an error. */
+export const MAX_DETAILS = 100;
+
+/** 400 `Validation Error` with one detail per fault, of more than {@link MAX_DETAILS} the first ones. */
 export const invalid = (...details: ErrorDetail[]): AppError =>
-  new AppError('invalid', 'Validation Error', { details });
+  new AppError('invalid', 'Validation Error', { details: details.slice(0, MAX_DETAILS) });
 
 /** 400 with one fault of the body. */
 export const invalidBody = (param: string, msg: string, value?: unknown): AppError =>
@@ -177,10 +183,14 @@ const CODE_OF_KIND: Partial<Record<ErrorKind, OAuthErrorCode>> = {
   unauthenticated: 'invalid_client',
 };
 
+/** OAuth has no member for details: the first of them is the description. */
+const descriptionOf = ({ kind, message, details: [first] = [] }: AppError): string =>
+  kind === 'invalid' && first ? `${first.param} ${first.msg}` : message;
+
 /** What OAuth says of any error, in a body or in an address. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
-export const oauthFault = ({ code, kind, message }: AppError): { error: string; error_description: string } => ({
-  error: /^[a-z_]+$/.test(code) ? code : (CODE_OF_KIND[kind] ?? 'invalid_request'),
-  error_description: message.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
+export const oauthFault = (fault: AppError): { error: string; error_description: string } => ({
+  error: /^[a-z_]+$/.test(fault.code) ? fault.code : (CODE_OF_KIND[fault.kind] ?? 'invalid_request'),
+  error_description: descriptionOf(fault).replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
 });
 
 /** An error in OAuth shape; `description` is ASCII and public, `check` names the refusing check for the log. */

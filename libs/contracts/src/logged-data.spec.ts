@@ -144,6 +144,25 @@ describe('at level 3', () => {
     const long = { list: Array.from({ length: 100 }, () => 'y'.repeat(900)) };
     expect(asked(listDids, 3, { body: long })).toEqual({ general: { tooLong: true } });
   });
+
+  it('no more of a text is searched than is shown of it', () => {
+    const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
+    const shown = (text: string) =>
+      (asked(listDids, 3, { body: { text } }) as { general: { body: { text: string } } }).general.body.text;
+    expect(shown(`${'x '.repeat(500)}${token}`)).toBe(`${'x '.repeat(500)}…`);
+    // Cut within the token.
+    for (const before of [0, 500, 980]) expect(shown(`${' '.repeat(before)}eyJ${'a'.repeat(2000)}.x.y`)).toBe(HIDDEN);
+    expect(shown('eyJ'.repeat(300_000))).toBe(HIDDEN);
+  });
+
+  it.each([2, 3] as const)('no more values are visited than are kept, at level %i', (level) => {
+    let visits = 0;
+    const body: Record<string, unknown> = {};
+    for (let at = 0; at < 50_000; at++)
+      Object.defineProperty(body, `m${at}`, { enumerable: true, get: () => ++visits });
+    expect(asked(listDids, level, { body })).toEqual({ general: { tooLong: true } });
+    expect(visits).toBeLessThan(10_000);
+  });
 });
 
 it('an empty answer leaves nothing', () => {

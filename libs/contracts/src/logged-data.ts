@@ -31,7 +31,7 @@ const SECRET =
 const HARMLESS_DESPITE = new Set(['transactionCodeConfiguration', 'tokenEndpointAuthMethod']);
 
 /** Values that are secret whatever they are called: JWTs and JWEs, offers, PEM keys, bearer values. */
-const SECRET_VALUE = /eyJ[A-Za-z0-9_-]{8,}\.|openid-credential-offer:|pre-authorized_code|-----BEGIN|^Bearer /;
+const SECRET_VALUE = /eyJ[A-Za-z0-9_-]{8,}(?:\.|$)|openid-credential-offer:|pre-authorized_code|-----BEGIN|^Bearer /;
 
 /** What tells about a person. Shown only to a record that ends with that person, see {@link LoggedData}. */
 const PERSONAL = new Set(['claims', 'claimSets', 'email', 'subjectId', 'authenticationProvider']);
@@ -39,6 +39,11 @@ const PERSONAL = new Set(['claims', 'claimSets', 'email', 'subjectId', 'authenti
 /** Longest JSON text that is kept. */
 export const MAX_LOGGED_BYTES = 16_384;
 const MAX_TEXT = 1000;
+/** With more values than these the JSON text is longer than what is kept: each takes two bytes at least. */
+const MAX_VALUES = MAX_LOGGED_BYTES / 2;
+
+/** There is more than is kept; nothing further is visited. */
+class TooLong extends Error {}
 
 export interface LoggedData {
   /** Without anything personal. */
@@ -52,43 +57,63 @@ export interface LoggedData {
 /** At level 2 a text is an id, a name of the platform's, a time: a sentence under a harmless name is none of these. */
 const PLAIN_TEXT = /^[\w.:%/+-]{1,200}$/;
 
-const shownText = (text: string): string =>
-  SECRET_VALUE.test(text) ? HIDDEN : text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+/** Only what is shown of a text is searched for secrets: the search may take quadratic time. */
+const shownText = (text: string): string => {
+  const start = text.slice(0, MAX_TEXT);
+  if (SECRET_VALUE.test(start)) return HIDDEN;
+  return text.length > MAX_TEXT ? `${start}…` : text;
+};
 
 const isSecret = (name: string, secrets: readonly string[]): boolean =>
-  !HARMLESS_DESPITE.has(name) && (SECRET.test(name) || secrets.includes(name));
+  !HARMLESS_DESPITE.has(name) && (name.length > MAX_TEXT || SECRET.test(name) || secrets.includes(name));
 
 interface Rules {
   level: 2 | 3;
   secrets: readonly string[];
   personal: boolean;
+  /** Values that may still be visited. */
+  left: number;
 }
 
-const shown = (value: unknown, rules: Rules): unknown => {
-  if (typeof value === 'string') return rules.level === 2 && !PLAIN_TEXT.test(value) ? HIDDEN : shownText(value);
-  if (Array.isArray(value)) return value.map((item) => shown(item, rules));
-  if (typeof value !== 'object' || value === null) return value;
+/** Members or entries as `show` returns them. @throws TooLong */
+const each = (value: object, rules: Rules, show: (member: unknown, name: string) => unknown): unknown => {
+  const count = (): void => {
+    if (--rules.left < 0) throw new TooLong();
+  };
+  if (Array.isArray(value))
+    return value.map((entry: unknown) => {
+      count();
+      return show(entry, '');
+    });
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      member === undefined ? undefined : memberOf(name, member, rules),
-    ]),
+    Object.keys(value).map((name) => {
+      const member = (value as Record<string, unknown>)[name];
+      if (member === undefined) return [name, undefined];
+      count();
+      return [name, show(member, name)];
+    }),
   );
 };
 
+const shown = (value: unknown, rules: Rules): unknown => {
+  if (typeof value === 'string') return rules.level === 2 && !PLAIN_TEXT.test(value) ? HIDDEN : shownText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const isList = Array.isArray(value);
+  return each(value, rules, (member, name) => (isList ? shown(member, rules) : memberOf(name, member, rules)));
+};
+
 const memberOf = (name: string, value: unknown, rules: Rules): unknown => {
-  if (PERSONAL.has(name)) return rules.personal ? withoutSecretValues(value) : HIDDEN;
+  if (PERSONAL.has(name)) return rules.personal ? withoutSecretValues(value, rules) : HIDDEN;
   if (isSecret(name, rules.secrets)) return HIDDEN;
   if (rules.level === 2 && !HARMLESS.has(name)) return HIDDEN;
   return shown(value, rules);
 };
 
 /** Claims are a tenant's own words: nothing is hidden for its name, a token for what it is. */
-const withoutSecretValues = (value: unknown): unknown => {
+const withoutSecretValues = (value: unknown, rules: Rules): unknown => {
   if (typeof value === 'string') return shownText(value);
-  if (Array.isArray(value)) return value.map(withoutSecretValues);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutSecretValues(member)]));
+  return each(value, rules, (member) => withoutSecretValues(member, rules));
 };
 
 const hasPersonal = (value: unknown): boolean =>
@@ -98,8 +123,15 @@ const hasPersonal = (value: unknown): boolean =>
       ? Object.entries(value).some(([name, member]) => PERSONAL.has(name) || hasPersonal(member))
       : false;
 
-const kept = (value: unknown): unknown =>
-  Buffer.byteLength(JSON.stringify(value) ?? '') <= MAX_LOGGED_BYTES ? value : { tooLong: true };
+const kept = (value: unknown, rules: Omit<Rules, 'left'>): unknown => {
+  try {
+    const told = shown(value, { ...rules, left: MAX_VALUES });
+    if (Buffer.byteLength(JSON.stringify(told) ?? '') <= MAX_LOGGED_BYTES) return told;
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error;
+  }
+  return { tooLong: true };
+};
 
 /** The one user a call is about, if there is one: by name, or as the object of an operation on users. */
 const personOf = (
@@ -118,9 +150,9 @@ const personOf = (
 const dataOf = (operation: Operation, level: 2 | 3, value: object, personId: string | undefined): LoggedData => {
   // Claims stand among what faults must not echo; here the person's key guards them.
   const secrets = (operation.secrets ?? []).filter((name) => !PERSONAL.has(name));
-  const general = kept(shown(value, { level, secrets, personal: false }));
+  const general = kept(value, { level, secrets, personal: false });
   if (level === 2 || personId === undefined || !hasPersonal(value)) return { general };
-  return { general, personId, personal: kept(shown(value, { level, secrets, personal: true })) };
+  return { general, personId, personal: kept(value, { level, secrets, personal: true }) };
 };
 
 /** `data` of a START. */

@@ -52,6 +52,8 @@ export interface HttpBinding {
   hosts?: readonly Api[];
   /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
   body?: 'json' | 'json-or-xml' | 'form' | 'raw' | 'none';
+  /** Longest body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
+  maxBodyBytes?: number;
   /** Set when the answer may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
   /** Media type of the answer; default `application/json`. */
@@ -60,12 +62,27 @@ export interface HttpBinding {
   accepts?: Readonly<Record<string, DtoClass>>;
   /** What the query of a raw request may hold, likewise. */
   acceptsQuery?: DtoClass;
+  /** A 400 may be a page for the person at the browser (ADR 0052). */
+  refusesOnPage?: true;
   /**
    * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
    * (application/x-ndjson). One page is in memory at a time, on either side of the bus.
    */
   stream?: true;
 }
+
+/** 1 MiB (facts 3.4). */
+export const MAX_BODY_BYTES = 1_048_576;
+/** What a caller may send with a request whose body is not read. */
+export const UNREAD_BODY_BYTES = 16_384;
+
+/** How the gateway reads a body. */
+export const bodyKindOf = ({ method, body }: HttpBinding): NonNullable<HttpBinding['body']> =>
+  body ?? (method === 'POST' || method === 'PUT' ? 'json' : 'none');
+
+/** Longest body that the gateway reads, bytes. */
+export const bodyLimitOf = (http: HttpBinding): number =>
+  http.maxBodyBytes ?? (bodyKindOf(http) === 'none' ? UNREAD_BODY_BYTES : MAX_BODY_BYTES);
 
 /** That an operation is going away: in the interface definition, and in the headers of every answer of it. */
 export interface Deprecated {

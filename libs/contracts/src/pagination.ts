@@ -1,14 +1,12 @@
-import { Transform } from 'class-transformer';
 import { IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
-import { Optional } from './validators.js';
+import { Normalize, Optional } from './validators.js';
 
-const toInteger = ({ value }: { value: unknown }) =>
-  typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : value;
+const toInteger = (value: unknown) => (typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : value);
 
 /** `limit` 1 to 1000, default 100. */
 export const PageLimit = (): PropertyDecorator => (target, key) => {
   Optional()(target, key);
-  Transform(toInteger)(target, key as string);
+  Normalize(toInteger)(target, key);
   IsInt({ message: 'must be an integer' })(target, key as string);
   Min(1, { message: 'must be at least 1' })(target, key as string);
   Max(1000, { message: 'must be at most 1000' })(target, key as string);

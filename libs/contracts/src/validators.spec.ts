@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { Name, Optional, Uuid } from './validators.js';
+import type { DtoClass } from './operation.js';
+import { BoundedJson, Name, Normalize, normalizerOf, Optional, Unique, Uuid } from './validators.js';
 
 class Named {
   @Name(8) name: unknown;
@@ -13,6 +13,16 @@ class Identified {
   @Uuid() id: unknown;
 }
 
+const read = <T extends object>(type: DtoClass<T>, given: object): T =>
+  Object.assign(
+    new type(),
+    Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        name,
+        (normalizerOf(type, name) ?? ((same: unknown) => same))(value),
+      ]),
+    ),
+  );
 const faultOf = (dto: object): string | undefined => {
   const [error] = validateSync(dto, { stopAtFirstError: true });
   return error && Object.values(error.constraints ?? {})[0];
@@ -20,7 +30,7 @@ const faultOf = (dto: object): string | undefined => {
 
 describe('Name', () => {
   it('is trimmed', () => {
-    const dto = plainToInstance(Named, { name: ' \n Ada \t' });
+    const dto = read(Named, { name: ' \n Ada \t' });
     expect([faultOf(dto), dto.name]).toEqual([undefined, 'Ada']);
   });
 
@@ -33,22 +43,22 @@ describe('Name', () => {
     ['a\u0085b', 'must not contain control characters'],
     ['a\ud800', 'must be well-formed Unicode'],
   ])('%j %s', (name, message) => {
-    expect(faultOf(plainToInstance(Named, { name }))).toBe(message);
+    expect(faultOf(read(Named, { name }))).toBe(message);
   });
 
   it.each(['Zoë', '😀', "d'Or", '\u200f'])('may be %j', (name) => {
-    expect(faultOf(plainToInstance(Named, { name }))).toBeUndefined();
+    expect(faultOf(read(Named, { name }))).toBeUndefined();
   });
 });
 
 describe('Uuid', () => {
   it('is read in either case and kept in lower case', () => {
-    const dto = plainToInstance(Identified, { id: '7A1C3A52-6F0E-4A49-9D0B-3F1F5D0C9A01' });
+    const dto = read(Identified, { id: '7A1C3A52-6F0E-4A49-9D0B-3F1F5D0C9A01' });
     expect([faultOf(dto), dto.id]).toEqual([undefined, '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01']);
   });
 
   it('leaves what is no UUID as it came', () => {
-    const dto = plainToInstance(Identified, { id: 'NOPE' });
+    const dto = read(Identified, { id: 'NOPE' });
     expect([faultOf(dto), dto.id]).toEqual(['Invalid value', 'NOPE']);
   });
 });
@@ -61,6 +71,63 @@ describe('Optional', () => {
     [{ name: null }, 'must be a string'],
     [{ name: '' }, 'must have 1 to 255 characters'],
   ])('%j: %s', (value, fault) => {
-    expect(faultOf(plainToInstance(PerhapsNamed, value))).toBe(fault);
+    expect(faultOf(read(PerhapsNamed, value))).toBe(fault);
+  });
+});
+
+describe('Normalize', () => {
+  class Base {
+    @Name() name: unknown;
+  }
+  class Derived extends Base {}
+
+  it('is inherited', () => expect(normalizerOf(Derived, 'name')?.(' a ')).toBe('a'));
+
+  it('is declared once for a member', () =>
+    expect(() => Normalize((value) => value)(Base.prototype, 'name')).toThrow('Base.name is declared twice'));
+});
+
+describe('Unique', () => {
+  class Entries {
+    @Unique() entries: unknown;
+  }
+
+  it.each([
+    [['a', 'b'], undefined],
+    [[], undefined],
+    [['a', 'b', 'a'], 'must not repeat an entry'],
+    ['a', 'must not repeat an entry'],
+  ])('%j: %s', (entries, fault) => {
+    expect(faultOf(read(Entries, { entries }))).toBe(fault);
+  });
+});
+
+describe('BoundedJson', () => {
+  class Holder {
+    @BoundedJson({ entries: 3, name: 4, text: 5, depth: 2, values: 6 }) value: unknown;
+  }
+
+  it.each([
+    [null, undefined],
+    [1, undefined],
+    ['12345', undefined],
+    [[1, 2, 3], undefined],
+    [{ a: [1, 2], b: 'x' }, undefined],
+    ['123456', 'must have texts of at most 5 characters'],
+    [{ a: '123456' }, 'must have texts of at most 5 characters'],
+    [[1, 2, 3, 4], 'must have at most 3 entries'],
+    [{ a: 1, b: 1, c: 1, d: 1 }, 'must have at most 3 entries'],
+    [{ a: [1, 2, 3, 4, 5, 6] }, 'must have at most 6 values in all'],
+    [{ abcde: 1 }, 'must have names of at most 4 characters'],
+    [{ a: { abcde: 1 } }, 'must have names of at most 4 characters'],
+    [[[[]]], 'must not nest deeper than 2 levels'],
+    [{ a: [{}] }, 'must not nest deeper than 2 levels'],
+  ])('%j: %s', (value, fault) => {
+    expect(faultOf(read(Holder, { value }))).toBe(fault);
+  });
+
+  it('needs no stack for what nests without end', () => {
+    const deep = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
+    expect(faultOf(read(Holder, { value: deep }))).toBe('must not nest deeper than 2 levels');
   });
 });

@@ -1,17 +1,21 @@
-import { Transform } from 'class-transformer';
 import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
   IsArray,
   IsEmail,
   IsString,
   Length,
   Matches,
+  MaxLength,
   ValidateBy,
   ValidateIf,
+  ValidateNested,
+  type ValidateByOptions,
   type ValidationOptions,
-  ArrayNotEmpty,
-  ArrayUnique,
 } from 'class-validator';
 import { CLIENT_ID_PATTERN, isUuid, UUID_PATTERN } from './identifiers.js';
+import { DEFAULT_BOUNDS, jsonFault, type JsonBounds } from './json-bounds.js';
+import type { DtoClass } from './operation.js';
 import { ROLES } from './roles.js';
 
 /** Property decorators shared by the DTOs, with the messages the specifications show. */
@@ -21,12 +25,85 @@ const all =
     for (const decorate of decorators) decorate(target, key);
   };
 
+/** What the decorators below declare beside the rules of class-validator, by class and member. */
+class Declarations<T> {
+  private readonly byClass = new Map<object, Map<PropertyKey, T>>();
+
+  /** @throws Error on a second declaration for the same member */
+  add(prototype: object, member: PropertyKey, declared: T): void {
+    const type = prototype.constructor;
+    const members = this.byClass.get(type) ?? new Map<PropertyKey, T>();
+    if (members.has(member)) throw new Error(`${type.name}.${String(member)} is declared twice`);
+    this.byClass.set(type, members.set(member, declared));
+  }
+
+  /** Of the class or of the nearest one it extends. */
+  find(type: DtoClass, member: PropertyKey): T | undefined {
+    for (let one: unknown = type; typeof one === 'function'; one = Object.getPrototypeOf(one)) {
+      const found = this.byClass.get(one)?.get(member);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+const normalizers = new Declarations<(value: unknown) => unknown>();
+const nestedTypes = new Declarations<DtoClass>();
+const ownRules = new Set<string>();
+
+export const normalizerOf = (type: DtoClass, member: string): ((value: unknown) => unknown) | undefined =>
+  normalizers.find(type, member);
+export const nestedTypeOf = (type: DtoClass, member: string): DtoClass | undefined => nestedTypes.find(type, member);
+/** True for rules that are made here: like those of class-validator that DTOs use, they take linear time. */
+export const isOwnRule = (name: string): boolean => ownRules.has(name);
+
+const ownRule = (options: ValidateByOptions, validationOptions?: ValidationOptions): PropertyDecorator => {
+  ownRules.add(options.name);
+  return ValidateBy(options, validationOptions);
+};
+
+/** Replaces the value of a member before its rules are checked; not called for absent members. */
+export const Normalize =
+  (normalize: (value: unknown) => unknown): PropertyDecorator =>
+  (target, key) =>
+    normalizers.add(target, key, normalize);
+
+/** An object of another class. */
+export const Nested = (type: DtoClass, options?: ValidationOptions): PropertyDecorator =>
+  all(ValidateNested(), IsRecord(options), (target, key) => nestedTypes.add(target, key, type));
+
 /** A rule on text; what is no text is another decorator's fault to tell. */
 const Text = (name: string, message: string, isValid: (text: string) => boolean): PropertyDecorator =>
-  ValidateBy({
+  ownRule({
     name,
     validator: { validate: (value) => typeof value !== 'string' || isValid(value), defaultMessage: () => message },
   });
+
+/** No entry twice. class-validator's own rule takes quadratic time. */
+export const Unique = (options?: ValidationOptions): PropertyDecorator =>
+  ownRule(
+    {
+      name: 'arrayUnique',
+      validator: {
+        validate: (value) => Array.isArray(value) && new Set(value).size === value.length,
+        defaultMessage: () => 'must not repeat an entry',
+      },
+    },
+    options,
+  );
+
+/** A value whose members are not declared: any JSON within bounds, which are checked before anything else visits it. */
+export const BoundedJson = (bounds: Partial<JsonBounds> = {}): PropertyDecorator => {
+  const all = { ...DEFAULT_BOUNDS, ...bounds };
+  return ownRule({
+    name: 'json',
+    constraints: [all],
+    validator: {
+      validate: (value) => jsonFault(value, all) === undefined,
+      defaultMessage: (args) => jsonFault(args?.value, all) ?? 'Invalid value',
+    },
+  });
+};
 
 /** May be absent. `null` is a value like any other, which its rules refuse: class-validator's own lets it pass unseen. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -34,7 +111,7 @@ export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value 
 /** String trimmed to 1..max characters, none of which is a control character or half of a surrogate pair. */
 export const Name = (max = 255): PropertyDecorator =>
   all(
-    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value)),
+    Normalize((value) => (typeof value === 'string' ? value.trim() : value)),
     IsString({ message: 'must be a string' }),
     Length(1, max, { message: `must have 1 to ${max} characters` }),
     Text('noControlCharacters', 'must not contain control characters', (text) => !/\p{Cc}/u.test(text)),
@@ -44,18 +121,23 @@ export const Name = (max = 255): PropertyDecorator =>
 /** A UUID, in lower case as all ids are stored (RFC 9562 §4: either case is read). */
 export const Uuid = (): PropertyDecorator =>
   all(
-    Transform(({ value }: { value: unknown }) => (isUuid(value) ? value.toLowerCase() : value)),
+    Normalize((value) => (isUuid(value) ? value.toLowerCase() : value)),
     IsString({ message: 'must be a string' }),
     Matches(UUID_PATTERN, { message: 'Invalid value' }),
+    MaxLength(36, { message: 'Invalid value' }),
   );
 
 export const ClientId = (): PropertyDecorator =>
-  all(IsString({ message: 'must be a string' }), Matches(CLIENT_ID_PATTERN, { message: 'Invalid value' }));
+  all(
+    IsString({ message: 'must be a string' }),
+    Matches(CLIENT_ID_PATTERN, { message: 'Invalid value' }),
+    MaxLength(32, { message: 'Invalid value' }),
+  );
 
 /** An e-mail address, in lower case as it is stored and compared; at most 254 characters (RFC 5321 §4.5.3.1.3). */
 export const Email = (): PropertyDecorator =>
   all(
-    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim().toLowerCase() : value)),
+    Normalize((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value)),
     IsString({ message: 'must be a string' }),
     IsEmail({}, { message: 'must be an e-mail address' }),
     Length(1, 254, { message: 'must have 1 to 254 characters' }),
@@ -66,8 +148,9 @@ export const Roles = (): PropertyDecorator =>
   all(
     IsArray({ message: 'must be an array' }),
     ArrayNotEmpty({ message: 'must not be empty' }),
-    ArrayUnique({ message: 'must not repeat a role' }),
-    ValidateBy({
+    ArrayMaxSize(ROLES.length, { message: `must have at most ${ROLES.length} entries` }),
+    Unique({ message: 'must not repeat a role' }),
+    ownRule({
       name: 'roles',
       validator: {
         validate: (value: unknown) =>
@@ -82,16 +165,13 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 /** A JSON object. */
 export const IsRecord = (options?: ValidationOptions): PropertyDecorator =>
-  ValidateBy(
-    { name: 'isRecord', validator: { validate: isRecord, defaultMessage: () => 'must be an object' } },
-    options,
-  );
+  ownRule({ name: 'isRecord', validator: { validate: isRecord, defaultMessage: () => 'must be an object' } }, options);
 
 /**
  * A rule of our own: `check` returns a message or undefined. Used where class-validator has no fitting decorator.
  */
 export const Rule = (name: string, check: (value: unknown, object: object) => string | undefined): PropertyDecorator =>
-  ValidateBy({
+  ownRule({
     name,
     validator: {
       validate: (value, args) => check(value, args?.object ?? {}) === undefined,

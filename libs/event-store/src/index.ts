@@ -35,7 +35,8 @@ export {
   openPostgresEvents,
   type PostgresCoordination,
 } from './postgres/load-postgres.js';
-export { openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
+export { loadEventStoreDbTarget, openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
+export type { EventStoreDbTarget } from './eventstoredb/connection-target.js';
 export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';

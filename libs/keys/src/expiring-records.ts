@@ -42,6 +42,8 @@ export abstract class ExpiringRecords {
 
   /** Counts one attempt in a window that begins with the first. */
   abstract attempt(kind: string, key: string, windowMs: number): Promise<Attempts>;
+  /** Takes back one attempt of the current window: it succeeded, or was refused before it was made. */
+  abstract takeBackAttempt(kind: string, key: string): Promise<void>;
   abstract forgetAttempts(kind: string, key: string): Promise<void>;
 
   abstract close(): Promise<void>;

@@ -1,5 +1,3 @@
-import { canonicalHash, type DocumentLoader } from './json-ld.js';
-
 export const ED25519_SIGNATURE_2018 = 'Ed25519Signature2018';
 
 /** RFC 7797: the payload is not encoded, and every verifier must know that. */
@@ -19,23 +17,24 @@ export interface Signable {
   '@context': readonly string[];
 }
 
-/** Hash of the proof options, first part of what is signed. They are read by the document's own contexts, as verifiers do. */
-export const proofOptionsHash = (document: Signable, options: ProofOptions, loader: DocumentLoader): Promise<Buffer> =>
-  canonicalHash({ '@context': document['@context'], ...options }, loader);
+/** The proof options as they are hashed, first part of what is signed: read by the document's own contexts, as verifiers do. */
+export const proofOptionsDocument = (document: Signable, options: object): object => ({
+  '@context': document['@context'],
+  ...options,
+});
 
 /**
  * Linked Data Proofs with the suite Ed25519Signature2018: a detached JWS over hash of options and hash of document. The
  * same document, options and key always give the same proof.
  */
-export const signEd25519Signature2018 = async <Document extends Signable>(
+export const signEd25519Signature2018 = <Document extends Signable>(
   document: Document,
   options: ProofOptions,
+  /** Canonical hashes of {@link proofOptionsDocument} and of the document. */
+  [optionsHash, documentHash]: readonly [Buffer, Buffer],
   /** Ed25519. */
   sign: (data: Uint8Array) => Uint8Array,
-  loader: DocumentLoader,
-  optionsHash: Promise<Buffer> = proofOptionsHash(document, options, loader),
-): Promise<Document & { proof: ProofOptions & { jws: string } }> => {
-  const [first, second] = await Promise.all([optionsHash, canonicalHash(document, loader)]);
-  const signature = sign(Buffer.concat([Buffer.from(`${HEADER}.`), first, second]));
+): Document & { proof: ProofOptions & { jws: string } } => {
+  const signature = sign(Buffer.concat([Buffer.from(`${HEADER}.`), optionsHash, documentHash]));
   return { ...document, proof: { ...options, jws: `${HEADER}..${Buffer.from(signature).toString('base64url')}` } };
 };

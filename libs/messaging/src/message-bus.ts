@@ -33,6 +33,11 @@ export interface RequestOptions {
    * (see RestrictedBus), and a server of the bus can be told to let nobody speak in another's name.
    */
   from?: string;
+  /**
+   * The caller has checked the shape of the data in this process. Adapters that stay in the process hand it on to the server; no other
+   * one does, because what another process says of itself is not evidence.
+   */
+  isChecked?: boolean;
 }
 
 /** Who asks where a request names nobody. */
@@ -137,8 +142,11 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** `from`: who asked, as the bus knows it; headers are what the asker says of itself. */
-export type RequestHandler = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
+/**
+ * `from`: who asked, as the bus knows it; headers are what the asker says of itself. `isChecked`: the shape of the data was checked in
+ * this process.
+ */
+export type RequestHandler = (data: unknown, headers: Headers, from: string, isChecked: boolean) => Promise<Reply>;
 
 export abstract class MessageBus {
   /**

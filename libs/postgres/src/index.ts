@@ -8,3 +8,4 @@ export {
   type Migrations,
 } from './migrate-schema.js';
 export { openPool, poolSettings, type PostgresOptions } from './open-pool.js';
+export { postgresTarget, type PostgresTarget } from './connection-target.js';

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { AdminServer } from './admin-server.js';
 import { Health } from './health.js';
 import { Metrics } from './metrics/metrics.js';
@@ -7,7 +8,14 @@ describe('the admin server', () => {
   let admin: AdminServer;
   beforeEach(async () => {
     health = new Health();
-    admin = await AdminServer.start({ port: 0, host: '127.0.0.1', health, metrics: new Metrics('dids') });
+    admin = await AdminServer.start({
+      port: 0,
+      host: '127.0.0.1',
+      health,
+      metrics: new Metrics('dids'),
+      requestTimeoutMs: 500,
+      maxConnections: 2,
+    });
   });
   afterEach(() => admin.close());
   const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${admin.port}${path}`, { method });
@@ -31,6 +39,22 @@ describe('the admin server', () => {
     expect((await get('/health/ready')).status).toBe(503);
     expect((await get('/health/live')).status).toBe(200);
     expect(await (await get('/metrics')).text()).toContain('attestry_ready 0');
+  });
+
+  it('ends slow requests, and takes no more connections than it may have', async () => {
+    const open = () => {
+      const socket = connect(admin.port, '127.0.0.1', () => socket.write('GET /metrics HTTP/1.1\r\nHo'));
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.on('error', () => undefined);
+      return new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+    };
+    const [first, second, third] = await Promise.all([open(), open(), open()]);
+    expect([first, second].map((text) => text!.split('\r\n', 1)[0])).toEqual([
+      'HTTP/1.1 408 Request Timeout',
+      'HTTP/1.1 408 Request Timeout',
+    ]);
+    expect(third).toBe('');
   });
 
   it('tells the metrics of the process beside ours, in the text format', async () => {

@@ -9,6 +9,10 @@ export interface AdminServerOptions {
   host: string;
   health: Health;
   metrics: Metrics;
+  /** Time in which a request must arrive, milliseconds; default 10 s. */
+  requestTimeoutMs?: number;
+  /** Open connections at most; default 256. */
+  maxConnections?: number;
 }
 
 interface Answer {
@@ -23,11 +27,14 @@ const json = (status: number, value: object): Answer => ({
   body: JSON.stringify(value),
 });
 
-/** What `/health/live` and `/health/ready` answer, on whatever server. */
-export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health): Answer => {
+/**
+ * What `/health/live` and `/health/ready` answer.
+ * @param detailed with the checks, for the operator alone: their names and errors show how the platform is made
+ */
+export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health, detailed = false): Answer => {
   if (path === '/health/live') return json(200, { status: 'live' });
   const { ready, checks } = health.report();
-  return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
+  return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ...(detailed && { checks }) });
 };
 
 /**
@@ -49,7 +56,13 @@ export class AdminServer {
       metrics.gauge('ready').set(ready ? 1 : 0);
       for (const { name: check, healthy } of checks) metrics.gauge('checkHealthy').set({ check }, healthy ? 1 : 0);
     });
-    const server = createServer({ requestTimeout: 10_000 });
+    const { requestTimeoutMs = 10_000, maxConnections = 256 } = options;
+    const server = createServer({
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    });
+    server.maxConnections = maxConnections;
     const admin = new AdminServer(server, options);
     server.on('request', (request, response) => {
       admin.answer(request).then(
@@ -78,14 +91,19 @@ export class AdminServer {
     if (path !== '/metrics' && path !== '/health/live' && path !== '/health/ready')
       return json(404, { status: 'not found' });
     if (method !== 'GET' && method !== 'HEAD') return json(405, { status: 'method not allowed' });
-    if (path !== '/metrics') return healthAnswer(path, this.options.health);
+    if (path !== '/metrics') return healthAnswer(path, this.options.health, true);
     const { metrics } = this.options;
     return { status: 200, body: await metrics.text(), type: metrics.contentType };
   }
 }
 
 const send = (response: ServerResponse, { status, type, body }: Answer): void => {
-  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' };
+  const headers = {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
   response.writeHead(status, { ...headers, ...(status === 405 && { allow: 'GET, HEAD' }) });
   // Node keeps the body of an answer to HEAD to itself.
   response.end(body);

@@ -106,6 +106,13 @@ const addresses = (s: string) =>
         : fail(`${part} is not an address or a CIDR range`);
     });
 
+/** Ranges of one's own networks; `/0` would be every address. */
+const ranges = (s: string) => {
+  const given = addresses(s);
+  const all = given.find((part) => /\/0+$/.test(part));
+  return all === undefined ? given : fail(`${all} is every address: name the networks of the engines`);
+};
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const environments = (s: string): EnvironmentConfig[] => {
   let list: unknown;
@@ -220,7 +227,11 @@ export const SETTINGS = {
     'NATS_URL',
     'Comma list of NATS servers (`nats://` or `tls://host:port`): the bus between processes. Default: in this process.',
     '',
-    list(urlOf('nats:', 'tls:')),
+    list((s) =>
+      s.includes('@')
+        ? fail('must not hold credentials: use NATS_USER and NATS_PASSWORD, or NATS_CREDENTIALS_FILE')
+        : urlOf('nats:', 'tls:')(s),
+    ),
     optional,
   ),
   natsUser: setting(
@@ -294,6 +305,13 @@ export const SETTINGS = {
     '',
     urlOf('redis:', 'rediss:'),
     { secret: true, ...optional },
+  ),
+  plaintextEngines: setting(
+    'PLAINTEXT_ENGINES',
+    'Comma list of addresses or CIDR ranges to which production accepts a connection without TLS. Every address that the host of an engine (or of `SMTP_URL`) resolves to at the start must be in it. Default: none.',
+    '',
+    ranges,
+    { absent: () => [] },
   ),
   migrationDatabaseUrl: setting(
     'MIGRATION_DATABASE_URL',
@@ -441,7 +459,7 @@ export const SETTINGS = {
   ),
   dnsServers: setting(
     'DNS_SERVERS',
-    'Comma list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) that custom domains are verified with. Default: those of the system.',
+    'Comma list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) for names that tenants choose: custom domains, webhooks, `did:web`, contexts and authentication providers. Default: those of the system.',
     '',
     list(dnsServer),
     optional,
@@ -455,10 +473,17 @@ export const SETTINGS = {
   ),
   otlpEndpoint: setting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'Base address of an OTLP/HTTP receiver of traces; `/v1/traces` is added. No traces without it. Headers for it: `OTEL_EXPORTER_OTLP_HEADERS`, as OpenTelemetry has it.',
+    'Base address of an OTLP/HTTP receiver of traces; `/v1/traces` is added. No traces without it.',
     '',
     httpUrl,
     optional,
+  ),
+  otlpHeaders: setting(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'Headers for that receiver, `name=value` in a comma list, values percent-encoded, as the OpenTelemetry exporter reads it.',
+    '',
+    text,
+    { secret: true, ...optional },
   ),
   traceRatio: setting('OTEL_TRACES_SAMPLER_ARG', 'Share of new traces that are kept, 0 to 1.', '1', share),
   logLevel: setting(
@@ -527,7 +552,7 @@ export const SETTINGS = {
   ),
   walletRedirectUris: setting(
     'WALLET_REDIRECT_URIS',
-    'Comma list of addresses (`redirect_uri`) that wallets may have codes sent to, each compared as a whole. Default: any that is https, of this machine itself, or of a scheme of its own.',
+    'Comma list of addresses (`redirect_uri`) that wallets may have codes and errors sent to, each compared as a whole. Default: none in `production`, where the authorization endpoint answers a page until this is set; otherwise any that is https, of this machine itself, or of a private-use scheme.',
     '',
     list((s) => (URL.canParse(s) ? s : fail(`${s} is not an address`))),
     optional,
@@ -544,6 +569,36 @@ export const SETTINGS = {
     'How far `iat` of a key proof may be from now.',
     '300',
     integer(10, 3600),
+  ),
+  requestTimeoutMs: setting(
+    'REQUEST_TIMEOUT_MS',
+    'Time in which a whole request, headers and body, must arrive, milliseconds; then it is a 408 and the connection is closed.',
+    '30000',
+    integer(100, 600_000),
+  ),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    'Open connections of the HTTP server at most.',
+    '4096',
+    integer(1, 1_000_000),
+  ),
+  maxConnectionsPerPeer: setting(
+    'MAX_CONNECTIONS_PER_PEER',
+    'Of these, connections of one IPv4 address or IPv6 /64 at most, `TRUSTED_PROXIES` excepted.',
+    '512',
+    integer(1, 1_000_000),
+  ),
+  maxRequestsInFlight: setting(
+    'MAX_REQUESTS_IN_FLIGHT',
+    'Requests of one client address (behind `TRUSTED_PROXIES` the forwarded one) in flight at most; beyond that 429.',
+    '256',
+    integer(1, 1_000_000),
+  ),
+  maxBodyBytesInFlight: setting(
+    'MAX_BODY_BYTES_IN_FLIGHT',
+    'Bytes of request bodies of one client address in flight at most; beyond that 429.',
+    '8388608',
+    integer(1_048_576, 1_073_741_824),
   ),
   operationTimeoutMs: setting(
     'OPERATION_TIMEOUT_MS',
@@ -662,16 +717,27 @@ export class ConfigError extends Error {
   }
 }
 
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a process reads its settings for. To migrate, nothing is needed but where the engines are. */
+export type Purpose = 'run' | 'migrate';
+
+/** Settings that were parsed; one with a fault is absent. */
+export type ParsedSettings = Partial<Parsed>;
+
 /**
- * Parses the environment. `port` is the port really bound when `PORT` is 0. To migrate, nothing is needed but where the
- * engines are.
+ * Parses the environment. `port` is the port really bound when `PORT` is 0. What production refuses of engines is beside it, in
+ * {@link loadConfig}.
  * @throws ConfigError naming every fault at once
  */
-export const parseConfig = (
-  env: Record<string, string | undefined>,
-  port?: number,
-  purpose: 'run' | 'migrate' = 'run',
-): PlatformConfig => {
+export const parseConfig = (env: Environment, port?: number, purpose: Purpose = 'run'): PlatformConfig => {
+  const { faults, parsed } = readSettings(env, purpose);
+  if (faults.length) throw new ConfigError(faults);
+  return configOf(parsed as Parsed, port);
+};
+
+/** Every fault that shows without looking at anything but the environment. */
+export const readSettings = (env: Environment, purpose: Purpose): { faults: string[]; parsed: ParsedSettings } => {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(SETTINGS)) {
@@ -685,23 +751,32 @@ export const parseConfig = (
   const parsed = values as unknown as Parsed;
   if (parsed.nodeEnv === 'production' && purpose === 'run') {
     const { service } = parsed;
-    if (!parsed.masterKey && service !== 'gateway') faults.push('MASTER_KEY is required in production');
-    if (parsed.publicScheme !== 'https') faults.push('PUBLIC_SCHEME must be https in production');
+    if (!parsed.masterKey && service !== 'gateway')
+      faults.push('MASTER_KEY is required in production: set 32 random bytes in base64url');
+    if (parsed.publicScheme !== 'https')
+      faults.push('PUBLIC_SCHEME must be https in production: let a proxy end TLS and list it in TRUSTED_PROXIES');
     if (parsed.managementOidcIssuer !== undefined && !parsed.managementOidcIssuer.startsWith('https:'))
-      faults.push('MANAGEMENT_OIDC_ISSUER must be https in production');
-    if (parsed.allowPrivateTargets) faults.push('ALLOW_PRIVATE_TARGETS is refused in production');
+      faults.push("MANAGEMENT_OIDC_ISSUER must be https in production: use the provider's https address");
+    if (parsed.allowPrivateTargets)
+      faults.push('ALLOW_PRIVATE_TARGETS is refused in production: remove it, and use public https targets');
     if (!parsed.baseDomain && !parsed.environments)
-      faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production');
+      faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production: set the domain that tenants are below');
     if (
       (service === undefined || service === 'management') &&
       (!parsed.managementClientId || !parsed.managementClientSecret)
     )
-      faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are required in production');
+      faults.push(
+        'MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are required in production: set them to a name and a random secret',
+      );
   }
   if (!parsed.managementClientId !== !parsed.managementClientSecret)
     faults.push('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET must be set together');
   if (purpose === 'run') faults.push(...sharedFaults(parsed));
-  if (faults.length) throw new ConfigError(faults);
+  return { faults, parsed };
+};
+
+/** With the defaults that follow from other settings. */
+const configOf = (parsed: Parsed, port: number | undefined): PlatformConfig => {
   const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
   const environments = parsed.environments ?? [defaultEnvironment(baseDomain)];
   const signIn = parsed.signIn ?? defaultSignIn(parsed);

@@ -8,7 +8,7 @@ import {
   type OperationRequest,
   type ServiceName,
 } from '@attestry/contracts';
-import type { Headers, Reply } from '@attestry/messaging';
+import type { RequestHandler } from '@attestry/messaging';
 import type { Logger } from './logger.js';
 import { checkCaller } from './check-caller.js';
 import { contextFromHeaders } from './operation-headers.js';
@@ -80,16 +80,18 @@ const TRANSIENT = new Set([
   'SqliteError',
 ]);
 
-/** Serves one endpoint: context, deadline, shape, bus, reply envelope. Causes go to the log and nowhere else. */
+/** Serves one endpoint: context, deadline, shape where this process has not checked it, bus, reply envelope. Causes go to the log and nowhere else. */
 export const endpointHandler =
-  (endpoint: Endpoint, commands: CommandBus, queries: QueryBus, logger: Logger, repeats?: Repeats) =>
-  async (data: unknown, headers: Headers, from: string): Promise<Reply> => {
+  (endpoint: Endpoint, commands: CommandBus, queries: QueryBus, logger: Logger, repeats?: Repeats): RequestHandler =>
+  async (data, headers, from, isChecked) => {
     const context = contextFromHeaders(headers);
     return runInContext(context, async () => {
       try {
         checkCaller(endpoint.operation, context, from);
         if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
-        const request = checkRequest(endpoint.operation, data as OperationRequest);
+        const request = isChecked
+          ? (data as OperationRequest)
+          : checkRequest(endpoint.operation, data as OperationRequest);
         const run = (own: OperationContext): Promise<unknown> => {
           const message = new endpoint.message(request as never, own);
           return endpoint.via === 'command' ? commands.execute(message) : queries.execute(message as never);

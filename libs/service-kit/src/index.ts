@@ -1,4 +1,6 @@
 export * from './config.js';
+export * from './platform-domains.js';
+export { inspectConfig, loadConfig, type ConfigInspection, type InspectOptions } from './load-config.js';
 export * from './tokens.js';
 export * from './logger.js';
 export * from './validation.js';
@@ -34,8 +36,10 @@ export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './start-projection.js';
 export * from './list-page.js';
 export * from './outbound.js';
+export * from './outbound-resolver.js';
 export { forgetTenants, forgetting } from './forget-tenants.js';
 export { bytesFor, idFor, sealAgain, type SealedForNew } from './repeats/drawn-again.js';
+export { Budgets, type Budget } from './budgets/budgets.js';
 export { checkIdempotencyKey } from './repeats/repeats.js';
 export * from './sign-in-desk.js';
 export * from './reactions.js';

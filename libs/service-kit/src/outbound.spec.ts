@@ -87,7 +87,7 @@ describe('checkTargetUrl', () => {
 });
 
 describe('Outbound', () => {
-  const limits = { timeoutMs: 2000, maxBytes: 1000 };
+  const limits = { tenantId: 'tenant-a', timeoutMs: 2000, maxBytes: 1000 };
   const servers: Server[] = [];
   const calls: string[] = [];
   const open = new Outbound(true);
@@ -129,10 +129,11 @@ describe('Outbound', () => {
       { address: '10.0.0.1', family: 4 },
       { address: '::ffff:127.0.0.1', family: 6 },
     ];
-    const rebound = new Outbound(false, (hostname, _options, callback) => {
-      asked.push(hostname);
-      callback(null, answers);
-    });
+    const addresses = async (_tenantId: string, host: string) => {
+      asked.push(host);
+      return answers;
+    };
+    const rebound = new Outbound(false, { addresses });
     await expect(rebound.send('https://hooks.acme.com/', limits)).rejects.toThrow('no public address');
     expect(asked).toEqual(['hooks.acme.com']);
     await rebound.close();
@@ -164,7 +165,7 @@ describe('Outbound', () => {
     const port = await serve((request, response) => {
       if (request.url === '/drip') response.writeHead(200).write('a');
     });
-    const hurried = { timeoutMs: 150, maxBytes: 1000 };
+    const hurried = { tenantId: 'tenant-a', timeoutMs: 150, maxBytes: 1000 };
     const timeOut = { name: 'TimeoutError' };
     await expect(open.send(`http://127.0.0.1:${port}/silent`, hurried)).rejects.toMatchObject(timeOut);
     await expect(open.send(`http://127.0.0.1:${port}/drip`, hurried)).rejects.toMatchObject(timeOut);
@@ -177,7 +178,7 @@ describe('Outbound', () => {
   it('does not send what waited for a connection until its time was up', async () => {
     let asked = 0;
     const port = await serve(() => (asked += 1));
-    const patient = { timeoutMs: 2000, maxBytes: 1000, statusOnly: true };
+    const patient = { tenantId: 'tenant-a', timeoutMs: 2000, maxBytes: 1000, statusOnly: true };
     const hurried = { ...patient, timeoutMs: 300 };
     const timedOut = async (sent: Promise<unknown>[]) =>
       (await Promise.allSettled(sent)).filter(

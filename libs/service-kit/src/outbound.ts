@@ -1,8 +1,10 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Agent, request, type Dispatcher } from 'undici';
+import { LRUCache } from 'lru-cache';
+import { Agent, errors, request, type Dispatcher } from 'undici';
 import ipaddr from 'ipaddr.js';
+import { OutboundResolver } from './outbound-resolver.js';
 
 /** The target is refused by rule; nothing was sent. */
 export class TargetRefused extends Error {
@@ -54,7 +56,7 @@ const LONGEST_MS = 30_000;
  * A dispatcher whose every connection goes to an address that was checked: the look-up hands the socket only addresses
  * that passed, so a name cannot be rebound between check and use.
  */
-export const guardedAgent = (allowPrivate: boolean, lookup: Lookup = dnsLookup): Agent =>
+const guardedAgent = (allowPrivate: boolean, lookup: Lookup): Agent =>
   new Agent({
     connect: {
       timeout: LONGEST_MS,
@@ -74,7 +76,12 @@ export const guardedAgent = (allowPrivate: boolean, lookup: Lookup = dnsLookup):
     keepAliveTimeout: 4000,
   });
 
+/** Calls for the operator, to addresses of the configuration: with the system's resolver, as the engines are called. */
+export const OPERATOR = Symbol('operator');
+
 export interface OutboundRequest {
+  /** For whom: a tenant's calls share connections and the time of their DNS look-ups with no other tenant. */
+  tenantId: string | typeof OPERATOR;
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string | Uint8Array;
@@ -98,17 +105,24 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
+/** Tenants whose connections are kept. */
+const TENANTS = 1000;
+
 /** HTTP to addresses that tenants name: guarded against SSRF at connection time, limited in time and size. */
 export class Outbound implements OnApplicationShutdown {
-  private readonly agent: Dispatcher;
+  /**
+   * A tenant's connections are its own: which look-up a connection was opened with, and whose budget it used, then never depends on
+   * another tenant.
+   */
+  private readonly agents = new LRUCache<string, Agent>({ max: TENANTS, dispose: (agent) => void agent.close() });
+  private closed = false;
+  private operatorAgent: Agent | undefined;
 
-  /** @param lookup as `dns.lookup`, whose answers are checked */
+  /** @param resolver whose answers are checked */
   constructor(
     private readonly allowPrivate: boolean,
-    lookup?: Lookup,
-  ) {
-    this.agent = guardedAgent(allowPrivate, lookup);
-  }
+    private readonly resolver: Pick<OutboundResolver, 'addresses'> = new OutboundResolver(),
+  ) {}
 
   /** What {@link checkTargetUrl} says of a URL under this platform's rules. */
   check(text: string): { url: string } | { fault: string } {
@@ -131,7 +145,7 @@ export class Outbound implements OnApplicationShutdown {
       method: options.method ?? 'GET',
       headers: options.headers ?? {},
       body: options.body ?? null,
-      dispatcher: this.agent,
+      dispatcher: this.agentOf(options.tenantId),
       signal: AbortSignal.timeout(options.timeoutMs),
     });
     const answer = { status: response.statusCode, headers: joined(response.headers) };
@@ -147,7 +161,10 @@ export class Outbound implements OnApplicationShutdown {
   }
 
   /** What follows the status is read after this resolves, so that the connection can be used again. */
-  private status(target: URL, { method = 'GET', headers = {}, body, ...limits }: OutboundRequest): Promise<number> {
+  private status(
+    target: URL,
+    { tenantId, method = 'GET', headers = {}, body, ...limits }: OutboundRequest,
+  ): Promise<number> {
     return new Promise((resolve, reject) => {
       let exchange: Dispatcher.DispatchController | undefined;
       let timedOut: DOMException | undefined;
@@ -157,7 +174,7 @@ export class Outbound implements OnApplicationShutdown {
         exchange?.abort(timedOut);
         reject(timedOut);
       }, limits.timeoutMs);
-      this.agent.dispatch(
+      this.agentOf(tenantId).dispatch(
         { origin: target.origin, path: target.pathname + target.search, method, headers, body: body ?? null },
         {
           onRequestStart: (controller) => {
@@ -182,8 +199,28 @@ export class Outbound implements OnApplicationShutdown {
     });
   }
 
+  private agentOf(tenantId: string | typeof OPERATOR): Dispatcher {
+    if (this.closed) throw new errors.ClientClosedError();
+    if (tenantId === OPERATOR) return (this.operatorAgent ??= guardedAgent(this.allowPrivate, dnsLookup));
+    let agent = this.agents.get(tenantId);
+    if (!agent) {
+      agent = guardedAgent(this.allowPrivate, (host, _options, callback) => {
+        this.resolver.addresses(tenantId, host).then(
+          (addresses) => callback(null, [...addresses]),
+          (error: Error) => callback(error, []),
+        );
+      });
+      this.agents.set(tenantId, agent);
+    }
+    return agent;
+  }
+
+  /** Waits for the exchanges under way. */
   async close(): Promise<void> {
-    await this.agent.close();
+    this.closed = true;
+    await Promise.all(
+      [...this.agents.values(), ...(this.operatorAgent ? [this.operatorAgent] : [])].map((agent) => agent.close()),
+    );
   }
 
   /** Nest asks every provider, values too, once whoever sends has stopped. */

@@ -29,7 +29,7 @@ describe('services of a process', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const services = await startServices([], engines);
     const outbound = services.app.get(Outbound);
-    const limits = { timeoutMs: 5000, maxBytes: 100 };
+    const limits = { tenantId: 'tenant-a', timeoutMs: 5000, maxBytes: 100 };
     expect((await outbound.send(url, limits)).status).toBe(200);
     await services.close();
     await expect(outbound.send(url, limits)).rejects.toThrow('The client is');

@@ -6,6 +6,7 @@ import { checkEndpoints, endpointHandler } from './endpoints.js';
 import type { ProcessEngines } from './engines/engines.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { busOf, hostedModule, type Hosted } from './hosted.js';
+import { compileShapes } from './validation.js';
 import { createNestLogger } from './logger.js';
 import { observedEndpoint } from './observed/observed-endpoint.js';
 import { Repeats } from './repeats/repeats.js';
@@ -57,7 +58,7 @@ const checkHandlers = (app: INestApplicationContext, services: readonly ServiceD
 
 /**
  * Serves every endpoint of the services on the bus, through the Nest transport.
- * @throws when an operation has not exactly one endpoint line and one handler
+ * @throws when an operation has not exactly one endpoint line and one handler, or a shape that cannot be compiled
  */
 export const serveEndpoints = (
   app: INestApplicationContext,
@@ -72,6 +73,7 @@ export const serveEndpoints = (
   const transports = services.map(({ name, endpoints }) => {
     const transport = new BusTransport(busOf(name, engines));
     checkEndpoints(name, endpoints);
+    compileShapes(endpoints.map(({ operation }) => operation));
     if (!repeats && endpoints.some(({ operation }) => operation.idempotent))
       throw new Error(`${name} has idempotent operations and does not ask for keys`);
     for (const endpoint of endpoints) {
@@ -82,7 +84,7 @@ export const serveEndpoints = (
         engines.tracing,
       );
       transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
-        handle(data, context.getHeaders(), context.getFrom()),
+        handle(data, context.getHeaders(), context.getFrom(), context.isChecked()),
       );
     }
     return transport;

@@ -1,43 +1,29 @@
 import 'reflect-metadata';
-import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
 import { invalid, type DtoClass, type ErrorDetail, type Operation, type OperationRequest } from '@attestry/contracts';
+import { checkMembers, readMembers, shapeOf } from './compiled-shape.js';
 
-const OPTIONS = {
-  whitelist: true,
-  forbidUnknownValues: true,
-  stopAtFirstError: true,
-  validationError: { target: false },
-} as const;
+const PARTS = ['params', 'query', 'body'] as const;
 
-/** Longest rejected value that is echoed. */
-const MAX_ECHO = 200;
-
-const echo = (value: unknown): { value?: unknown } => {
-  if (value === undefined) return {};
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text !== undefined && text.length <= MAX_ECHO ? { value } : {};
+/**
+ * Compiles the shapes of operations, so that none is left to the first request.
+ * @throws Error that names each operation, DTO and member whose declaration cannot be compiled or has no maximum
+ */
+export const compileShapes = (operations: readonly Operation[]): void => {
+  const faults = new Set<string>();
+  for (const operation of operations)
+    for (const part of PARTS) {
+      const type = operation[part];
+      if (!type) continue;
+      try {
+        shapeOf(type);
+      } catch (error) {
+        faults.add(`${operation.name}: ${(error as Error).message}`);
+      }
+    }
+  if (faults.size) throw new Error([...faults].join('; '));
 };
 
-const flatten = (
-  errors: readonly ValidationError[],
-  location: ErrorDetail['location'],
-  secrets: readonly string[],
-  path = '',
-): ErrorDetail[] =>
-  errors.flatMap((error) => {
-    const param = path ? `${path}.${error.property}` : error.property;
-    const hidden = secrets.includes(param.split('.')[0]!);
-    const own = Object.values(error.constraints ?? {}).map((msg): ErrorDetail => ({
-      ...(hidden ? {} : echo(error.value)),
-      msg: error.value === undefined ? 'is required' : msg,
-      param,
-      location,
-    }));
-    return [...own, ...flatten(error.children ?? [], location, secrets, param)];
-  });
-
-/** Parses and checks one part of a request against its DTO; faults come back as error details, one per fault. */
+/** Checks one part of a request against its DTO; faults come back as error details, one per fault. */
 export const checkShape = <T extends object>(
   type: DtoClass<T>,
   value: unknown,
@@ -46,8 +32,11 @@ export const checkShape = <T extends object>(
 ): { value: T; details: ErrorDetail[] } => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { value: new type(), details: [{ msg: 'must be an object', param: location, location }] };
-  const instance = plainToInstance(type, value);
-  return { value: instance, details: flatten(validateSync(instance, OPTIONS), location, secrets) };
+  const shape = shapeOf(type);
+  const instance = readMembers(shape, value) as T;
+  const details: ErrorDetail[] = [];
+  checkMembers(shape, instance, { details, location, secrets });
+  return { value: instance, details };
 };
 
 /**
@@ -59,7 +48,7 @@ export const checkRequest = (operation: Operation, request: OperationRequest): O
   const checked: OperationRequest = { params: {}, query: {}, body: {} };
   if (request.raw) checked.raw = request.raw;
   if (request.page) checked.page = request.page;
-  for (const part of ['params', 'query', 'body'] as const) {
+  for (const part of PARTS) {
     const type = operation[part];
     if (!type) continue;
     const result = checkShape(type as DtoClass<object>, request[part] ?? {}, part, operation.secrets);

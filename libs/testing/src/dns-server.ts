@@ -1,12 +1,14 @@
-import type { AddressInfo } from 'node:net';
+import { isIPv6, type AddressInfo } from 'node:net';
 import { createServer, Packet, type DnsServer } from 'dns2';
 
 /** What a name's TXT records are: each a value, or the strings one value comes in. */
 type TxtRecord = string | string[];
 
-/** A DNS server on 127.0.0.1, over UDP and TCP, that knows TXT records and nothing else. */
+/** A DNS server on 127.0.0.1, over UDP and TCP, with TXT records, and addresses of this machine. */
 export class TestDnsServer {
   private readonly records = new Map<string, TxtRecord[]>();
+  private readonly addresses = new Map<string, string[]>();
+  private readonly silentNames = new Set<string>();
   private rcode = 0;
   private silent = false;
   /** Names asked for, in the order they were. */
@@ -40,6 +42,16 @@ export class TestDnsServer {
     this.records.set(name.toLowerCase(), values);
   }
 
+  /** A and AAAA records: IPv4 and IPv6 addresses. */
+  setAddresses(name: string, ...addresses: string[]): void {
+    this.addresses.set(name.toLowerCase(), addresses);
+  }
+
+  /** Never answers for this name. */
+  hushName(name: string): void {
+    this.silentNames.add(name.toLowerCase());
+  }
+
   /** Answers SERVFAIL (2), REFUSED (5) or whatever it is until it is 0 again. */
   fail(rcode: number): void {
     this.rcode = rcode;
@@ -58,11 +70,18 @@ export class TestDnsServer {
     const [question] = request.questions;
     const name = String(question?.name).toLowerCase();
     this.asked.push(name);
-    if (this.silent) return;
+    if (this.silent || this.silentNames.has(name)) return;
     const response = Packet.createResponseFromRequest(request);
     const values = this.records.get(name);
-    // NXDOMAIN for a name that is nobody's.
-    response.header.rcode = this.rcode || (values ? 0 : 3);
+    const addresses = this.addresses.get(name);
+    // NXDOMAIN for a name that has no records.
+    response.header.rcode = this.rcode || (values || addresses ? 0 : 3);
+    if (this.rcode === 0)
+      for (const address of addresses ?? []) {
+        const type = isIPv6(address) ? Packet.TYPE.AAAA : Packet.TYPE.A;
+        if (question?.type === type)
+          response.answers.push({ name, type, class: Packet.CLASS.IN, ttl: 300, address } as never);
+      }
     if (this.rcode === 0 && question?.type === Packet.TYPE.TXT)
       for (const data of values ?? [])
         response.answers.push({ name, type: Packet.TYPE.TXT, class: Packet.CLASS.IN, ttl: 300, data } as never);

@@ -5,6 +5,7 @@ export * from './api-client.js';
 export * from './browser.js';
 export * from './canary.js';
 export * from './command-server.js';
+export * from './count-reads.js';
 export * from './did-resolution.js';
 export * from './dns-server.js';
 export * from './describe-repeats.js';

@@ -18,10 +18,14 @@ const CLIENT = { client_id: 'portal', client_secret: 'a secret of the portal', r
 
 /** As a tenant of the platform is known there: its callback, on whatever host, may be redirected to. */
 export const TENANT_CLIENT = { clientId: 'attestry', clientSecret: 'the-secret-of-the-client-0815' };
+const DISCOVERY = '/.well-known/openid-configuration';
 const CALLBACK = '/v1/oauth/authentication/callback';
 
 /** A real OpenID provider on a free port of this machine, at which people sign in by naming themselves. */
 export class OpenIdProvider {
+  /** Members of its discovery document that replace its own: of a provider that was moved, or broken into. */
+  announced: Readonly<Record<string, string>> = {};
+
   private constructor(
     readonly issuer: string,
     private readonly server: Server,
@@ -107,9 +111,18 @@ export class OpenIdProvider {
     };
     const requests: URLSearchParams[] = [];
     const handle = provider.callback();
+    const started = new OpenIdProvider(issuer, server, accounts, audience, requests);
     server.on('request', (request, response) => {
-      const { pathname, searchParams } = new URL(request.url!, issuer);
+      const { pathname, search, searchParams } = new URL(request.url!, issuer);
       if (pathname === '/auth') requests.push(searchParams);
+      if (pathname === DISCOVERY && search === '')
+        return void fetch(`${issuer}${DISCOVERY}?own`)
+          .then((own) => own.json() as Promise<object>)
+          .then((own) =>
+            response
+              .writeHead(200, { 'content-type': 'application/json' })
+              .end(JSON.stringify({ ...own, ...started.announced })),
+          );
       if (!pathname.startsWith('/sign-in/')) return void handle(request, response);
       // Who names nobody does not want to sign in.
       void provider
@@ -124,7 +137,7 @@ export class OpenIdProvider {
           ),
         );
     });
-    return new OpenIdProvider(issuer, server, accounts, audience, requests);
+    return started;
   }
 
   /** Authorization code with PKCE (RFC 7636), as a portal would: what the token endpoint answers. */

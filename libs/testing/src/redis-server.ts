@@ -41,6 +41,10 @@ export class RedisServer {
     return server;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }

@@ -29,8 +29,16 @@ const MAX_URL_LENGTH = 1024;
 /** Longest rejected value that is told again. */
 const MAX_ECHO = 200;
 
-/** What is to be created. @throws AppError 400 with a detail per fault */
-export const checkOptions = ({ method, options }: CreateDidRequest, tenant: TenantContext): DidPlan => {
+/**
+ * What is to be created.
+ * @param isPlatformHost whether a host lies under the platform's own domains
+ * @throws AppError 400 with a detail per fault
+ */
+export const checkOptions = (
+  { method, options }: CreateDidRequest,
+  tenant: TenantContext,
+  isPlatformHost: (host: string) => boolean,
+): DidPlan => {
   const names = Object.keys(options);
   if (names.length === 0)
     throw invalid({ value: options, msg: 'must have at least one property', param: 'options', location: 'body' });
@@ -42,7 +50,7 @@ export const checkOptions = ({ method, options }: CreateDidRequest, tenant: Tena
       param: `options.${name.slice(0, MAX_ECHO)}`,
       location: 'body',
     }));
-  const plan = method === 'key' ? planKey(options.keyType) : planWeb(options.url, tenant);
+  const plan = method === 'key' ? planKey(options.keyType) : planWeb(options.url, tenant, isPlatformHost);
   if ('msg' in plan) faults.push(plan);
   if (faults.length > 0 || 'msg' in plan) throw invalid(...faults);
   return plan;
@@ -61,7 +69,11 @@ const planKey = (keyType: unknown = 'Ed25519'): DidPlan | ErrorDetail => {
     : fault('options.keyType', `must be one of: ${KEY_TYPES.join(', ')}`, keyType);
 };
 
-const planWeb = (url: unknown, tenant: TenantContext): DidPlan | ErrorDetail => {
+const planWeb = (
+  url: unknown,
+  tenant: TenantContext,
+  isPlatformHost: (host: string) => boolean,
+): DidPlan | ErrorDetail => {
   if (url === undefined) return fault('options.url', 'is required', url);
   if (typeof url !== 'string') return fault('options.url', 'must be a string', url);
   if (url.length > MAX_URL_LENGTH)
@@ -69,6 +81,13 @@ const planWeb = (url: unknown, tenant: TenantContext): DidPlan | ErrorDetail => 
   const address = parseAddress(url);
   if ('fault' in address) return fault('options.url', address.fault, url);
   const isOwnHost = address.host === tenant.host;
+  // Whoever has the host, now or later, would be impersonated (ADR 0051).
+  if (!isOwnHost && isPlatformHost(address.host))
+    return fault(
+      'options.url',
+      `must be the tenant's own host ${tenant.host} or a host outside the platform's domains`,
+      url,
+    );
   if (isOwnHost && PLATFORM_SEGMENTS.has(address.segments[0] ?? ''))
     return fault('options.url', 'must not begin with a path that the platform uses itself', url);
   // The tenant's own host serves the document at once; elsewhere the customer has yet to publish it.

@@ -3,7 +3,16 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { AppError, type createDid as operation, type DidRecord, type OperationContext } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import {
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  PlatformConfig,
+  platformHostTest,
+  tenantOf,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { activeDid, checkDidIsFree, createDid } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { DID_WEB_ALGORITHMS, didKeyOf, didWebDocument } from '../did/did-document.js';
@@ -20,17 +29,22 @@ export class CreateDid {
 
 @CommandHandler(CreateDid)
 export class CreateDidHandler implements ICommandHandler<CreateDid> {
+  private readonly isPlatformHost: (host: string) => boolean;
+
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly lists: DidListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {}
+    config: PlatformConfig,
+  ) {
+    this.isPlatformHost = platformHostTest(config);
+  }
 
   async execute({ request, context }: CreateDid): Promise<DidRecord> {
     const tenant = tenantOf(context);
-    const plan = checkOptions(request.body, tenant);
+    const plan = checkOptions(request.body, tenant, this.isPlatformHost);
     // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
     // When the call is run again it may be his own, which the decision finds.
     if (plan.method === 'web' && !context.attempt?.resumed)

@@ -4,7 +4,13 @@ import { LRUCache } from 'lru-cache';
 import type { DomainLinkageCredential } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { KeyNotFound, KeyVault } from '@attestry/keys';
-import { ED25519_SIGNATURE_2018, signEd25519Signature2018, wellKnownLoader } from '@attestry/linked-data';
+import {
+  Canonicalization,
+  ED25519_SIGNATURE_2018,
+  proofOptionsDocument,
+  signEd25519Signature2018,
+  type ProofOptions,
+} from '@attestry/linked-data';
 import { CLOCK } from '@attestry/service-kit';
 import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './domain-linkage.js';
 
@@ -23,6 +29,7 @@ export class LinkageCredentials {
 
   constructor(
     private readonly vault: KeyVault,
+    private readonly canonicalization: Canonicalization,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -61,12 +68,17 @@ export class LinkageCredentials {
     const { credential, created, verificationMethod, kmsKeyId } = linkage;
     try {
       const signer = await this.vault.signer(tenantId, kmsKeyId);
-      const signed = await signEd25519Signature2018(
+      const proof: ProofOptions = {
+        type: ED25519_SIGNATURE_2018,
+        created,
+        verificationMethod,
+        proofPurpose: 'assertionMethod',
+      };
+      const [options, document] = await this.canonicalization.hashes(tenantId, [
+        proofOptionsDocument(credential, proof),
         credential,
-        { type: ED25519_SIGNATURE_2018, created, verificationMethod, proofPurpose: 'assertionMethod' },
-        (data) => signer.sign(data),
-        wellKnownLoader,
-      );
+      ]);
+      const signed = signEd25519Signature2018(credential, proof, [options!, document!], (data) => signer.sign(data));
       // Canonicalisation takes milliseconds of this thread; others get their turn between two.
       await setImmediate();
       return signed;

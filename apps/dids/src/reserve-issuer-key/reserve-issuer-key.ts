@@ -8,10 +8,10 @@ import {
   type reserveIssuerKey as operation,
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, PlatformConfig, platformHostTest, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { reservedKey, reserveIssuerKey, type ReserveCommand } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
-import { isDid } from '../did/did-web.js';
+import { didWebHost, isDid } from '../did/did-web.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 
 export class ReserveIssuerKey {
@@ -23,11 +23,16 @@ export class ReserveIssuerKey {
 
 @CommandHandler(ReserveIssuerKey)
 export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey> {
+  private readonly isPlatformHost: (host: string) => boolean;
+
   constructor(
     private readonly streams: Streams,
     private readonly lists: DidListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+    config: PlatformConfig,
+  ) {
+    this.isPlatformHost = platformHostTest(config);
+  }
 
   async execute({ request: { body }, context }: ReserveIssuerKey): Promise<IssuerKey> {
     const { algorithms } = body;
@@ -48,6 +53,10 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
   }
 
   private async reserve(command: ReserveCommand, context: OperationContext): Promise<IssuerKey> {
+    const host = didWebHost(command.did);
+    // Made before such hosts were refused at creation (ADR 0051).
+    if (host !== undefined && host !== tenantOf(context).host && this.isPlatformHost(host))
+      throw invalidBody('issuerDid', "lies under a host of the platform that is not the tenant's own", command.did);
     const { state } = await this.streams.runDecision(
       did,
       didStream(tenantOf(context).id, command.did),

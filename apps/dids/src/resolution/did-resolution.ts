@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Resolver, type DIDCache, type DIDDocument, type DIDResolutionResult } from 'did-resolver';
+import { Resolver, type DIDCache, type DIDDocument, type DIDResolutionResult, type DIDResolver } from 'did-resolver';
 import { LRUCache } from 'lru-cache';
 import { InvalidKey } from '@attestry/keys';
 import { didJwkDocument, didKeyDocument } from './key-documents.js';
@@ -46,16 +46,16 @@ export class DidResolution {
         this.kept.set(did, result, { size: JSON.stringify(result.didDocument).length });
       return result;
     };
-    const web = async (did: string) => {
-      const document = await published.fetch(did);
+    const web: DIDResolver = async (did, _parsed, _resolver, { tenantId }) => {
+      const document = await published.fetch(tenantId as string, did);
       return document ? found(document) : failed('notFound');
     };
     this.resolver = new Resolver({ web, key: derived(didKeyDocument), jwk: derived(didJwkDocument) }, { cache });
   }
 
   /** `undefined` for what cannot be resolved. */
-  async resolve(did: string): Promise<Record<string, unknown> | undefined> {
-    const { didDocument } = await this.resolver.resolve(did);
+  async resolve(tenantId: string, did: string): Promise<Record<string, unknown> | undefined> {
+    const { didDocument } = await this.resolver.resolve(did, { tenantId });
     return didDocument ? (didDocument as unknown as Record<string, unknown>) : undefined;
   }
 }

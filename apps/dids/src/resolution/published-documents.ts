@@ -21,20 +21,23 @@ export class PublishedDocuments {
   ) {}
 
   /** `undefined` when there is none to be had, for whatever reason: a caller must not learn about networks it cannot see. */
-  fetch(did: string): Promise<Document | undefined> {
-    const known = this.asked.get(did);
+  fetch(tenantId: string, did: string): Promise<Document | undefined> {
+    // By tenant: a look-up may fail for what this tenant has done before.
+    const key = `${tenantId} ${did}`;
+    const known = this.asked.get(key);
     if (known) return known;
-    const asked = this.ask(did);
-    this.asked.set(did, asked);
+    const asked = this.ask(tenantId, did);
+    this.asked.set(key, asked);
     return asked;
   }
 
-  private async ask(did: string): Promise<Document | undefined> {
+  private async ask(tenantId: string, did: string): Promise<Document | undefined> {
     const url = didWebUrl(did, this.config.allowPrivateTargets);
     const target = url === undefined ? undefined : this.outbound.check(url);
     if (!target || 'fault' in target) return undefined;
     try {
       const { status, body } = await this.outbound.send(target.url, {
+        tenantId,
         headers: { accept: 'application/did+json, application/did+ld+json;q=0.9, application/json;q=0.8' },
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,

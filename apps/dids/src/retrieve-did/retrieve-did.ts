@@ -35,7 +35,7 @@ export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
     if (state.status === 'active') return didRecord(await this.lookedUp(stream, state, context));
     // What the tenant has deleted does not resolve from here; of its own host this platform knows all documents itself.
     if (state.status !== 'absent' || didWebHost(id) === tenant.host) throw notFound();
-    const didDocument = await this.resolution.resolve(id);
+    const didDocument = await this.resolution.resolve(tenant.id, id);
     if (!didDocument) throw notFound();
     return { did: id, didDocument };
   }
@@ -43,7 +43,7 @@ export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
   /** A did:web on another host is complete once its document is seen there (facts 5.2); until then each look may find it. */
   private async lookedUp(stream: string, state: ActiveDid, context: OperationContext): Promise<ActiveDid> {
     if (state.registrationStatus !== 'PROCESSING') return state;
-    const document = await this.published.fetch(state.did);
+    const document = await this.published.fetch(context.tenant!.id, state.did);
     if (!isDeepStrictEqual(document, state.document)) return state;
     const { state: seen } = await this.streams.runDecision(
       did,

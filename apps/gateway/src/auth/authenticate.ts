@@ -4,15 +4,18 @@ import type { Clock } from '@attestry/event-store';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../edge/hosts.js';
 import { Directory } from '../directory/directory.js';
+import { isExactJwt } from './is-exact-jwt.js';
 import { TokenVerifier } from './token-verifier.js';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer' };
 const INVALID_TOKEN = { 'www-authenticate': 'Bearer error="invalid_token"' };
 
-/** RFC 6750 §2.1. */
-const bearerOf = (authorization: string | undefined): string | undefined =>
-  authorization === undefined ? undefined : /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization)?.[1];
+/** RFC 6750 §2.1: the scheme in any case (RFC 9110 §11.1), the token exactly as it was given out. */
+const bearerOf = (authorization: string | undefined): string | undefined => {
+  const [, token] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9\-._~+/]+=*)$/.exec(authorization ?? '') ?? [];
+  return token !== undefined && isExactJwt(token) ? token : undefined;
+};
 
 /** Who calls, by the declared access of the operation: 401 or 403, never a hint which part was wrong. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
-import type { Outbound } from '@attestry/service-kit';
+import { OPERATOR, type Outbound } from '@attestry/service-kit';
 
 /** Keys of a provider. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
@@ -56,7 +56,7 @@ export class OidcIssuer {
 
   private async json(url: string, deadline: number): Promise<Record<string, unknown>> {
     const timeoutMs = Math.max(1, Math.min(TIMEOUT_MS, deadline - Date.now()));
-    const { status, body } = await this.outbound.send(url, { timeoutMs, maxBytes: MAX_BYTES });
+    const { status, body } = await this.outbound.send(url, { tenantId: OPERATOR, timeoutMs, maxBytes: MAX_BYTES });
     if (status !== 200) throw new Error(`${url} answers ${status}`);
     const value = JSON.parse(Buffer.from(body).toString('utf8')) as unknown;
     if (!isRecord(value)) throw new Error(`${url} is no JSON object`);

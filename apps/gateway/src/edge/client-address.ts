@@ -27,7 +27,7 @@ export class TrustedProxies {
 const known = new LRUCache<string, string>({ max: 10_000 });
 
 /** IPv4 inside IPv6 is written as IPv4, so that one client has one address; '' for what is no address. */
-const plain = (address: string): string => {
+export const plain = (address: string): string => {
   let text = known.get(address);
   if (text === undefined) {
     text = ipaddr.isValid(address) ? ipaddr.process(address).toString() : '';
@@ -52,6 +52,10 @@ export const networkKeyOf = (rateKey: string): string | undefined => {
 export interface Forwarded {
   address: string;
   host: string | undefined;
+  /** Whether it came through a trusted proxy. */
+  isForwarded: boolean;
+  /** `X-Forwarded-Proto` of a trusted proxy; the last one that was added, when there are several. */
+  scheme?: string;
   /** W3C Trace Context; only a proxy of ours may say which trace a request belongs to. */
   traceparent?: string;
 }
@@ -67,7 +71,7 @@ export const forwarded = (
 ): Forwarded => {
   let address = plain(socketAddress) || socketAddress;
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
-  if (!proxies.trusts(address)) return { address, host };
+  if (!proxies.trusts(address)) return { address, host, isForwarded: false };
   const hops = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((hop) => plain(hop.trim()))
@@ -78,9 +82,16 @@ export const forwarded = (
   }
   const forwardedHost = headers['x-forwarded-host'];
   const { traceparent } = headers;
+  const scheme = String(headers['x-forwarded-proto'] ?? '')
+    .split(',')
+    .at(-1)!
+    .trim()
+    .toLowerCase();
   return {
     address,
     host: typeof forwardedHost === 'string' && forwardedHost ? forwardedHost : host,
+    isForwarded: true,
+    ...(scheme && { scheme }),
     ...(isTraceparent(traceparent) && { traceparent }),
   };
 };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { OPERATIONS, type Operation } from '@attestry/contracts';
+import { checkRequest } from '@attestry/service-kit';
 import { parseBody } from '../operation/parse-body.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { readableUrl } from './readable-url.js';
@@ -29,8 +30,16 @@ describe('the client address', () => {
 
   it('is the socket, whatever a stranger forwards', () => {
     const headers = { host: 'a.example', 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'b.example' };
-    expect(forwarded('203.0.113.9', headers, none)).toEqual({ address: '203.0.113.9', host: 'a.example' });
-    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+    expect(forwarded('203.0.113.9', headers, none)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
   });
 
   it('is the last address that is no trusted proxy', () => {
@@ -49,7 +58,11 @@ describe('the client address', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const headers = { host: 'a.example', traceparent };
     expect(forwarded('10.1.1.1', headers, proxies).traceparent).toBe(traceparent);
-    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({ address: '203.0.113.9', host: 'a.example' });
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
     const zeros = `00-${'0'.repeat(32)}-b7ad6b7169203331-01`;
     for (const invalid of [zeros, `${traceparent}-x`, 'ff-x'])
       expect(forwarded('10.1.1.1', { ...headers, traceparent: invalid }, proxies)).not.toHaveProperty('traceparent');
@@ -140,15 +153,28 @@ describe('bodies', () => {
     expect(parse('{"\\ud83d\\ude00":"\\\\ud800"}')).toEqual({ '😀': '\\ud800' });
   });
 
+  const member = (body: unknown, name: string): unknown => (body as Record<string, unknown>)[name];
+
   it('cannot reach a prototype', () => {
-    const body = parse('{"__proto__":{"admin":true},"a":{"__proto__":{"b":1}}}') as { a: object };
-    expect(Object.keys(body)).toEqual(['a']);
-    expect(Object.keys(body.a)).toEqual([]);
+    const body = parse('{"__proto__":{"admin":true},"options":{"__proto__":{"b":1}}}');
+    expect([member(body, 'admin'), member(member(body, 'options'), 'b'), member({}, 'admin')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const { body: checked } = checkRequest(operation, {
+      params: {},
+      query: {},
+      body: { ...(body as object), method: 'key' },
+    });
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{}}');
   });
 
   it('cannot name a constructor, however it is written', () => {
-    const text = '{"constructor":1,"a":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
-    expect(JSON.stringify(parse(text))).toBe('{"a":{"b":1}}');
+    const text =
+      '{"constructor":1,"method":"key","options":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
+    const { body: checked } = checkRequest(operation, { params: {}, query: {}, body: parse(text) });
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{"b":1}}');
   });
 
   it('of any depth is refused as such, also with a name that is dropped', () => {
@@ -161,6 +187,12 @@ describe('the target of a request', () => {
   it.each([
     ['/v1/dids/did%3Aweb%3Aa', '/v1/dids/did%3Aweb%3Aa'],
     ['/v1/dids?x=%', '/v1/dids?x=%'],
+    ['http://a.example/v1/dids?x=1', '/v1/dids?x=1'],
+    ['HTTPS://a.example', '/'],
+    ['http://a.example?x=/v1/dids', '/?x=/v1/dids'],
+    ['*', '/**'],
+    ['v1/dids', '/*v1/dids'],
+    ['?x', '/*?x'],
     ['/v1/dids%', '/v1/dids%25'],
     ['/v1/dids/100%25%zz?limit=%', '/v1/dids/100%25%25zz?limit=%'],
     ['/v1/dids/%ff', '/v1/dids/%25ff'],

@@ -1,10 +1,13 @@
+import { METHODS } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
+  bodyLimitOf,
   deprecationHeaders,
+  MAX_BODY_BYTES,
   notFound,
   type Api,
   type Caller,
@@ -18,6 +21,7 @@ import type { Clock } from '@attestry/event-store';
 import {
   checkIdempotencyKey,
   CLOCK,
+  compileShapes,
   Health,
   healthAnswer,
   LOGGER,
@@ -28,20 +32,24 @@ import {
 import { Authenticate } from '../auth/authenticate.js';
 import { InterfaceDocuments, type InterfaceDocument } from '../interface/interface-documents.js';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
-import { parseBody } from '../operation/parse-body.js';
+import { checkPath, checkQuery, decodeBody } from '../operation/check-utf8.js';
+import { mediaType, parseBody } from '../operation/parse-body.js';
 import { renderError } from '../operation/render-error.js';
 import { RunOperation } from '../operation/run-operation.js';
 import { streamPages } from '../operation/stream-pages.js';
+import { checkHost } from './check-host.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { allowsOrigins, CORS_HEADERS, preflightHeaders } from './cors-headers.js';
 import { Hosts, type ResolvedHost } from './hosts.js';
+import { declaredLength, limitBody } from './limit-body.js';
 import { ObserveRequests, type ObservedRequest } from './observe-requests.js';
 import { isTokenCallFailure, RateLimits, type RateState } from './rate-limits.js';
+import { originForm } from './readable-url.js';
 import { newRequestId } from './request-id.js';
-import { Router } from './router.js';
+import { RequestsInFlight, type InFlight } from './requests-in-flight.js';
+import { Router, SERVED_METHODS } from './router.js';
+import { securityHeaders } from './security-headers.js';
 import { SignInPages } from './sign-in-pages.js';
-
-/** 1 MiB (facts 3.3). */
-const BODY_LIMIT = 1_048_576;
 
 interface Admitted {
   host: ResolvedHost;
@@ -60,6 +68,10 @@ interface EdgeState {
   rate: RateState | undefined;
   address: string;
   admitted: Admitted | undefined;
+  /** Of the operation, once it is known. */
+  allowsOrigins: boolean;
+  /** Absent for health, which is never refused. */
+  inFlight: InFlight | undefined;
   /** Of the operation, once it is known. */
   deprecated: Deprecated | undefined;
   observed: ObservedRequest;
@@ -84,6 +96,7 @@ export class Edge {
     private readonly config: PlatformConfig,
     private readonly hosts: Hosts,
     private readonly rates: RateLimits,
+    private readonly inFlight: RequestsInFlight,
     private readonly authenticate: Authenticate,
     private readonly operations: RunOperation,
     private readonly health: Health,
@@ -94,6 +107,7 @@ export class Edge {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    compileShapes(served);
     this.proxies = new TrustedProxies(config.trustedProxies);
     const routerOf = (api: Api) => new Router(api, served);
     this.routers = {
@@ -107,19 +121,27 @@ export class Edge {
 
   /** Mounts the edge on the HTTP server, in a scope of its own. */
   mount(server: FastifyInstance): void {
+    // Fastify would answer those it does not know past the edge. A tunnel (CONNECT) never gets here.
+    for (const method of METHODS)
+      if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
     server.register(async (scope) => {
       scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
+      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
         done(null, body),
       );
       scope.decorateRequest('edge', null as never);
       scope.addHook('onRequest', async (request, reply) => this.admit(request, reply));
+      scope.addHook('preParsing', async (request, _reply, payload) => {
+        const { admitted, inFlight } = request.edge;
+        if (!admitted) return payload;
+        return limitBody(bodyLimitOf(admitted.operation.http!), request, payload, (bytes) => inFlight?.add(bytes));
+      });
       scope.addHook('onResponse', async (request, reply) =>
         this.observe.end(request.edge.observed, reply.statusCode, reply.elapsedTime),
       );
       scope.setErrorHandler((error, request, reply) => this.refuse(error, request, reply));
       scope.route({
-        method: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'],
+        method: server.supportedMethods,
         url: '/*',
         exposeHeadRoute: false,
         handler: async (request, reply) => this.answer(request, reply),
@@ -133,6 +155,8 @@ export class Edge {
     const {
       address,
       host: hostHeader,
+      isForwarded,
+      scheme = this.config.publicScheme,
       traceparent,
     } = forwarded(request.socket.remoteAddress ?? '', request.headers, this.proxies);
     const edge: EdgeState = {
@@ -143,32 +167,48 @@ export class Edge {
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
+      allowsOrigins: false,
+      inFlight: undefined,
       deprecated: undefined,
       observed: {},
     };
     request.edge = edge;
+    reply.headers(securityHeaders(scheme));
     const path = pathOf(request.url);
-    if (path === '/health/live' || path === '/health/ready') {
+    const isHealth = path === '/health/live' || path === '/health/ready';
+    if (!isHealth) this.takeShare(request, reply, hostHeader, path);
+    await this.refuseUnless(edge, () => checkHost(request.raw, request.originalUrl, isForwarded));
+    if (isHealth) {
       edge.rate = this.rates.untouched();
       edge.observed.uncounted = true;
       return this.answerHealth(path, reply);
     }
 
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
-    if (!host) return this.refusePublic(edge, notFound());
-    if (host.api === 'management') edge.errors = 'management';
-    const document = this.documents.find(host.api, path);
+    if (host?.api === 'management') edge.errors = 'management';
+    const document = host && this.documents.find(host.api, path);
     if (document) return this.answerDocument(edge, request, reply, document);
+    if (!SERVED_METHODS.includes(request.method)) {
+      const allowed = host ? this.routers[host.api].allowed(path) : [];
+      return this.refusePublic(edge, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
+    }
+    if (!host) return this.refusePublic(edge, notFound());
+    // What the server routes by is made readable; what was sent is what counts.
+    await this.refuseUnless(edge, () => checkPath(pathOf(originForm(request.originalUrl))));
     if (this.signIn.serve(host, path)) return this.answerSignIn(edge, host, request, reply);
     const router = this.routers[host.api];
     const route = router.find(request.method, path);
     if (!route) {
       const allowed = router.allowed(path);
-      if (allowed.length && request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+      if (allowed.length && request.method === 'OPTIONS') {
+        const open = allowed.filter((method) => allowsOrigins(router.find(method, path)!.operation));
+        return this.answerPreflight(edge, reply, allowed, open);
+      }
       return this.refusePublic(edge, allowed.length ? methodNotAllowed(allowed) : notFound());
     }
     const { operation, params } = route;
     edge.errors = operation.errors;
+    edge.allowsOrigins = allowsOrigins(operation);
     edge.deprecated = operation.deprecated;
     if (operation.timeoutMs) edge.deadline = startedAt + operation.timeoutMs;
     this.observe.begin(edge.observed, operation, {
@@ -182,6 +222,25 @@ export class Edge {
     const key = operation.idempotent ? request.headers['idempotency-key'] : undefined;
     if (key !== undefined) context.idempotencyKey = String(key);
     edge.admitted = { host, operation, params, context };
+  }
+
+  /** What the request holds until it is answered. @throws AppError 429, in the shape that the path and host have */
+  private takeShare(request: FastifyRequest, reply: FastifyReply, host: string | undefined, path: string): void {
+    const { edge } = request;
+    const length = declaredLength(request.headers);
+    try {
+      // A longer body is a 413, and not read.
+      edge.inFlight = this.inFlight.take(edge.address, length > MAX_BODY_BYTES ? 0 : length);
+    } catch (error) {
+      const api = this.hosts.apiOf(host);
+      const operation = this.routers[api].find(request.method, path)?.operation;
+      edge.allowsOrigins = operation !== undefined && allowsOrigins(operation);
+      edge.errors = operation?.errors ?? (api === 'management' ? 'management' : 'tenant');
+      // What is still to come of the body would be read in vain.
+      if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
+      throw error;
+    }
+    reply.raw.once('finish', edge.inFlight.release).once('close', edge.inFlight.release);
   }
 
   /** Rate limit and authentication; both before the body is read. */
@@ -245,12 +304,11 @@ export class Edge {
     const { operation, context, params } = request.edge.admitted!;
     const body = request.body as Buffer | undefined;
     if (operation.http!.stream) return this.answerStream(request, reply);
-    const clientId =
-      operation.rate === 'client-token'
-        ? await this.checkTokenCalls(request.edge, operation, request.headers, body)
-        : undefined;
+    let parsed: { body: unknown } | undefined;
+    const parse = () => (parsed ??= { body: parseBody(operation, request.headers['content-type'], body) }).body;
+    const clientId = operation.rate === 'client-token' ? await this.checkTokenCalls(request.edge, parse()) : undefined;
     const result = await runInContext(context, () =>
-      this.operations.run(operation, context, () => this.requestOf(operation, params, request, body)),
+      this.operations.run(operation, context, () => this.requestOf(operation, params, request, parse)),
     );
     if (clientId !== undefined) request.edge.rate = await this.rates.countTokenCall(clientId);
     const answer = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
@@ -258,8 +316,7 @@ export class Edge {
     reply.code(status);
     this.commonHeaders(request.edge, reply);
     reply.header('cache-control', operation.http!.cacheControl ?? 'no-store');
-    if (operation.access.kind === 'public' || operation.access.kind === 'holder')
-      reply.header('access-control-allow-origin', '*');
+    if (allowsOrigins(operation)) reply.headers(CORS_HEADERS);
     if (answer.headers) reply.headers(answer.headers);
     if (status === 204 || answer.body === undefined || answer.body === null) return reply.send();
     if (typeof answer.body === 'string') return reply.send(answer.body);
@@ -271,7 +328,7 @@ export class Edge {
   /** Lines of JSON as long as there are pages and the caller takes them; who may no longer call gets no further page. */
   private async answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { host, operation, context, params } = request.edge.admitted!;
-    const asked = this.requestOf(operation, params, request, undefined);
+    const asked = this.requestOf(operation, params, request, () => ({}));
     const pages = await streamPages(async (cursor) => {
       const deadline = this.clock.now().getTime() + (operation.timeoutMs ?? this.config.operationTimeoutMs);
       if (cursor !== undefined) {
@@ -295,14 +352,14 @@ export class Edge {
     operation: Operation,
     params: Record<string, string>,
     request: FastifyRequest,
-    body: Buffer | undefined,
+    parse: () => unknown,
   ): OperationRequest {
     const key = request.edge.admitted!.context.idempotencyKey;
     if (key !== undefined) checkIdempotencyKey(key);
-    const mark = request.url.indexOf('?');
-    const query = mark < 0 ? {} : { ...parseQuery(request.url.slice(mark + 1)) };
-    const parsed = parseBody(operation, request.headers['content-type'], body);
-    if (operation.http!.body !== 'raw') return { params, query, body: parsed };
+    const search = queryOf(request.url);
+    checkQuery(search);
+    const query = search === '' ? {} : { ...parseQuery(search) };
+    if (operation.http!.body !== 'raw') return { params, query, body: parse() };
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers))
       if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -310,23 +367,23 @@ export class Edge {
       params,
       query,
       body: {},
-      raw: { method: request.method, url: request.url, headers, text: body?.toString('utf8') ?? '' },
+      raw: {
+        method: request.method,
+        url: request.url,
+        headers,
+        text: decodeBody(request.body as Buffer | undefined, mediaType(request.headers['content-type'])),
+      },
     };
   }
 
   /**
    * The client id is in the body, so its limit is checked after the body was read. Only a call with the right secret is counted,
-   * and only afterwards: without the secret nobody can use up a client's limit (ADR 0046).
+   * and only afterwards: without the secret it is not possible to use up a client's limit (ADR 0046).
    */
-  private async checkTokenCalls(
-    edge: EdgeState,
-    operation: Operation,
-    headers: FastifyRequest['headers'],
-    raw: Buffer | undefined,
-  ): Promise<string | undefined> {
-    const body = parseBody(operation, headers['content-type'], raw) as { client_id?: unknown } | null;
-    if (typeof body?.client_id !== 'string') return undefined;
-    const clientId = body.client_id.slice(0, 128);
+  private async checkTokenCalls(edge: EdgeState, body: unknown): Promise<string | undefined> {
+    const { client_id: id } = (body ?? {}) as { client_id?: unknown };
+    if (typeof id !== 'string') return undefined;
+    const clientId = id.slice(0, 128);
     edge.rate = await this.rates.tokenCalls(clientId);
     this.checkRate(edge.rate);
     return clientId;
@@ -343,6 +400,15 @@ export class Edge {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
     throw error;
+  }
+
+  /** A fault of the request that comes before any operation counts as a public call. */
+  private async refuseUnless(edge: EdgeState, check: () => void): Promise<void> {
+    try {
+      check();
+    } catch (error) {
+      await this.refusePublic(edge, error as AppError);
+    }
   }
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -367,14 +433,14 @@ export class Edge {
     reply.code(status);
     this.commonHeaders(edge, reply);
     reply.header('cache-control', 'no-store').headers(headers);
-    const access = edge.admitted?.operation.access.kind;
-    if (access === 'public' || access === 'holder') reply.header('access-control-allow-origin', '*');
+    if (edge.allowsOrigins) reply.headers(CORS_HEADERS);
     return reply.send(body);
   }
 
   private asAppError(error: unknown, edge: EdgeState): AppError {
     if (error instanceof AppError) return error;
     const code = (error as { code?: string }).code ?? '';
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
     if (/^FST_ERR_CTP_(?:INVALID_MEDIA_TYPE|EMPTY_TYPE)$/.test(code))
       return new AppError('unsupportedMediaType', 'Unsupported Media Type');
@@ -411,7 +477,10 @@ export class Edge {
     { headers, body }: InterfaceDocument,
   ): Promise<void> {
     const allowed = ['GET', 'HEAD'];
-    if (request.method === 'OPTIONS') return this.answerPreflight(edge, reply, allowed);
+    if (request.method === 'OPTIONS') {
+      const isOpen = headers['access-control-allow-origin'] !== undefined;
+      return this.answerPreflight(edge, reply, allowed, isOpen ? allowed : []);
+    }
     if (!allowed.includes(request.method)) return this.refusePublic(edge, methodNotAllowed(allowed));
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
@@ -430,6 +499,7 @@ export class Edge {
   ): Promise<void> {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
+    checkQuery(queryOf(request.url));
     this.commonHeaders(edge, reply);
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -437,27 +507,33 @@ export class Edge {
     await this.signIn.answer(request.raw, reply.raw, { host, ...edge });
   }
 
-  /** CORS preflight (Fetch standard): wallets that live in a browser call public and protocol endpoints. */
-  private async answerPreflight(edge: EdgeState, reply: FastifyReply, allowed: string[]): Promise<void> {
+  /** OPTIONS (RFC 9110 §9.3.7), and CORS preflight (Fetch standard) where pages of other origins may call. */
+  private async answerPreflight(
+    edge: EdgeState,
+    reply: FastifyReply,
+    allowed: string[],
+    open: string[],
+  ): Promise<void> {
     edge.rate = await this.rates.count('public', { address: edge.address });
     this.checkRate(edge.rate);
     this.commonHeaders(edge, reply);
     reply
       .code(204)
-      .headers({
-        'access-control-allow-origin': '*',
-        'access-control-allow-methods': allowed.join(', '),
-        'access-control-allow-headers': 'authorization, content-type, dpop',
-        'access-control-max-age': '600',
-      })
+      .headers({ allow: [...allowed, 'OPTIONS'].join(', '), 'cache-control': 'no-store', ...preflightHeaders(open) })
       .send();
   }
 }
 
-const methodNotAllowed = (allowed: string[]): AppError =>
+const methodNotAllowed = (allowed: readonly string[]): AppError =>
   new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
 
 const pathOf = (url: string): string => {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
+};
+
+/** Without the question mark; '' when there is none. */
+const queryOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1);
 };

@@ -2,10 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   AppError,
+  bodyLimitOf,
   createClient,
   createDid,
   createTenant,
@@ -16,6 +18,7 @@ import {
   listTenants,
   lookUpManagementClient,
   lookUpTenant,
+  OPERATIONS,
   retrieveTokenKeys,
   type DirectoryTenant,
   type ErrorKind,
@@ -270,6 +273,31 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expectBody(api.errors, answer, 'PayloadTooLarge');
   });
 
+  it('413: longer than the operation takes, before all of it has come', async () => {
+    const limit = bodyLimitOf(OPERATIONS.find(({ http }) => http?.method === 'POST' && http.path === api.post)!.http!);
+    let read = 0;
+    const endless = Readable.from(
+      (async function* () {
+        for (; read <= limit; read += 1024) yield Buffer.alloc(1024, 'x');
+        await new Promise(() => undefined);
+      })(),
+    );
+    const chunked = await send(api, { method: 'POST', url: api.post, payload: endless, headers: json });
+    expect([chunked.statusCode, read]).toEqual([413, limit + 1024]);
+    expectBody(api.errors, chunked, 'PayloadTooLarge');
+    // Nothing of it is sent at all.
+    const silent = Readable.from(
+      (async function* () {
+        await new Promise(() => undefined);
+        yield Buffer.alloc(0);
+      })(),
+    );
+    const headers = { ...json, 'content-length': String(limit + 1) };
+    const announced = await send(api, { method: 'POST', url: api.post, payload: silent, headers });
+    expect(announced.statusCode).toBe(413);
+    expectBody(api.errors, announced, 'PayloadTooLarge');
+  });
+
   it('415: another media type', async () => {
     const answer = await send(api, {
       method: 'POST',
@@ -297,6 +325,16 @@ describe('errors of callers', () => {
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
       expectBody(api.errors, answer, 'Unauthorized');
     }
+  });
+
+  it('401 for a token that is spelled otherwise; the scheme is taken in any case', async () => {
+    const right = await token('issuer', HOSTS.tenant);
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const respelt = right.slice(0, -1) + alphabet[alphabet.indexOf(right.at(-1)!) ^ 1]!;
+    const call = async (authorization: string) =>
+      (await send(tenant, { ...tenant.right, headers: { authorization } }, null)).statusCode;
+    expect(await call(`bEaReR ${right}`)).toBe(200);
+    for (const wrong of [respelt, `${right}==`, right.toLowerCase()]) expect(await call(`Bearer ${wrong}`)).toBe(401);
   });
 
   it('403 on the tenant API: a role without the permission', async () => {

@@ -37,6 +37,11 @@ export class Hosts {
     this.tenantEndings = config.environments.map(({ domain }) => `.${this.canonical(domain)}`);
   }
 
+  /** The API a host would have; which tenant it names, if any, is not looked up. */
+  apiOf(header: string | undefined): Api {
+    return (header !== undefined && this.fixed.get(this.canonical(header))?.api) || 'tenant';
+  }
+
   /** `undefined` for a host that is nobody's. @throws AppError 503 when the directory cannot tell */
   async resolve(header: string | undefined, deadline: number): Promise<ResolvedHost | undefined> {
     if (!header || header.length > 300) return undefined;

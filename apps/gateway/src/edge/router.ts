@@ -7,6 +7,8 @@ export interface Route {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
+/** What is served at all: methods of operations, and OPTIONS of every path that has one. */
+export const SERVED_METHODS: readonly string[] = [...METHODS, 'OPTIONS'];
 type Method = (typeof METHODS)[number];
 const MAX_PARAM_LENGTH = 2048;
 

@@ -14,6 +14,7 @@ const TYPE: Record<ErrorKind, string> = {
   notFound: 'NotFoundError',
   methodNotAllowed: 'MethodError',
   notAcceptable: 'NegotiationError',
+  timeout: 'TimeoutError',
   conflict: 'ConflictError',
   unprocessable: 'RepeatError',
   tooLarge: 'PayloadError',

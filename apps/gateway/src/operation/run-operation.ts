@@ -119,11 +119,13 @@ export class RunOperation {
     return (await this.forward(operation, context, checkRequest(operation, { ...request, page }))) as PageOf<unknown>;
   }
 
+  /** @param request checked */
   private async forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {
     try {
       const reply = await this.bus.request(operation.subject, request, {
         headers: contextToHeaders(context),
         timeoutMs: Math.max(1, context.deadline - Date.now()),
+        isChecked: true,
       });
       if (reply.ok) return reply.data;
       throw AppError.fromWire(reply.error as WireAppError);

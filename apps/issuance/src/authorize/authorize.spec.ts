@@ -5,6 +5,8 @@ import { cookieOf, dropCookie, setCookie } from './pending-authorizations.js';
 import { redirectToClient } from './redirect.js';
 import { requestedEntries } from './requested-entries.js';
 
+/** As in development, without a list. */
+const OPEN = { rendersPages: false };
 const ISSUER = 'https://acme.example';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const outcome = (run: () => unknown): unknown => {
@@ -22,7 +24,7 @@ const query = (more: Record<string, string> = {}) =>
 
 describe('parse-client', () => {
   const client = (redirect: string, id = 'wallet') =>
-    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect })));
+    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect }), OPEN));
 
   it.each([
     'https://wallet.example/back',
@@ -57,14 +59,16 @@ describe('parse-client', () => {
   it('takes of a list what stands there, letter by letter', () => {
     const allowed = ['https://wallet.example/back'];
     const asked = (redirect: string) =>
-      outcome(() => parseClient(new URLSearchParams({ client_id: 'w', redirect_uri: redirect }), allowed));
+      outcome(() =>
+        parseClient(new URLSearchParams({ client_id: 'w', redirect_uri: redirect }), { allowed, rendersPages: true }),
+      );
     expect(asked(allowed[0]!)).toEqual({ clientId: 'w', redirectUri: allowed[0] });
     for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
       expect(asked(other)).toBe('invalid_request');
   });
   it('keeps a state that can be returned, and no other', () => {
     const stateOf = (state: string) =>
-      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`)).state;
+      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`), OPEN).state;
     expect(stateOf('state=x')).toBe('x');
     for (const state of ['', 'state=', 'state=a&state=b', `state=${'x'.repeat(4097)}`])
       expect(stateOf(state)).toBeUndefined();
@@ -73,7 +77,7 @@ describe('parse-client', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
       twice.append(name, twice.get(name)!);
-      expect(outcome(() => parseClient(twice))).toBe('invalid_request');
+      expect(outcome(() => parseClient(twice, OPEN))).toBe('invalid_request');
     }
   });
 });

@@ -1,18 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Inject } from '@nestjs/common';
+import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
   beginSignIn,
   oauthError,
   oauthFault,
-  type authorize as operation,
+  authorize as operation,
   type BegunSignIn,
   type HttpAnswer,
   type OperationContext,
 } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
 import {
+  CLOCK,
   LOGGER,
+  OperationRecorder,
   PlatformConfig,
   ServiceClient,
   tenantOf,
@@ -20,15 +23,22 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { recordOutcome } from '../protocol/record-outcome.js';
 import { parseAuthorizationRequest, parseClient, type AskingClient } from './parse-authorization-request.js';
 import { PendingAuthorizations, setCookie } from './pending-authorizations.js';
 import { redirect, redirectToClient } from './redirect.js';
+import { redirectPolicyOf, type RedirectPolicy } from './redirect-policy.js';
+import { refusalPage } from './refusal-page.js';
 import { requestedEntries } from './requested-entries.js';
 
 /** Path of the provider's `redirectUrl`. */
 export const CALLBACK = '/v1/oauth/authentication/callback';
+
+/** Anybody can send authorization requests: of a provider that is refused the trail of its tenant has one a minute and process. */
+const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
 export class Authorize {
   constructor(
@@ -39,19 +49,39 @@ export class Authorize {
 
 /** Authorization endpoint, OID4VCI §5: the wallet's request is kept, and its person goes to the tenant's provider. */
 @CommandHandler(Authorize)
-export class AuthorizeHandler implements ICommandHandler<Authorize> {
+export class AuthorizeHandler implements ICommandHandler<Authorize>, OnApplicationBootstrap {
+  private readonly policy: RedirectPolicy;
+  /** When a refusal of the tenant's provider was last recorded. */
+  private readonly refused = new LRUCache<string, number>({ max: 10_000 });
+
   constructor(
     private readonly configurations: PublishedConfigurations,
     private readonly pending: PendingAuthorizations,
     private readonly client: ServiceClient,
-    private readonly config: PlatformConfig,
+    private readonly recorder: OperationRecorder,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    config: PlatformConfig,
+  ) {
+    this.policy = redirectPolicyOf(config);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.policy.allowed?.length === 0)
+      this.logger.warn('authorization endpoint refuses all wallets: WALLET_REDIRECT_URIS is not set');
+  }
 
   async execute({ request, context }: Authorize): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
     const { baseUrl: issuer } = tenantOf(context);
-    const asking = parseClient(query, this.config.walletRedirectUris);
+    let asking: AskingClient;
+    try {
+      asking = parseClient(query, this.policy);
+    } catch (error) {
+      if (!this.policy.rendersPages) throw error;
+      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      return refusalPage(refusal, { issuer, requestId: context.requestId });
+    }
     try {
       return await this.toProvider(asking, query, context);
     } catch (error) {
@@ -83,6 +113,7 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
       ...requested,
       issuer,
       providerId: begun.providerId,
+      ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
       nonce,
       codeVerifier,
     });
@@ -95,7 +126,20 @@ export class AuthorizeHandler implements ICommandHandler<Authorize> {
     } catch (error) {
       if (error instanceof AppError && error.kind === 'notFound')
         throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
+      if (error instanceof AppError && error.code === 'server_error') await this.recordRefusal(error, context);
       throw error;
     }
+  }
+
+  /** A provider that changed where credentials are sent: the tenant's administrators are to see it (ADR 0050). */
+  private async recordRefusal(refusal: AppError, context: OperationContext): Promise<void> {
+    const { id: tenantId } = tenantOf(context);
+    const now = this.clock.now().getTime();
+    if (now - (this.refused.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
+    this.refused.set(tenantId, now);
+    await recordOutcome(this.recorder, this.logger, operation, context, (start) => {
+      start.begin();
+      return Promise.reject(refusal);
+    });
   }
 }

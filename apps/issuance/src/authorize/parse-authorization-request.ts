@@ -1,4 +1,6 @@
-import { oauthError, type OAuthErrorCode } from '@attestry/contracts';
+import { AuthorizationQuery, MAX_WALLET_CLIENT_ID, oauthError, type OAuthErrorCode } from '@attestry/contracts';
+import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
+import { decideRedirect, type RedirectPolicy } from './redirect-policy.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
 /** Who asks, and where the answer goes. */
@@ -16,62 +18,40 @@ export interface AuthorizationRequest {
   details?: RequestedDetail[];
 }
 
-const MAX_CLIENT_ID = 1024;
-const MAX_REDIRECT_URI = 2048;
-const MAX_STATE = 4096;
+const MAX_LENGTHS = maxLengthsOf(AuthorizationQuery);
+const MAX_STATE = MAX_LENGTHS.get('state')!;
 /** base64url of a SHA-256 digest. RFC 7636 §4.2 */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
-/** Schemes that browsers and systems act on themselves: nothing of a wallet is behind them. */
-const FOREIGN_SCHEMES = new Set([
-  'javascript',
-  'data',
-  'vbscript',
-  'file',
-  'blob',
-  'about',
-  'view-source',
-  'ftp',
-  'ws',
-  'wss',
-  'mailto',
-  'tel',
-  'sms',
-]);
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
 
-/** A wallet is a public client and not registered: what can be judged is the form of its address. RFC 3986 §2, RFC 8252 §7 */
-const isUsable = (redirectUri: string): boolean => {
-  if (redirectUri.length > MAX_REDIRECT_URI || !/^[\x21-\x7e]+$/.test(redirectUri)) return false;
-  if (!URL.canParse(redirectUri)) return false;
-  const url = new URL(redirectUri);
-  if (redirectUri.includes('#') || url.username || url.password) return false;
-  const scheme = url.protocol.slice(0, -1);
-  if (scheme === 'http') return LOOPBACK.has(url.hostname);
-  return !FOREIGN_SCHEMES.has(scheme);
-};
-
-/**
- * RFC 6749 §4.1.2.1: where either of the two cannot be believed, nobody is redirected.
- * @param allowed addresses that wallets may have, compared as texts (RFC 9700 §4.1.3); absent: any of a usable form
- * @throws AppError 400
- */
-export const parseClient = (query: URLSearchParams, allowed?: readonly string[]): AskingClient => {
-  for (const name of ['client_id', 'redirect_uri'])
-    if (query.getAll(name).length !== 1 || query.get(name) === '')
-      throw refused('invalid_request', `${name} must be given once`);
-  const [clientId, redirectUri] = [query.get('client_id')!, query.get('redirect_uri')!];
-  if (!/^[\x20-\x7e]+$/.test(clientId) || clientId.length > MAX_CLIENT_ID)
-    throw refused('invalid_request', `client_id must be at most ${MAX_CLIENT_ID} visible characters (RFC 6749 A.1)`);
-  if (!isUsable(redirectUri))
+/** @throws AppError 400 */
+export const checkRedirect = (redirectUri: string, policy: RedirectPolicy): void => {
+  const decision = decideRedirect(redirectUri, policy);
+  if (decision === 'unusable')
     throw refused(
       'invalid_request',
       "redirect_uri must be an https address, an http address of this machine itself, or of the wallet's own scheme, without fragment",
     );
-  if (allowed && !allowed.includes(redirectUri))
-    throw refused('invalid_request', 'redirect_uri is none that this platform allows');
+  if (decision === 'unlisted')
+    throw refused('invalid_request', 'redirect_uri is none of the addresses of wallets that this issuer allows');
+};
+
+/**
+ * RFC 6749 §4.1.2.1: where either of the two cannot be believed, the browser is not redirected.
+ * @throws AppError 400
+ */
+export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): AskingClient => {
+  for (const name of ['client_id', 'redirect_uri'])
+    if (query.getAll(name).length !== 1 || query.get(name) === '')
+      throw refused('invalid_request', `${name} must be given once`);
+  const [clientId, redirectUri] = [query.get('client_id')!, query.get('redirect_uri')!];
+  if (!/^[\x20-\x7e]+$/.test(clientId) || clientId.length > MAX_WALLET_CLIENT_ID)
+    throw refused(
+      'invalid_request',
+      `client_id must be at most ${MAX_WALLET_CLIENT_ID} visible characters (RFC 6749 A.1)`,
+    );
+  checkRedirect(redirectUri, policy);
   const [state, ...others] = query.getAll('state');
   const isReturned = state && state.length <= MAX_STATE && others.length === 0;
   return { clientId, redirectUri, ...(isReturned && { state }) };
@@ -84,6 +64,7 @@ export const parseClient = (query: URLSearchParams, allowed?: readonly string[])
  * @throws AppError whose code goes to the client
  */
 export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string): AuthorizationRequest => {
+  checkLengths(MAX_LENGTHS, query);
   // RFC 8707 §2: a resource may be named more than once.
   const names = [...query.keys()].filter((name) => name !== 'resource');
   if (new Set(names).size < names.length) throw refused('invalid_request', 'a parameter must not be repeated');
@@ -95,8 +76,6 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   if (responseType === undefined) throw refused('invalid_request', 'response_type is missing');
   if (responseType !== 'code') throw refused('unsupported_response_type', 'response_type must be code');
   if ((value('response_mode') ?? 'query') !== 'query') throw refused('invalid_request', 'response_mode must be query');
-  if ((query.get('state') ?? '').length > MAX_STATE)
-    throw refused('invalid_request', `state must have at most ${MAX_STATE} characters`);
   const codeChallenge = value('code_challenge');
   if (codeChallenge === undefined) throw refused('invalid_request', 'code_challenge is missing');
   if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');

@@ -16,6 +16,7 @@ export interface PendingAuthorization extends AskingClient, RequestedEntries {
   /** Pinned (decision 3). */
   issuer: string;
   providerId: string;
+  identitySpaceId?: string;
   /** Towards the provider. */
   nonce: string;
   codeVerifier: string;

@@ -20,14 +20,16 @@ export const requestedEntries = (
   configurations: readonly ActiveConfiguration[],
 ): RequestedEntries => {
   const asked = new Set<string>();
+  const known = new Set(configurations.map(({ id }) => id));
+  const wanted = new Set(scopes);
   for (const { credentialConfigurationId: id } of details) {
-    if (!isUuid(id) || !configurations.some((known) => known.id === id))
+    if (!isUuid(id) || !known.has(id))
       throw oauthError('invalid_authorization_details', 'credential_configuration_id is not known', {
         check: 'requested-entries',
       });
     asked.add(id);
   }
-  for (const configuration of configurations) if (scopes.includes(scopeFor(configuration))) asked.add(configuration.id);
+  for (const configuration of configurations) if (wanted.has(scopeFor(configuration))) asked.add(configuration.id);
   if (asked.size === 0)
     throw oauthError('invalid_scope', 'scope names no credential configuration of this issuer', {
       check: 'requested-entries',

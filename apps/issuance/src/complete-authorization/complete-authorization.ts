@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  AuthenticationQuery,
   authorize,
   completeSignIn,
   oauthError,
@@ -22,18 +23,25 @@ import {
   PlatformConfig,
   ServiceClient,
   tenantOf,
+  toAppError,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
 import { CALLBACK } from '../authorize/authorize.js';
 import { dropCookie, PendingAuthorizations, type PendingAuthorization } from '../authorize/pending-authorizations.js';
+import { checkRedirect } from '../authorize/parse-authorization-request.js';
 import { redirectToClient } from '../authorize/redirect.js';
+import { redirectPolicyOf, type RedirectPolicy } from '../authorize/redirect-policy.js';
+import { refusalPage } from '../authorize/refusal-page.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user-link/signed-in-users.js';
+
+const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
 export class CompleteAuthorization {
   constructor(
@@ -48,6 +56,8 @@ export class CompleteAuthorization {
  */
 @CommandHandler(CompleteAuthorization)
 export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAuthorization> {
+  private readonly policy: RedirectPolicy;
+
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -59,18 +69,34 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {}
+  ) {
+    this.policy = redirectPolicyOf(config);
+  }
 
   async execute({ request, context }: CompleteAuthorization): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
+    checkLengths(MAX_LENGTHS, query);
     const id = query.get('state') ?? '';
     const waiting = await this.pending.take(tenantOf(context).id, id, raw.headers['cookie']);
-    if (!waiting)
-      throw oauthError('invalid_request', 'the sign-in has ended, or began in another browser: ask the wallet again', {
-        check: 'complete-authorization',
-      });
+    const page = { issuer: tenantOf(context).baseUrl, requestId: context.requestId };
+    if (!waiting) {
+      const refusal = oauthError(
+        'invalid_request',
+        'the sign-in has ended, or began in another browser: ask the wallet again',
+        { check: 'complete-authorization' },
+      );
+      if (!this.policy.rendersPages) throw refusal;
+      return refusalPage(toAppError(refusal, context.operation, context.requestId, this.logger), page);
+    }
     const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
+    // The list may have changed since the request was made.
+    try {
+      checkRedirect(waiting.redirectUri, this.policy);
+    } catch (error) {
+      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      return refusalPage(refusal, page, headers);
+    }
     try {
       const code = await recordOutcome(this.recorder, this.logger, authorize, context, (start) =>
         this.authorize(waiting, id, query, context, start),
@@ -139,13 +165,14 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
   }
 
   private async signedIn(
-    { providerId, nonce, codeVerifier, issuer }: PendingAuthorization,
+    { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
     context: OperationContext,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },
+      ...(identitySpaceId !== undefined && { identitySpaceId }),
       redirectUrl: `${issuer}${CALLBACK}`,
       query: query.toString(),
     };

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Streams } from '@attestry/event-store';
-import { WELL_KNOWN_CONTEXTS, type DocumentLoader } from '@attestry/linked-data';
+import { sharedContexts } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
-import { platformContext } from './platform-context.js';
 
 export type PinnedContexts = ConfigurationContent['contexts'];
 
@@ -32,7 +31,7 @@ export class ContextLoader {
     private readonly streams: Streams,
     config: PlatformConfig,
   ) {
-    this.bundled = new Map([...WELL_KNOWN_CONTEXTS, [config.contextUrl, platformContext(config.contextUrl)]]);
+    this.bundled = sharedContexts(config.contextUrl);
   }
 
   isBundled(url: string): boolean {
@@ -55,14 +54,11 @@ export class ContextLoader {
     return document;
   }
 
-  /** The same for a JSON-LD processor. Pinned documents are not shared between calls: tenants may pin different texts. */
-  documentLoader(pinned: PinnedContexts): DocumentLoader {
-    return async (url) => {
-      const shared = this.bundled.get(url);
-      if (shared) return { contextUrl: null, documentUrl: url, document: shared, tag: 'static' };
-      await this.prepare(pinned.filter((context) => context.url === url));
-      return { contextUrl: null, documentUrl: url, document: this.load(url, pinned) };
-    };
+  /** The documents a configuration pinned, by address, without the bundled ones. */
+  async pinnedDocuments(pinned: PinnedContexts): Promise<ReadonlyMap<string, object>> {
+    const own = pinned.filter(({ url }) => !this.isBundled(url));
+    await this.prepare(own);
+    return new Map(own.map(({ url }) => [url, this.load(url, own)]));
   }
 
   private async read(hash: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
-import { invalid, type ErrorDetail, type ProofType } from '@attestry/contracts';
-import { expandSafely, type DocumentLoader } from '@attestry/linked-data';
-import { Outbound, PlatformConfig } from '@attestry/service-kit';
+import { invalid, jsonSize, LINKED_DATA_LIMITS, type ErrorDetail, type ProofType } from '@attestry/contracts';
+import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
+import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
 import { keepContext } from '../kept-context/kept-context.decisions.js';
 import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
 import { baseContextOf } from './base-context.js';
@@ -23,11 +23,13 @@ interface FetchedContext {
   sha256: string;
   text: string;
   document: object;
+  /** JSON values in the document. */
+  values: number;
 }
 
 class Refused extends Error {}
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const TOO_LARGE = `must hold at most ${LINKED_DATA_LIMITS.values} JSON values, all contexts together`;
 
 /** Addresses of other contexts that a context document names: as members of its context, scoped, or imported. */
 const referencesOf = (context: unknown): string[] => {
@@ -50,12 +52,13 @@ export class TenantContexts {
     private readonly streams: Streams,
     private readonly outbound: Outbound,
     private readonly loader: ContextLoader,
+    private readonly canonicalization: Canonicalization,
     private readonly config: PlatformConfig,
   ) {}
 
   /**
    * Pins each address to a document. `known` are the configuration's contexts so far: they are not fetched again.
-   * @throws AppError 400, `param: contexts`
+   * @throws AppError 400, `param: contexts`; 503 when the tenant's DNS look-ups or trials took too long
    */
   async pin(
     urls: readonly string[],
@@ -73,7 +76,7 @@ export class TenantContexts {
           if (url === baseContextOf(trial) || url === this.config.contextUrl)
             throw new Refused('is part of every credential already');
           if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
-          const document = await this.fetch(url);
+          const document = await this.fetch(context.tenantId, url);
           fetched.push(document);
           return { url, sha256: document.sha256 };
         } catch (error) {
@@ -92,19 +95,22 @@ export class TenantContexts {
             param: 'contexts',
             location: 'body',
           });
+    if (fetched.reduce((sum, { values }) => sum + values, 0) > LINKED_DATA_LIMITS.values)
+      faults.push({ msg: TOO_LARGE, param: 'contexts', location: 'body' });
     if (faults.length) throw invalid(...faults);
-    await this.tryOn(pinned, fetched, trial);
+    await this.tryOn(pinned, fetched, trial, context.tenantId);
     await Promise.all(fetched.map((document) => this.keep(document, context)));
     return pinned;
   }
 
   /** One document. Whatever goes wrong with the target is the tenant's to mend. */
-  private async fetch(url: string): Promise<FetchedContext> {
+  private async fetch(tenantId: string, url: string): Promise<FetchedContext> {
     const target = this.outbound.check(url);
     if ('fault' in target) throw new Refused(target.fault);
     let text: string;
     try {
       const answer = await this.outbound.send(target.url, {
+        tenantId,
         headers: { accept: 'application/ld+json, application/json;q=0.9' },
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
@@ -112,6 +118,7 @@ export class TenantContexts {
       if (answer.status !== 200) throw new Error(`status ${answer.status}`);
       text = new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
     } catch (error) {
+      if (error instanceof DnsBudgetExceeded) throw error;
       // The cause could tell a tenant about networks it cannot see itself; only our own limits are named.
       throw new Refused('could not be fetched as a context of at most 1 MiB within 5 seconds', { cause: error });
     }
@@ -123,16 +130,25 @@ export class TenantContexts {
     }
     if (typeof document !== 'object' || document === null || !('@context' in document))
       throw new Refused('is not a JSON-LD context');
-    return { url, sha256: sha256(text), text, document };
+    // Before anything that calls itself for each level: JSON.parse does not.
+    const { values, exceeds } = jsonSize(document, LINKED_DATA_LIMITS);
+    if (exceeds === 'depth') throw new Refused(`must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`);
+    if (exceeds) throw new Refused(TOO_LARGE);
+    return { url, sha256: sha256(text), text, document, values };
   }
 
-  /** Expands a credential with these contexts, so that what cannot be issued is refused now and not at a wallet. */
-  private async tryOn(pinned: PinnedContexts, fetched: FetchedContext[], trial: TrialCredential): Promise<void> {
-    const stored = this.loader.documentLoader(pinned);
-    const documentLoader: DocumentLoader = async (url) => {
-      const fresh = fetched.find((document) => document.url === url);
-      return fresh ? { contextUrl: null, documentUrl: url, document: fresh.document } : stored(url);
-    };
+  /** Canonicalizes a credential with these contexts, so that what cannot be issued is refused now and not at a wallet. */
+  private async tryOn(
+    pinned: PinnedContexts,
+    fetched: FetchedContext[],
+    trial: TrialCredential,
+    tenantId: string,
+  ): Promise<void> {
+    const stored = pinned.filter(({ url }) => !fetched.some((document) => document.url === url));
+    const contexts = new Map([
+      ...(await this.loader.pinnedDocuments(stored)),
+      ...fetched.map(({ url, document }) => [url, document] as const),
+    ]);
     const credential = {
       '@context': [baseContextOf(trial), this.config.contextUrl, ...pinned.map(({ url }) => url)],
       type: ['VerifiableCredential', ...trial.types],
@@ -143,14 +159,14 @@ export class TenantContexts {
       },
     };
     try {
-      await expandSafely(credential, documentLoader);
+      await this.canonicalization.hashes(tenantId, [credential], contexts);
     } catch (error) {
-      const { details } = error as { details?: { code?: string } };
-      throw invalid({
-        msg: `do not work together as JSON-LD (${details?.code ?? messageOf(error)})`,
-        param: pinned.length ? 'contexts' : 'claimMappings',
-        location: 'body',
-      });
+      const param = pinned.length ? 'contexts' : 'claimMappings';
+      if (error instanceof DocumentFault)
+        throw invalid({ msg: `do not work together as JSON-LD (${error.code})`, param, location: 'body' });
+      if (error instanceof CanonicalizationTooLong)
+        throw invalid({ msg: 'must be canonicalized with a credential within 5 seconds', param, location: 'body' });
+      throw error;
     }
   }
 

@@ -13,6 +13,7 @@ import {
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
 import { parseClaimPath } from './claim-path.js';
+import { linkedDataFault } from './linked-data-limits.js';
 import type {
   ConfigurationContent,
   CredentialConfigurationEvent,
@@ -84,10 +85,16 @@ const mappingFault = (name: string, mapping: unknown, format: CredentialFormat):
   if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom)))
     return "must map from a path like claims.name, claims['name'] or authenticationProvider.subjectId";
   if (defaultValue === null) return 'must not have a null defaultValue';
+  const tooLarge = format === 'ldp_vc' && linkedDataFault({ [name]: defaultValue });
+  if (tooLarge) return `must not have a defaultValue that makes claims ${tooLarge}`;
   if (format === 'ldp_vc' && hasKeyword(defaultValue)) return 'must not have JSON-LD keywords in defaultValue';
   if (required !== undefined && typeof required !== 'boolean') return 'must have a boolean required';
   return undefined;
 };
+
+/** The claims of a credential whose every claim has its default value. */
+const defaultsOf = (mappings: [string, ClaimMapping][]): Record<string, unknown> =>
+  Object.fromEntries(mappings.map(([name, { defaultValue }]) => [name, defaultValue]));
 
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
@@ -118,11 +125,15 @@ export const configurationFaults = (request: ConfigurationRequest, format: Crede
   if (mappings.length > MAX_CLAIM_MAPPINGS) fault('claimMappings', `must have at most ${MAX_CLAIM_MAPPINGS} entries`);
   else if (utf8Length(JSON.stringify(request.claimMappings)) > MAX_CLAIM_MAPPINGS_BYTES)
     fault('claimMappings', 'must be at most 64 KiB of JSON');
-  else
+  else {
+    const before = details.length;
     for (const [name, mapping] of mappings) {
       const msg = mappingFault(name, mapping, format);
       if (msg) fault(`claimMappings.${name}`, msg);
     }
+    const together = format === 'ldp_vc' && details.length === before && linkedDataFault(defaultsOf(mappings));
+    if (together) fault('claimMappings', `must not have default values that ${together}`);
+  }
 
   if (request.expiresIn && !isPositive(request.expiresIn)) fault('expiresIn', 'must be a Duration', request.expiresIn);
   if (request.revocable === true) fault('revocable', 'is not supported yet', true);

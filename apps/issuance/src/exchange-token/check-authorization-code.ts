@@ -37,7 +37,9 @@ export const checkAuthorizationCode = (
 };
 
 const provesChallenge = (verifier: string, challenge: string): boolean => {
-  const [made, expected] = [createHash('sha256').update(verifier).digest(), Buffer.from(challenge, 'base64url')];
+  // As texts: base64url has more than one spelling of a digest.
+  const made = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
+  const expected = Buffer.from(challenge);
   return made.length === expected.length && timingSafeEqual(made, expected);
 };
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { AppError, RawRequest } from '@attestry/contracts';
+import { HolderTokenRequest, type AppError, type RawRequest } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
 import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 import type { AuthorizationRequestOrigin, Grant } from '../issuance-session/issuance-session.events.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { parseAuthorizationDetails } from '../protocol/authorization-details.js';
 import { makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
+import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
@@ -108,6 +109,34 @@ describe('parse-token-request', () => {
     [{ grant_type: GRANT }, ['invalid_request', 'parse-token-request']],
     [{ grant_type: GRANT, 'pre-authorized_code': '' }, ['invalid_request', 'parse-token-request']],
   ])('refuses %j', (form, expected) => expect(parse(form)).toEqual(expected));
+});
+
+describe('check-lengths', () => {
+  const maxLengths = maxLengthsOf(HolderTokenRequest);
+  const check = (parameters: [string, string][]) =>
+    outcome(() => checkLengths(maxLengths, new URLSearchParams(parameters)));
+
+  it('knows the maximum of every parameter that is declared', () =>
+    expect([...maxLengths].sort()).toEqual([
+      ['authorization_details', 16_384],
+      ['client_id', 1024],
+      ['code', 1024],
+      ['code_verifier', 128],
+      ['pre-authorized_code', 1024],
+      ['redirect_uri', 2048],
+      ['tx_code', 64],
+    ]));
+
+  it.each([...maxLengths])('takes %s with at most %i characters', (name, most) => {
+    expect(check([[name, 'x'.repeat(most)]])).toBeUndefined();
+    expect(check([[name, 'x'.repeat(most + 1)]])).toEqual(['invalid_request', 'check-lengths']);
+  });
+
+  it('takes a hundred parameters and no more', () => {
+    const parameters = Array.from({ length: 100 }, (_, at): [string, string] => [`p${at}`, '']);
+    expect(check(parameters)).toBeUndefined();
+    expect(check([...parameters, ['one', 'more']])).toEqual(['invalid_request', 'check-lengths']);
+  });
 });
 
 describe('authorization-details', () => {
@@ -228,6 +257,13 @@ describe('check-authorization-code', () => {
     ['a verifier that is none', { codeVerifier: 'short' }],
     ['the challenge for a verifier', { codeVerifier: origin.codeChallenge }],
   ])('refuses %s', (_what, more) => expect(check(authorized, more)).toEqual(refused));
+  it('refuses the verifier of a challenge that is spelled otherwise (RFC 7636 §4.6)', () => {
+    // 32 bytes are 43 characters: the last two bits of the last one mean nothing to a decoder.
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const { codeChallenge } = origin;
+    const respelt = codeChallenge.slice(0, -1) + alphabet[alphabet.indexOf(codeChallenge.at(-1)!) ^ 1]!;
+    expect(check({ ...authorized, origin: { ...origin, codeChallenge: respelt } })).toEqual(refused);
+  });
   it('refuses an expired one, and that of another tenant', () => {
     expect(check(authorized, {}, new Date(grant.expiresAt))).toEqual(refused);
     expect(check(authorized, {}, now, 't2')).toEqual(refused);

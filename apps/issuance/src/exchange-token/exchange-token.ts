@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   exchangeToken,
+  HolderTokenRequest,
   oauthError,
   type AccessTokenResponse,
   type OperationContext,
@@ -31,6 +32,7 @@ import {
 } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
@@ -42,6 +44,8 @@ import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
 import { loadSession } from './load-session.js';
 import { parseTokenRequest } from './parse-token-request.js';
+
+const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
 
 export class ExchangeToken {
   constructor(
@@ -74,6 +78,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     checkContentType(raw);
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);
+    checkLengths(MAX_LENGTHS, form);
     checkNoDuplicates(form);
     const wanted = parseTokenRequest(form);
     const { stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);

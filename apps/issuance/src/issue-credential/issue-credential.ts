@@ -111,12 +111,9 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
 
     const format = this.formats.of(configuration.format);
     const made = proofs.map(({ holder }) => this.toIssue(configuration, signer, claims, holder, now));
-    // START and the nonce reach their disks while this thread signs; nothing is appended before both did.
-    const [credentials] = await Promise.all([
-      Promise.all(made.map((credential) => format.encode(credential))),
-      spendNonce(nonces, tenantId, this.guard),
-      start.acknowledged(),
-    ]);
+    // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
+    const credentials = await format.encode(tenantId, made);
+    await Promise.all([spendNonce(nonces, tenantId, this.guard), start.acknowledged()]);
 
     const answerId = this.ids.uuid();
     const kept = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];

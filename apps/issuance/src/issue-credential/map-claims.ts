@@ -14,18 +14,26 @@ export const mergeClaims = (...sources: (Record<string, unknown> | undefined)[])
   Object.fromEntries(sources.flatMap((source) => (source ? Object.entries(source) : [])));
 
 /**
+ * Claims of the credential as far as these sources have them: a required one may come from another.
+ */
+export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
+  const claims: [string, unknown][] = [];
+  for (const [name, { mapFrom, defaultValue }] of Object.entries(mappings)) {
+    const value = (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ?? defaultValue;
+    if (value !== undefined) claims.push([name, value]);
+  }
+  return Object.fromEntries(claims);
+};
+
+/**
  * Claims of the credential. `mapFrom` only: left out when missing; with `defaultValue`: that on a miss; `defaultValue`
  * only: a static claim; required without either: denied.
  */
 export const mapClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
-  const claims: [string, unknown][] = [];
-  for (const [name, { mapFrom, defaultValue, required }] of Object.entries(mappings)) {
-    const value = (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ?? defaultValue;
-    if (value !== undefined) claims.push([name, value]);
-    else if (required)
-      throw oauthError('credential_request_denied', 'a required claim has no value', { check: 'map-claims' });
-  }
-  return Object.fromEntries(claims);
+  const claims = mapKnownClaims(mappings, from);
+  if (Object.entries(mappings).some(([name, { required }]) => required && !Object.hasOwn(claims, name)))
+    throw oauthError('credential_request_denied', 'a required claim has no value', { check: 'map-claims' });
+  return claims;
 };
 
 const paths = new LRUCache<string, string[]>({ max: 5000 });

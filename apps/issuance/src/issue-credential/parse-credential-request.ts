@@ -1,9 +1,8 @@
-import { oauthError } from '@attestry/contracts';
+import { BATCH_SIZE, CredentialRequest as Declared, MAX_PROOF_LENGTH, oauthError } from '@attestry/contracts';
+import { maxLengthsOf } from '../protocol/check-lengths.js';
 import { isObject } from '../protocol/raw-request.js';
 
-/** Also in the metadata, as `batch_credential_issuance.batch_size`. */
-export const BATCH_SIZE = 10;
-const MAX_PROOF_LENGTH = 16_384;
+const MAX_LENGTHS = maxLengthsOf(Declared);
 
 export type CredentialSelector = { configurationId: string } | { credentialIdentifier: string };
 
@@ -50,6 +49,8 @@ const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): Crede
 
 const text = (value: unknown, member: string): string => {
   if (typeof value !== 'string' || value === '') throw refused(`${member} must be a string`);
+  const most = MAX_LENGTHS.get(member)!;
+  if (value.length > most) throw refused(`${member} must have at most ${most} characters`);
   return value;
 };
 

@@ -16,7 +16,7 @@ export const makeNonce = (vault: Pick<KeyVault, 'mac'>, tenantId: string, expire
 };
 
 export interface KnownNonce {
-  /** What is spent: the signed part, for base64url has more than one spelling of a MAC. */
+  /** What is spent: the signed part. */
   id: string;
   expiresAt: Date;
 }

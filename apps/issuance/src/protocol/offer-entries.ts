@@ -1,16 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { invalid } from '@attestry/contracts';
+import { invalid, invalidBody } from '@attestry/contracts';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { linkedDataFault } from '../credential-configuration/linked-data-limits.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
+import { mapKnownClaims } from '../issue-credential/map-claims.js';
 import { CurrentConfigurations } from './current-configurations.js';
 import { scopeFor } from './scope.js';
+
+/** Linked data is bounded, and one claim may be mapped to many (ADR 0042). */
+const claimsFault = ({ format, content }: ActiveConfiguration, claims: Record<string, unknown>): string | undefined =>
+  format === 'ldp_vc' ? linkedDataFault(mapKnownClaims(content.claimMappings, { claims })) : undefined;
 
 /** What an offer holds. */
 @Injectable()
 export class OfferEntries {
   constructor(private readonly configurations: CurrentConfigurations) {}
 
-  /** @throws AppError 400 for what is no configuration of the tenant */
-  async of(tenantId: string, configurationIds: readonly string[]): Promise<OfferEntry[]> {
+  /**
+   * `claims` are those that come with the offer.
+   * @throws AppError 400 for what is no configuration of the tenant, or claims that could never be issued with one
+   */
+  async of(
+    tenantId: string,
+    configurationIds: readonly string[],
+    claims: Record<string, unknown> = {},
+  ): Promise<OfferEntry[]> {
     const found = await Promise.all(configurationIds.map((id) => this.configurations.find(tenantId, id)));
     const missing = configurationIds.filter((_, index) => !found[index]);
     if (missing.length)
@@ -22,6 +36,10 @@ export class OfferEntries {
           location: 'body' as const,
         })),
       );
+    for (const configuration of found) {
+      const fault = claimsFault(configuration!, claims);
+      if (fault) throw invalidBody('claims', `must not make a credential whose claims ${fault}`);
+    }
     return found.map((configuration) => ({
       credentialConfigurationId: configuration!.id,
       scope: scopeFor(configuration!),

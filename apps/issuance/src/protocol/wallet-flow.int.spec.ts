@@ -36,6 +36,7 @@ import {
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
+import { Canonicalization } from '@attestry/linked-data';
 import {
   openEngines,
   parseConfig,
@@ -55,6 +56,7 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 import { SessionKeys } from '../session-keys/session-keys.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
 
@@ -298,7 +300,19 @@ describe('an offer', () => {
       client.call(retrieveOfferContent, { params: { reference } }, contextFor('x', { kind: 'public' }, tenantId));
     expect(await content(value!)).toEqual(document);
     const wrong = `${value!.slice(0, -2)}${value!.endsWith('AA') ? 'BB' : 'AA'}`;
-    for (const bad of [wrong, made.id, `${made.id}.`, `${value}.x`, 'x', `${TENANT}.${value!.split('.')[1]}`])
+    // The last character of a secret has spellings that decode alike, and an id another case.
+    const alike = ALPHABET[ALPHABET.indexOf(value!.at(-1)!) ^ 1]!;
+    const shouted = `${made.id.toUpperCase()}.${value!.split('.')[1]}`;
+    for (const bad of [
+      wrong,
+      `${value!.slice(0, -1)}${alike}`,
+      shouted,
+      made.id,
+      `${made.id}.`,
+      `${value}.x`,
+      'x',
+      `${TENANT}.${value!.split('.')[1]}`,
+    ])
       expect(await code(content(bad))).toBe('NotFound');
     expect(await code(content(value!, OTHER))).toBe('NotFound');
     ahead = 300_000;
@@ -612,10 +626,11 @@ describe('the credential endpoint', () => {
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await code(ask(nonce))).toBe('invalid_nonce');
     // The last character of a MAC has spellings that decode alike.
-    const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(nonce.at(-1)!);
-    const respelt = nonce.slice(0, -1) + 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'[last ^ 1]!;
-    expect(await code(ask(respelt))).toBe('invalid_nonce');
-    expect((await ask(await nonceFor())).credentials).toHaveLength(1);
+    const respelt = (text: string) => text.slice(0, -1) + ALPHABET[ALPHABET.indexOf(text.at(-1)!) ^ 1]!;
+    expect(await code(ask(respelt(nonce)))).toBe('invalid_nonce');
+    const fresh = await nonceFor();
+    expect(await code(ask(respelt(fresh)))).toBe('invalid_nonce');
+    expect((await ask(fresh)).credentials).toHaveLength(1);
     expect(await code(ask(await nonceFor(OTHER)))).toBe('invalid_nonce');
     const old = await nonceFor();
     ahead = 300_000;
@@ -734,6 +749,26 @@ describe('the credential endpoint', () => {
     await keeps(false);
   });
 
+  it("is refused under a host of the platform that is not the tenant's own", async () => {
+    const key = issuerKeys.get('P-256')!;
+    let serial = 0;
+    const outcomeUnder = async (did: string) => {
+      issuerKeys.set('P-256', { ...key, did, verificationMethod: `${did}#k` });
+      const configurationId = await configure('jwt_vc_json', `Under${++serial}`);
+      issuerKeys.set('P-256', key);
+      const { token } = await start(configurationId);
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      return collect(token, { credential_configuration_id: configurationId, proofs }).then(
+        () => 'issued',
+        (error: AppError) => error.code,
+      );
+    };
+    for (const host of ['rival.localhost%3A8080', 'RIVAL.localhost:a', 'management.localhost%3a8080'])
+      expect([host, await outcomeUnder(`did:web:${host}`)]).toEqual([host, 'credential_request_denied']);
+    for (const host of ['foreign.example', 'localhost.example%3A8080'])
+      expect([host, await outcomeUnder(`did:web:${host}`)]).toEqual([host, 'issued']);
+  });
+
   it('is refused under a domain that the tenant has withdrawn, until it is verified again', async () => {
     const key = issuerKeys.get('P-256')!;
     const did = 'did:web:brand.example:issuers';
@@ -842,6 +877,94 @@ describe('metadata', () => {
       scopes_supported: expect.arrayContaining(['jwt_vc_json:Course', 'ldp_vc:Course']) as string[],
     });
     expect(await client.call(retrieveOauthKeys, {}, contextFor('x', { kind: 'public' }))).toEqual({ keys: [] });
+  });
+});
+
+describe('large linked data', () => {
+  const limit = 20_000;
+  const list = (length: number) => ({ given_name: Array.from({ length }, (_, i) => `row ${i}`) });
+  const nested = (levels: number) => {
+    let value: unknown = 'x';
+    for (let i = 0; i < levels; i++) value = [value];
+    return { given_name: value };
+  };
+  /** Blank nodes in a circle, which canonicalization tells apart only in quadratic time. */
+  const ring = (length: number) => ({
+    given_name: Array.from({ length }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % length}` } })),
+  });
+  const collectWith = async (token: string, count: number) => {
+    const nonce = await nonceFor();
+    const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce)));
+    return () => collect(token, { credential_configuration_id: ldpVc, proofs: { jwt } });
+  };
+  const detailOf = async (promise: Promise<unknown>) => {
+    const { kind, details } = await refusal(promise);
+    return [kind, details?.map(({ param, msg }) => `${param} ${msg}`)];
+  };
+
+  it('is refused in an offer whose credential could never be issued', async () => {
+    const tooMany = ['invalid', ['claims must not make a credential whose claims hold more than 20000 JSON values']];
+    const tooDeep = ['invalid', ['claims must not make a credential whose claims nest deeper than 32 levels']];
+    expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit) }))).toEqual(tooMany);
+    expect(await detailOf(offer({ credentials: [ldpVc], claims: nested(31) }))).toEqual(tooDeep);
+    // One claim that becomes many.
+    const claimMappings = Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [`claim${i}`, { mapFrom: 'claims.given_name' }]),
+    );
+    const multiplied = await configure('ldp_vc', 'Multiplied', { claimMappings });
+    expect(await detailOf(offer({ credentials: [multiplied], claims: list(100) }))).toEqual(tooMany);
+    await offer({ credentials: [multiplied], claims: list(90) });
+    // Not linked data.
+    await offer({ credentials: [jwtVc], claims: list(limit) });
+    await offer({ credentials: [ldpVc], claims: nested(29) });
+  });
+
+  it('is refused in the default values of a configuration', async () => {
+    const of = (...values: unknown[]) => ({
+      claimMappings: Object.fromEntries(values.map((defaultValue, i) => [`claim${i}`, { defaultValue }])),
+    });
+    const half = Array.from({ length: 10_500 }, () => 1);
+    expect(await detailOf(configure('ldp_vc', 'Large', of(half, half)))).toEqual([
+      'invalid',
+      ['claimMappings must not have default values that hold more than 20000 JSON values'],
+    ]);
+    expect(await detailOf(configure('ldp_vc', 'Large', of('x', nested(31).given_name)))).toEqual([
+      'invalid',
+      ['claimMappings.claim1 must not have a defaultValue that makes claims nest deeper than 32 levels'],
+    ]);
+    await configure('jwt_vc_json', 'Large', of(half, half));
+  });
+
+  it('is bounded over all proofs of a request', async () => {
+    const { token } = await start(ldpVc, { claims: list(2500) });
+    const refused = await refusal((await collectWith(token, 8))());
+    expect([refused.code, refused.message]).toEqual([
+      'credential_request_denied',
+      'the claims of the credentials of one request hold more than 20000 JSON values',
+    ]);
+    const { credentials } = await (await collectWith(token, 7))();
+    expect(credentials).toHaveLength(7);
+  });
+
+  it('is denied when it takes too long, and refused with 503 when there is no capacity, the nonce unspent', async () => {
+    const pool = services.app.get(Canonicalization, { strict: false });
+    Object.assign(pool, { deadlineMs: 1500 });
+    const { token: poisoned } = await start(ldpVc, { claims: ring(4900) });
+    const { token } = await start(ldpVc, { claims: list(1000) });
+    const [first, second] = [await collectWith(poisoned, 1), await collectWith(token, 1)];
+    const endless = refusal(first());
+    await eventually(() => pool.runningJobs === 1);
+    const document = { '@context': ['https://www.w3.org/ns/credentials/v2'], name: list(1000).given_name };
+    const waiting = Array.from({ length: 64 }, (_, i) => pool.hashes(`tenant ${i % 4}`, [document]));
+    const ends = Promise.allSettled(waiting);
+    const full = await refusal(second());
+    expect([full.kind, full.headers]).toEqual(['unavailable', { 'retry-after': '5' }]);
+    expect(await endless).toMatchObject({
+      code: 'credential_request_denied',
+      message: 'the claims take too long to canonicalize',
+    });
+    await ends;
+    expect((await second()).credentials).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,6 @@
+import { BATCH_SIZE } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../issue-credential/formats/format.js';
-import { BATCH_SIZE } from '../issue-credential/parse-credential-request.js';
 import { scopeFor } from '../protocol/scope.js';
 import {
   authorizationServerMetadata,

@@ -14,6 +14,10 @@ export class RetrieveOfferContent {
   ) {}
 }
 
+/** As it was given out: base64url has more than one spelling of 32 bytes. */
+const isExactSecret = (secret: string): boolean =>
+  /^[A-Za-z0-9_-]{43}$/.test(secret) && Buffer.from(secret, 'base64url').toString('base64url') === secret;
+
 /** The offer by reference, OID4VCI §4.1.3; whoever has the reference has the code, so it ends with it. */
 @QueryHandler(RetrieveOfferContent)
 export class RetrieveOfferContentHandler implements IQueryHandler<RetrieveOfferContent> {
@@ -24,7 +28,7 @@ export class RetrieveOfferContentHandler implements IQueryHandler<RetrieveOfferC
 
   async execute({ request, context }: RetrieveOfferContent): Promise<OfferDocument> {
     const [offerId, secret, ...rest] = request.params.reference.split('.');
-    if (!isUuid(offerId) || !secret || !/^[A-Za-z0-9_-]{43}$/.test(secret) || rest.length) throw notFound();
+    if (!isUuid(offerId) || !secret || !isExactSecret(secret) || rest.length) throw notFound();
     const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(tenantOf(context).id, offerId));
     if (state.status !== 'offered' || isExpired(state.code, this.clock.now())) throw notFound();
     const document = openOfferDocument(state.origin.sealedDocument, secret, offerId);

@@ -12,10 +12,14 @@ export interface SignedIn extends CompletedSignIn {
   providerId: string;
 }
 
+/** Links made before there were identity spaces, and all of a provider's first space, have no third entry (ADR 0050). */
+const linkKey = ({ providerId, subjectId, identitySpaceId }: SignedIn): string =>
+  JSON.stringify([providerId, subjectId, ...(identitySpaceId === undefined ? [] : [identitySpaceId])]);
+
 /** Somebody is deleted and signs in again, over and over, in one moment: nobody does. */
 const MAX_ROUNDS = 5;
 
-/** People who come from the tenant's authentication provider: found, or made, by provider and subject. */
+/** People who come from the tenant's authentication provider: found, or made, by provider, identity space and subject. */
 @Injectable()
 export class SignedInUsers {
   constructor(
@@ -27,7 +31,7 @@ export class SignedInUsers {
 
   /** The user's id. What is to be kept of the claims is on the user when it resolves. */
   async admit(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
-    const { mac } = this.vault.mac(JSON.stringify([person.providerId, person.subjectId]), `user-link:${tenantId}`);
+    const { mac } = this.vault.mac(linkKey(person), `user-link:${tenantId}`);
     const stream = userLinkStream(tenantId, mac);
     let deletedOwner: string | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, Reactions } from '@attestry/service-kit';
+import { CLOCK, PlatformConfig, platformHostTest, Reactions } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { noteDomain } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
@@ -10,19 +10,28 @@ import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.st
 /** How long what another process noted may go unseen; own notes are seen at once. An ending is to be one within a second. */
 const MAX_AGE_MS = 500;
 
-/** The host of a did:web, as a custom domain is written; `undefined` for other DIDs and for hosts with a port. */
-const domainOf = (did: string): string | undefined => /^did:web:([^:%]+)(?::|$)/.exec(did)?.[1]?.toLowerCase();
+/** Host of a did:web, and port where there is one; `undefined` for other DIDs. */
+const hostOf = (did: string): string | undefined =>
+  /^did:web:([^:]+)(?::|$)/.exec(did)?.[1]?.toLowerCase().replace('%3a', ':');
 
-/** Tells whether a DID lies under a domain that its tenant has lost: credentials issued under it would not be valid. */
+/**
+ * Whether a DID lies under a domain that its tenant has lost, or under a host of the platform that is not its tenant's:
+ * credentials issued under it would not be valid.
+ */
 @Injectable()
 export class WithdrawnDomains implements OnApplicationBootstrap {
   private readonly known = new LRUCache<string, { domains: readonly string[]; at: number }>({ max: 10_000 });
+
+  private readonly isPlatformHost: (host: string) => boolean;
 
   constructor(
     private readonly streams: Streams,
     private readonly reactions: Reactions,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+    config: PlatformConfig,
+  ) {
+    this.isPlatformHost = platformHostTest(config);
+  }
 
   onApplicationBootstrap(): void {
     this.reactions.consume(
@@ -38,9 +47,10 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
 
   /** @param ownHost of the tenant, which is never withdrawn and costs no look */
   async includes(tenantId: string, did: string, ownHost: string): Promise<boolean> {
-    const domain = domainOf(did);
-    if (domain === undefined || domain === ownHost) return false;
-    return (await this.of(tenantId)).includes(domain);
+    const host = hostOf(did);
+    if (host === undefined || host === ownHost) return false;
+    // DIDs made before such hosts were refused at creation (ADR 0051).
+    return this.isPlatformHost(host) || (await this.of(tenantId)).includes(host);
   }
 
   private async of(tenantId: string): Promise<readonly string[]> {

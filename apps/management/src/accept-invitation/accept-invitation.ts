@@ -8,7 +8,7 @@ import {
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, type RequestOf } from '@attestry/service-kit';
-import { parseInvitationToken } from '../invite-member/invitation-token.js';
+import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
 import { callingUser } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -30,12 +30,14 @@ export class AcceptInvitationHandler implements ICommandHandler<AcceptInvitation
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly people: People,
+    private readonly links: InvitationLinksReadModel,
     private readonly lists: TenantListsReadModel,
   ) {}
 
   async execute({ request, context }: AcceptInvitation): Promise<MembershipUpdate> {
     const acceptedBy = callingUser(context);
-    const token = parseInvitationToken(request.body.token);
+    // Before the tenant's stream is read.
+    const token = await this.links.authenticToken(request.body.token);
     if (!token) throw invalidBody('token', 'is not, or no longer, a valid invitation');
     const { tenantId, userId, invitationId, secret } = token;
     const facts = {

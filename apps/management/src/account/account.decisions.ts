@@ -7,13 +7,50 @@ export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 256;
 export const MAX_ACCOUNT_NAME = 255;
 
-/** What is wrong with a password somebody chose; `undefined` when nothing is. */
-export const passwordFault = (password: string, email: string): string | undefined => {
-  const length = [...password].length;
-  if (length < MIN_PASSWORD) return `Choose a password of at least ${MIN_PASSWORD} characters`;
-  if (length > MAX_PASSWORD) return `Choose a password of at most ${MAX_PASSWORD} characters`;
-  if (password.toLowerCase().includes(email.toLowerCase())) return 'Choose a password without your e-mail address';
+/** Fewer different characters than this are a repetition. */
+export const MIN_DIFFERENT_CHARACTERS = 5;
+/** Shorter parts of an address occur in passwords by chance. */
+const MIN_ADDRESS_PART = 4;
+
+/** Upper and lower case and forms of the same character are one (NIST SP 800-63B §3.1.1.2: NFKC). */
+const folded = (text: string): string => text.normalize('NFKC').toLowerCase();
+
+/**
+ * What is wrong with a password that somebody chose, and what is allowed; `undefined` when nothing is.
+ * @param common passwords that are used most often, in lower case
+ */
+export const passwordFault = (password: string, email: string, common: ReadonlySet<string>): string | undefined => {
+  const chosen = folded(password);
+  const characters = [...chosen];
+  if (characters.length < MIN_PASSWORD) return `Choose a password of at least ${MIN_PASSWORD} characters`;
+  if (characters.length > MAX_PASSWORD) return `Choose a password of at most ${MAX_PASSWORD} characters`;
+  if (addressParts(email).some((part) => chosen.includes(part)))
+    return 'Choose a password that contains neither your e-mail address nor a part of it';
+  if (isRepetition(characters))
+    return `Choose a password with at least ${MIN_DIFFERENT_CHARACTERS} different characters that does not repeat one piece`;
+  if (isCommon(chosen, common))
+    return 'Choose a password that is not among the most common ones, also not one with digits or signs at its end';
   return undefined;
+};
+
+const addressParts = (email: string): string[] => {
+  const address = folded(email.trim());
+  const [local = '', domain = ''] = address.split('@');
+  const parts = [address, local, domain, ...local.split(/[^\p{L}\p{N}]+/u), ...domain.split('.')];
+  return parts.filter((part) => [...part].length >= MIN_ADDRESS_PART);
+};
+
+/** One piece, written twice or more often, with or without the beginning of another one. */
+const isRepetition = (characters: readonly string[]): boolean => {
+  if (new Set(characters).size < MIN_DIFFERENT_CHARACTERS) return true;
+  for (let piece = 1; piece <= characters.length / 2; piece++)
+    if (characters.every((character, at) => character === characters[at % piece])) return true;
+  return false;
+};
+
+const isCommon = (chosen: string, common: ReadonlySet<string>): boolean => {
+  const word = chosen.replace(/[^\p{L}]+$/u, '');
+  return common.has(chosen) || common.has(chosen.trim()) || (word.length >= MIN_ADDRESS_PART && common.has(word));
 };
 
 export const accountNameFault = (name: string): string | undefined => {

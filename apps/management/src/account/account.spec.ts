@@ -1,6 +1,7 @@
 import { given } from '@attestry/event-store';
 import { accountNameFault, openAccount, passwordFault } from './account.decisions.js';
 import type { AccountEvent } from './account.events.js';
+import { commonPasswords } from '../sign-in/common-passwords.js';
 import { account, accountStream, type AccountState } from './account.state.js';
 
 const now = '2026-03-01T10:00:00.000Z';
@@ -24,17 +25,40 @@ describe('an account', () => {
 
   it.each<[string, RegExp | undefined]>([
     ['correct horse', undefined],
-    ['ñandú ñandú ñ', undefined],
-    ['x'.repeat(256), undefined],
+    ['ñandú y ñu 12', undefined],
+    ['a lamp, a mug, a key. '.repeat(12).slice(0, 250) + 'and so', undefined],
     ['only eleven', /at least 12/],
     // Characters are counted, not units of UTF-16.
     ['😀'.repeat(11), /at least 12/],
     ['x'.repeat(257), /at most 256/],
-    ['ADA@people.example!', /without your e-mail/],
-  ])('takes passwords by their length: %s', (password, fault) => {
-    const found = passwordFault(password, 'ada@people.example');
+    ['ADA.Lovelace@people.example!', /neither your e-mail address nor a part/],
+    ['my name is lovelace', /neither your e-mail address nor a part/],
+    ['ＬＯＶＥＬＡＣＥ is my name', /neither your e-mail address nor a part/],
+    ['at people.example', /neither your e-mail address nor a part/],
+    ['aaaaaaaaaaaa', /at least 5 different characters/],
+    ['abababababab', /at least 5 different characters/],
+    ['abcdabcdabcd', /at least 5 different characters/],
+    ['1121121112211', /at least 5 different characters/],
+    ['tulip!tulip!tul', /does not repeat/],
+    ['passwordpassword', /does not repeat/],
+    ['TulipstulipsTULIPS', /does not repeat/],
+    ['1Q2w3e4r5t6y', /not among the most common/],
+    ['Needforspeed', /not among the most common/],
+    ['sunshine2026!', /not among the most common/],
+    ['ＰＡＳＳＷＯＲＤ1234', /not among the most common/],
+    ['sunshine over brno', undefined],
+    // A part of three letters occurs by chance.
+    ['a canada goose', undefined],
+  ])('takes or refuses the password %s', async (password, fault) => {
+    const found = passwordFault(password, 'ada.lovelace@people.example', await commonPasswords());
     if (fault) expect(found).toMatch(fault);
     else expect(found).toBeUndefined();
+  });
+
+  it('knows at least 10,000 common passwords', async () => {
+    const common = await commonPasswords();
+    expect(common.size).toBeGreaterThanOrEqual(10_000);
+    for (const one of ['password', 'administrator', '123456789012']) expect(common.has(one)).toBe(true);
   });
 
   it('takes names that can be shown', () => {

@@ -3,7 +3,8 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { InvitationResult, inviteMember as operation, OperationContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { eventContext, IDS, type RequestOf } from '@attestry/service-kit';
+import { eventContext, idFor, IDS, type RequestOf } from '@attestry/service-kit';
+import { MailLimits } from '../mail-limits/mail-limits.js';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -27,6 +28,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly people: People,
+    private readonly mails: MailLimits,
     private readonly lists: TenantListsReadModel,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -37,6 +39,9 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     const caller = managementCaller(context);
     // Strangers leave no trace: not even the person they name becomes known.
     seenByAdmin((await this.streams.load(tenant, tenantStream(tenantId))).state, caller);
+    // Registered users are added without an e-mail.
+    if (!(await this.people.isRegistered(email)))
+      await this.mails.use(tenantId, email, idFor(context, 'invitation', this.ids));
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
     const now = this.people.now();
     const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);

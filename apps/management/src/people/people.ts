@@ -80,6 +80,12 @@ export class People {
     return state.owner;
   }
 
+  /** Whether somebody with this address has registered; changes nothing. */
+  async isRegistered(email: string): Promise<boolean> {
+    const { state } = await this.streams.load(userEmail, this.emailStream(email));
+    return state.status === 'claimed' && (await this.user(state.owner)).status === 'registered';
+  }
+
   /** The user with this address, who is made known by it where there is none. */
   async byEmail(email: string, events: EventContext): Promise<{ userId: string; registered: boolean }> {
     const userId = await this.claimEmail(email, this.ids.uuid(), events);

@@ -6,6 +6,7 @@ import { KeyVault } from '@attestry/keys';
 import { eventContext, IDS, type RequestOf } from '@attestry/service-kit';
 import { invitationResult } from '../invite-member/invitation-result.js';
 import { newInvitation } from '../invite-member/new-invitation.js';
+import { MailLimits } from '../mail-limits/mail-limits.js';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -26,6 +27,7 @@ export class ResendInvitationHandler implements ICommandHandler<ResendInvitation
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly people: People,
+    private readonly mails: MailLimits,
     private readonly lists: TenantListsReadModel,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -35,7 +37,12 @@ export class ResendInvitationHandler implements ICommandHandler<ResendInvitation
     const caller = managementCaller(context);
     // No key is made for a link that nobody will get.
     seenInvitation((await this.streams.load(tenant, tenantStream(tenantId))).state, caller, userId);
-    const registered = (await this.people.user(userId)).status === 'registered';
+    const user = await this.people.user(userId);
+    const registered = user.status === 'registered';
+    if (!registered) {
+      const { email } = await this.people.open(user.status === 'absent' ? {} : user);
+      await this.mails.use(tenantId, email, this.ids.uuid());
+    }
     const now = this.people.now();
     const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(

@@ -1,4 +1,6 @@
-export interface InvitationMail {
+import { shownName } from '../tenant/shown-name.js';
+
+export interface Mail {
   to: string;
   subject: string;
   text: string;
@@ -12,11 +14,11 @@ export interface InvitationMail {
 export const invitationMail = (
   to: string,
   { tenantName, link, expiresAt }: { tenantName: string; link: string; expiresAt: string },
-): InvitationMail => ({
+): Mail => ({
   to,
-  subject: `Invitation to ${tenantName}`,
+  subject: `Invitation to ${shownName(tenantName)}`,
   text: [
-    `You are invited to become a member of the tenant "${tenantName}".`,
+    `You are invited to become a member of the tenant "${shownName(tenantName)}".`,
     '',
     'To accept, open this link and sign in:',
     '',

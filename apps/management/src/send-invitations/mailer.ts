@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { createTransport } from 'nodemailer';
 import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
-import type { InvitationMail } from './invitation-mail.js';
+import type { Mail } from './invitation-mail.js';
 
 /** A server that does not answer must not hold everybody's e-mail, milliseconds. */
 const TIMEOUT_MS = 20_000;
@@ -44,7 +44,7 @@ export class Mailer implements OnApplicationShutdown {
    * @param id of the message, the same whenever it is sent again, so that a mailbox can tell
    * @throws MailRefused; Error when it may go out later
    */
-  async send(id: string, mail: InvitationMail): Promise<void> {
+  async send(id: string, mail: Mail): Promise<void> {
     const { smtpUrl, dataDir } = this.config;
     const messageId = `<${id}@${this.host}>`;
     try {

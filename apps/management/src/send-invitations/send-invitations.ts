@@ -116,7 +116,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     const user = await this.people.user(userId);
     const { email } = await this.people.open(user.status === 'absent' ? {} : user);
     if (email === '') return;
-    const token = invitationToken({ tenantId, userId, invitationId, secret });
+    const token = invitationToken(this.vault, { tenantId, userId, invitationId, secret });
     const link = `${this.config.invitationUrl}?token=${token}`;
     await this.mailer.send(invitationId, invitationMail(email, { tenantName: state.name, link, expiresAt }));
   }

@@ -33,12 +33,18 @@ export class Accounts {
   }
 
   async exists(email: string): Promise<boolean> {
-    return (await this.byEmail(email)) !== undefined;
+    return (await this.find(email)) !== undefined;
+  }
+
+  /** `undefined` when the address has none. */
+  async byEmail(email: string): Promise<AccountHolder | undefined> {
+    const found = await this.find(email);
+    return found && this.holder(found);
   }
 
   /** `undefined` for an unknown account and for a wrong password, after the same work. */
   async check(email: string, password: string): Promise<AccountHolder | undefined> {
-    const found = await this.byEmail(email);
+    const found = await this.find(email);
     const stored = found && (await this.opened(found.sealedPassword));
     return (await this.passwords.verify(password, stored)) && found ? this.holder(found) : undefined;
   }
@@ -78,7 +84,7 @@ export class Accounts {
     return { accountId, email, name };
   }
 
-  private async byEmail(email: string): Promise<OpenAccount | undefined> {
+  private async find(email: string): Promise<OpenAccount | undefined> {
     const { state: claim } = await this.streams.load(accountEmail, accountEmailStream(this.macOf(email)));
     if (claim.status !== 'claimed') return undefined;
     const { state } = await this.streams.load(account, accountStream(claim.owner));

@@ -1,33 +1,86 @@
 import { Injectable } from '@nestjs/common';
 import type { ExpiringRecords } from '@attestry/keys';
 
-/** Wrong passwords of one account and from one address, in a window that begins with the first. */
-const WINDOW_MS = 15 * 60_000;
-export const ATTEMPTS_PER_ACCOUNT = 10;
-export const ATTEMPTS_PER_ADDRESS = 50;
+/** Failures count in a window that begins with the first of them. */
+const WINDOW_MS = 3_600_000;
+/** Of all browsers together that the account does not know. */
+export const FAILURES_PER_ACCOUNT = 10;
+/** Of one browser that the account knows, or of one link that was sent to the account's address. */
+export const FAILURES_PER_KNOWN_BROWSER = 10;
+/** Of unknown browsers behind one address, over all accounts: one address can use up the budgets of five accounts at most. */
+export const FAILURES_PER_ADDRESS = 50;
+/** Links sent to one account, and asked for from one address. */
+export const LINKS_PER_ACCOUNT = 3;
+export const LINKS_PER_ADDRESS = 10;
 
-/** Slows down who guesses. Accounts that do not exist count like others, so that nothing is told by it. */
+/** Why a browser is not an unknown one to the account. `key` names the cookie or the link. */
+export interface KnownBrowser {
+  kind: 'device' | 'link';
+  key: string;
+}
+
+/** Which budget is used up. */
+export type UsedUp = 'address' | 'account' | KnownBrowser['kind'];
+
+interface Budget<Kind extends string> {
+  kind: Kind;
+  key: string;
+  limit: number;
+}
+
+export type Begun = { attempt: Budget<string>[] } | { usedUp: UsedUp; until: Date };
+
+/**
+ * Budgets of failed sign-ins (ADR 0048). A browser that the account knows has its own, so that failures of others do not lock the
+ * owner out. Accounts that do not exist count in the same way: a refusal does not show whether an account exists.
+ */
 @Injectable()
 export class Attempts {
   /**
-   * Counts an attempt before it is judged, so that many at once are no way around.
-   * @param account what the account is counted by, whether it exists or not
-   * @returns when another may be made, once there were too many
+   * Counts an attempt before the password is verified, so that concurrent attempts share the budget too. A refused attempt
+   * is not counted anywhere.
+   * @param account MAC of the e-mail address, whether or not it has an account
+   * @param address IPv4 address or IPv6 /64, as the gateway counts it
    */
-  async begin(records: ExpiringRecords, account: string, address: string): Promise<Date | undefined> {
-    const [ofAccount, ofAddress] = await Promise.all([
-      records.attempt('account', account, WINDOW_MS),
-      records.attempt('address', address, WINDOW_MS),
-    ]);
-    const ends = [
-      ...(ofAccount.used > ATTEMPTS_PER_ACCOUNT ? [ofAccount.endsAt.getTime()] : []),
-      ...(ofAddress.used > ATTEMPTS_PER_ADDRESS ? [ofAddress.endsAt.getTime()] : []),
-    ];
-    return ends.length ? new Date(Math.max(...ends)) : undefined;
+  async begin(
+    records: ExpiringRecords,
+    { account, address, known }: { account: string; address: string; known?: KnownBrowser | undefined },
+  ): Promise<Begun> {
+    const budgets: Budget<UsedUp>[] = known
+      ? [{ kind: known.kind, key: `${account} ${known.key}`, limit: FAILURES_PER_KNOWN_BROWSER }]
+      : [
+          { kind: 'address', key: address, limit: FAILURES_PER_ADDRESS },
+          { kind: 'account', key: account, limit: FAILURES_PER_ACCOUNT },
+        ];
+    return this.count(records, budgets);
   }
 
-  /** Of the account alone: an address that knows one password may guess another's. */
-  async succeeded(records: ExpiringRecords, account: string): Promise<void> {
-    await records.forgetAttempts('account', account);
+  /** Only failures count. */
+  async succeeded(records: ExpiringRecords, attempt: readonly Budget<string>[]): Promise<void> {
+    await Promise.all(attempt.map(({ kind, key }) => records.takeBackAttempt(kind, key)));
+  }
+
+  /** Counts a link to be sent to the account. @returns until when none is sent, once there were too many */
+  async beginLink(records: ExpiringRecords, account: string, address: string): Promise<Date | undefined> {
+    const begun = await this.count(records, [
+      { kind: 'link-address', key: address, limit: LINKS_PER_ADDRESS },
+      { kind: 'link-account', key: account, limit: LINKS_PER_ACCOUNT },
+    ]);
+    return 'until' in begun ? begun.until : undefined;
+  }
+
+  private async count<Kind extends string>(
+    records: ExpiringRecords,
+    budgets: readonly Budget<Kind>[],
+  ): Promise<{ attempt: Budget<string>[] } | { usedUp: Kind; until: Date }> {
+    const counted: Budget<Kind>[] = [];
+    for (const budget of budgets) {
+      const { used, endsAt } = await records.attempt(budget.kind, budget.key, WINDOW_MS);
+      counted.push(budget);
+      if (used <= budget.limit) continue;
+      await this.succeeded(records, counted);
+      return { usedUp: budget.kind, until: endsAt };
+    }
+    return { attempt: counted };
   }
 }

@@ -21,9 +21,10 @@ import {
   type ProcessEngines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { hostFetch, MailReceiver, TEST_SETTINGS } from '@attestry/testing';
+import { hostFetch, MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { Accounts, isTaken } from './accounts.js';
+import { DeviceCookies } from './device-cookies.js';
 import { keptState } from './kept-state.js';
 
 const START_MS = 120_000;
@@ -103,6 +104,13 @@ class Visitor {
     );
     const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...fields });
     return this.send(new URL(action, base).href, { method: 'POST', body });
+  }
+
+  /** The form of the last page that posts to this path. */
+  async submitTo(path: string, fields: Record<string, string>) {
+    const start = this.text.indexOf(`action="${new URL(base).pathname}${path}"`);
+    this.text = `<form method="post" ${this.text.slice(start)}`;
+    return this.submit(fields);
   }
 
   private async send(url: string, init: RequestInit = {}) {
@@ -292,25 +300,206 @@ describe('a second use of a code', () => {
   });
 });
 
-describe('who guesses passwords', () => {
-  it('waits until the window of the account ends, and the right password does not help', async () => {
-    await signUp('six@people.example');
-    for (let n = 0; n < 10; n++) expect((await signIn('six@people.example', `guess ${n}`)).status).toBe(400);
+const DEVICE = 'attestry_device';
+const cookiesOf = (visitor: Visitor) => (visitor as unknown as { cookies: Map<string, string> }).cookies;
+/** Keeps what makes the browser known to the account, and nothing else. */
+const signedOut = (visitor: Visitor): Visitor => {
+  const cookies = cookiesOf(visitor);
+  for (const name of [...cookies.keys()]) if (name !== DEVICE) cookies.delete(name);
+  return visitor;
+};
+const signInWith = async (visitor: Visitor, email: string, password: string) => {
+  await visitor.get(`${base}/sign-in`);
+  return visitor.submit({ email, password });
+};
+/** Failures in browsers that the account does not know, five from each address. */
+const failUnknown = async (email: string, times: number) => {
+  const before = address;
+  const statuses: number[] = [];
+  for (let n = 0; n < times; n++) {
+    address = `198.51.100.${(n % 200) + 1}`;
+    statuses.push((await signIn(email, `guess ${n}`)).status);
+  }
+  address = before;
+  return statuses;
+};
+
+describe('failed sign-ins in browsers that the account does not know', () => {
+  it('are ten an hour together, and leave the browser of the owner alone', async () => {
+    const owner = await signUp('six@people.example');
+    expect(await failUnknown('six@people.example', 10)).toEqual(Array(10).fill(400));
     const locked = await signIn('SIX@people.example', PASSWORD);
-    expect([locked.status, locked.retryAfter]).toEqual([429, '900']);
-    clock.time += 15 * 60_000;
+    expect([locked.status, locked.retryAfter]).toEqual([429, '3600']);
+    expect(locked.text).toContain('Too many failed attempts for this account');
+    expect((await signInWith(signedOut(owner), 'six@people.example', PASSWORD)).status).toBe(200);
+    // Nor does its success give others new guesses.
+    expect((await signIn('six@people.example', 'guess')).status).toBe(429);
+    clock.time += HOUR;
     expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
-    // What was right does not count.
+    // What was right does not count, however often.
     for (let n = 0; n < 12; n++) expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
+    clock.time -= HOUR;
   });
 
-  it('waits when one address tries many accounts', async () => {
-    await signUp('seven@people.example');
+  it('are not forgiven by a right password in between', async () => {
+    await signUp('eight@people.example');
+    await failUnknown('eight@people.example', 9);
+    expect((await signIn('eight@people.example', PASSWORD)).status).toBe(200);
+    expect(await failUnknown('eight@people.example', 2)).toEqual([400, 429]);
+  });
+
+  it('are counted before they are judged, so that many at once are ten too', async () => {
+    await signUp('nine@people.example');
+    const statuses = await Promise.all(Array.from({ length: 15 }, () => signIn('nine@people.example', 'guess')));
+    expect(statuses.filter(({ status }) => status === 400)).toHaveLength(10);
+    expect(statuses.filter(({ status }) => status === 429)).toHaveLength(5);
+  });
+
+  it('look the same for an account that does not exist', async () => {
+    await signUp('ten@people.example');
+    const answers = async (email: string) => {
+      const texts = [await signIn(email, 'guess')];
+      await failUnknown(email, 9);
+      texts.push(await signIn(email, 'guess'));
+      return texts.map(({ status, text, retryAfter }) => ({
+        status,
+        retryAfter,
+        text: text.replaceAll(email, '').replace(/name="form" value="[^"]*"/g, ''),
+      }));
+    };
+    const existing = await answers('ten@people.example');
+    expect(existing.map(({ status }) => status)).toEqual([400, 429]);
+    expect(await answers('none@people.example')).toEqual(existing);
+  });
+
+  it('are fifty an hour from one address over all accounts, refused before they count against an account', async () => {
+    const owner = await signUp('seven@people.example');
     address = '192.0.2.77';
     const tried = await Promise.all(Array.from({ length: 50 }, (_, n) => signIn(`n${n}@people.example`, 'guess')));
     expect(new Set(tried.map(({ status }) => status))).toEqual(new Set([400]));
-    expect((await signIn('seven@people.example', PASSWORD)).status).toBe(429);
+    for (let n = 0; n < 12; n++) {
+      const refused = await signIn('seven@people.example', 'guess');
+      expect([refused.status, refused.text.includes('from your network')]).toEqual([429, true]);
+    }
+    // A browser that the account knows is not shut out by its neighbors.
+    expect((await signInWith(signedOut(owner), 'seven@people.example', PASSWORD)).status).toBe(200);
     address = '192.0.2.78';
     expect((await signIn('seven@people.example', PASSWORD)).status).toBe(200);
   }, 60_000);
+});
+
+describe('a browser that the account knows', () => {
+  it('has ten failures an hour of its own', async () => {
+    const owner = signedOut(await signUp('eleven@people.example'));
+    for (let n = 0; n < 10; n++)
+      expect((await signInWith(owner, 'eleven@people.example', `guess ${n}`)).status).toBe(400);
+    const locked = await signInWith(owner, 'eleven@people.example', PASSWORD);
+    expect([locked.status, locked.retryAfter, locked.text.includes('in this browser')]).toEqual([429, '3600', true]);
+    expect((await signIn('eleven@people.example', PASSWORD)).status).toBe(200);
+  });
+
+  it('is known to the accounts it signed in to and to no other, by a cookie that is no session', async () => {
+    const owner = signedOut(await signUp('twelve@people.example'));
+    const cookie = cookiesOf(owner).get(DEVICE)!;
+    expect(cookie).not.toContain('twelve');
+    expect((await owner.get(`${base}/sign-in`)).text).toContain('<h1>Sign in</h1>');
+    await signUp('thirteen@people.example');
+    await failUnknown('thirteen@people.example', 10);
+    expect((await signInWith(owner, 'thirteen@people.example', PASSWORD)).status).toBe(429);
+    // Made up, cut, or of another time.
+    await failUnknown('twelve@people.example', 10);
+    const [id, issued, pepper, mac] = cookie.split('.');
+    for (const forged of [
+      [id, Number(issued) + 1, pepper, mac].join('.'),
+      [id!.split('').reverse().join(''), issued, pepper, mac].join('.'),
+      [id, issued, pepper, 'A'.repeat(43)].join('.'),
+      cookie.slice(0, -1),
+    ]) {
+      cookiesOf(owner).set(DEVICE, forged);
+      expect((await signInWith(owner, 'twelve@people.example', PASSWORD)).status).toBe(429);
+    }
+    cookiesOf(owner).set(DEVICE, cookie);
+    expect((await signInWith(owner, 'twelve@people.example', PASSWORD)).status).toBe(200);
+    // Of several accounts of one browser each is known.
+    clock.time += HOUR;
+    expect((await signInWith(signedOut(owner), 'thirteen@people.example', PASSWORD)).status).toBe(200);
+    await failUnknown('twelve@people.example', 10);
+    await failUnknown('thirteen@people.example', 10);
+    for (const email of ['twelve@people.example', 'thirteen@people.example'])
+      expect((await signInWith(signedOut(owner), email, PASSWORD)).status).toBe(200);
+    clock.time += 365 * 24 * HOUR;
+    await failUnknown('twelve@people.example', 10);
+    expect((await signInWith(signedOut(owner), 'twelve@people.example', PASSWORD)).status).toBe(429);
+    clock.time -= 366 * 24 * HOUR - 23 * HOUR;
+  }, 60_000);
+
+  it('has a cookie that no script reads and, behind https, no other host of the domain sets', () => {
+    const devices = services.app.get(DeviceCookies, { strict: false });
+    const lines: string[] = [];
+    const response = { appendHeader: (_name: string, line: string) => lines.push(line) } as never;
+    for (const isSecure of [true, false]) devices.remember({ headers: {} } as never, response, 'account', isSecure);
+    const value = '[\\w-]{22}\\.\\d+\\.\\w+\\.[\\w-]{43}';
+    expect(lines[0]).toMatch(
+      new RegExp(`^__Host-attestry_device=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=31536000$`),
+    );
+    expect(lines[1]).toMatch(
+      new RegExp(`^attestry_device=${value}; Path=/people; HttpOnly; SameSite=Lax; Max-Age=31536000$`),
+    );
+    const request = { headers: { cookie: lines[0]!.split(';')[0] } } as never;
+    expect(devices.known(request, 'account', true)).toBeDefined();
+    expect(devices.known(request, 'account', false)).toBeUndefined();
+    expect(devices.known(request, 'other', true)).toBeUndefined();
+  });
+
+  it('becomes one by a link to the mailbox, once', async () => {
+    const email = 'fourteen@people.example';
+    await signUp(email);
+    await failUnknown(email, 10);
+    const traveler = new Visitor();
+    const locked = await signInWith(traveler, email, PASSWORD);
+    expect([locked.status, locked.text.includes('Is this your account?')]).toEqual([429, true]);
+    const before = mail.to(email).length;
+    const asked = await traveler.submitTo('/browser', {});
+    expect([asked.status, asked.text.includes('Check your e-mail')]).toEqual([200, true]);
+    await waitUntil(() => mail.to(email).length > before, { timeoutMs: 30_000, what: 'the link' });
+    const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
+    const twice = new Visitor();
+    // Opening a link changes nothing.
+    for (const visitor of [traveler, twice, new Visitor()]) expect((await visitor.get(link)).status).toBe(200);
+    expect((await signInWith(new Visitor(), email, PASSWORD)).status).toBe(429);
+    expect((await traveler.get(link)).status).toBe(200);
+    expect((await traveler.submit({ action: 'use' })).text).toContain('You can sign in here');
+    expect((await twice.submit({ action: 'use' })).status).toBe(410);
+    expect((await signInWith(traveler, email, PASSWORD)).status).toBe(200);
+    expect((await signInWith(twice, email, PASSWORD)).status).toBe(429);
+    // Three links an hour; an account that does not exist is answered in the same way.
+    const answers = async (address: string) => {
+      await failUnknown(address, 10);
+      const statuses: number[] = [];
+      for (let n = 0; n < 4; n++) {
+        const visitor = new Visitor();
+        await signInWith(visitor, address, 'guess');
+        statuses.push((await visitor.submitTo('/browser', {})).status);
+      }
+      return statuses;
+    };
+    expect(await answers('nobody-at-all@people.example')).toEqual([200, 200, 200, 429]);
+    expect(mail.to('nobody-at-all@people.example')).toEqual([]);
+  }, 60_000);
+});
+
+describe('a password that somebody chooses', () => {
+  it('is refused with the reason and what is allowed', async () => {
+    const visitor = new Visitor();
+    await visitor.get(await invite('fifteen@people.example'));
+    for (const [password, reason] of [
+      ['1Q2W3E4R5T6Y', 'not among the most common'],
+      ['abababababab', 'at least 5 different characters'],
+      ['fifteen is my name', 'neither your e-mail address nor a part'],
+    ] as const) {
+      const refused = await visitor.submit({ name: 'Fifteen', password, action: 'sign-up' });
+      expect([refused.status, refused.text.includes(reason)]).toEqual([400, true]);
+    }
+    expect(await services.app.get(Accounts, { strict: false }).exists('fifteen@people.example')).toBe(false);
+  });
 });

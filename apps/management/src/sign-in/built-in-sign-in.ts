@@ -7,6 +7,7 @@ import { ExpiringRecords, KeyVault } from '@attestry/keys';
 import {
   CLOCK,
   LOGGER,
+  Metrics,
   PlatformConfig,
   SignInDesk,
   type Logger,
@@ -16,7 +17,10 @@ import {
 } from '@attestry/service-kit';
 import { accountNameFault, MIN_PASSWORD, passwordFault } from '../account/account.decisions.js';
 import { Accounts, isTaken, type AccountHolder } from './accounts.js';
-import { Attempts } from './attempts.js';
+import { Attempts, type KnownBrowser, type UsedUp } from './attempts.js';
+import { commonPasswords } from './common-passwords.js';
+import { DeviceCookies } from './device-cookies.js';
+import { DeviceLinks } from './device-links.js';
 import { FormGuard } from './form-guard.js';
 import { InvitationLinks, type DeadLink } from './invitation-links.js';
 import { hasEnded } from './kept-state.js';
@@ -36,10 +40,27 @@ interface Visit extends SignInVisit {
 type Session = InstanceType<Provider['Session']>;
 
 /** How a password was judged: whose it is, or what to show. */
-type Judged = { holder: AccountHolder } | { faults: FormFault[]; retryAfter?: number };
+type Judged = { holder: AccountHolder } | Refused;
+interface Refused {
+  faults: FormFault[];
+  retryAfter?: number;
+  /** Account whose budget for unknown browsers is used up: a link to its mailbox makes this browser a known one. */
+  lockedEmail?: string;
+}
+
+/** Longest address that is looked up. */
+const MAX_EMAIL = 320;
 
 /** One text for an unknown account and for a wrong password. */
 const WRONG = 'The e-mail address or the password is wrong';
+
+/** What happened, and what helps beside waiting. */
+const USED_UP: Record<UsedUp, string> = {
+  account: 'Too many failed attempts for this account in browsers that have not signed in to it before',
+  address: 'Too many failed attempts from your network',
+  device: 'Too many failed attempts in this browser',
+  link: 'Too many failed attempts with this link',
+};
 
 const DEAD_LINKS: Record<DeadLink, { title: string; text: string; status: number }> = {
   unknown: {
@@ -85,9 +106,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     private readonly vault: KeyVault,
     private readonly accounts: Accounts,
     private readonly attempts: Attempts,
+    private readonly devices: DeviceCookies,
+    private readonly deviceLinks: DeviceLinks,
     private readonly guard: FormGuard,
     private readonly links: InvitationLinks,
     private readonly desk: SignInDesk,
+    private readonly metrics: Metrics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     /** Absent where the sign-in is off. */
@@ -146,9 +170,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         ? this.invitation
         : path === '/sign-in' || path === '' || path === '/'
           ? this.signIn
-          : interaction !== undefined
-            ? this.interaction
-            : undefined;
+          : path === '/browser'
+            ? this.browser
+            : interaction !== undefined
+              ? this.interaction
+              : undefined;
     if (!ours) return this.toProvider(visit);
     const { request, response } = visit;
     if (request.method === 'GET' || request.method === 'HEAD') return ours.call(this, visit);
@@ -236,25 +262,109 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   }
 
-  /** Whether the password is the account's. Who guesses too often has to wait, whether the account exists or not. */
-  private async judge(visit: Visit, email: string): Promise<Judged> {
+  /**
+   * Whether the password is the account's. Failures are limited, whether the account exists or not.
+   * @param link that was sent to the account's mailbox and opened here
+   */
+  private async judge(visit: Visit, email: string, link?: string): Promise<Judged> {
     const password = visit.fields['password'] ?? '';
     const faults: FormFault[] = [
       ...(email.trim() === '' ? [{ field: 'email', text: 'Enter your e-mail address' }] : []),
       ...(password === '' ? [{ field: 'password', text: 'Enter your password' }] : []),
     ];
     if (faults.length) return { faults };
-    const account = this.accounts.macOf(email.slice(0, 320));
-    const until = await this.attempts.begin(this.records!, account, visit.address);
-    if (until) {
-      const seconds = Math.max(1, Math.ceil((until.getTime() - this.clock.now().getTime()) / 1000));
-      const text = `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes`;
-      return { faults: [{ text }], retryAfter: seconds };
-    }
-    const holder = await this.accounts.check(email.slice(0, 320), password.slice(0, 1024));
+    const records = this.records!;
+    const account = this.accounts.macOf(email.slice(0, MAX_EMAIL));
+    const known = this.knownBrowser(visit, account, link);
+    const begun = await this.attempts.begin(records, { account, address: visit.address, known });
+    if ('until' in begun) return this.refused(begun, email);
+    const holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024));
+    this.metrics.counter('signInAttempts').inc({ outcome: holder ? 'ok' : 'wrong' });
     if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
-    await this.attempts.succeeded(this.records!, account);
+    await this.attempts.succeeded(records, begun.attempt);
+    this.devices.remember(visit.request, visit.response, account, this.isSecure);
     return { holder };
+  }
+
+  private knownBrowser({ request }: Visit, account: string, link: string | undefined): KnownBrowser | undefined {
+    const device = this.devices.known(request, account, this.isSecure);
+    if (device !== undefined) return { kind: 'device', key: device };
+    return link === undefined ? undefined : { kind: 'link', key: link };
+  }
+
+  private refused({ usedUp, until }: { usedUp: UsedUp; until: Date }, email: string): Refused {
+    this.metrics.counter('signInAttempts').inc({ outcome: usedUp });
+    const { retryAfter, wait } = this.waitUntil(until);
+    const faults = [{ text: `${USED_UP[usedUp]}. Try again in ${wait}` }];
+    return { faults, retryAfter, ...(usedUp === 'account' && { lockedEmail: email.slice(0, MAX_EMAIL) }) };
+  }
+
+  private waitUntil(until: Date): { retryAfter: number; wait: string } {
+    const retryAfter = Math.max(1, Math.ceil((until.getTime() - this.clock.now().getTime()) / 1000));
+    const minutes = Math.ceil(retryAfter / 60);
+    return { retryAfter, wait: minutes === 1 ? '1 minute' : `${minutes} minutes` };
+  }
+
+  // Browsers that an account does not know
+
+  /** A link to the account's mailbox makes a browser known to the account; the password is still needed. */
+  private async browser(visit: Visit): Promise<void> {
+    const isPost = visit.request.method === 'POST';
+    if (isPost && visit.fields['email'] !== undefined) return this.sendDeviceLink(visit, visit.fields['email']);
+    const token = (isPost ? visit.fields['token'] : visit.url.searchParams.get('token')) ?? '';
+    const records = this.records!;
+    const account = isPost
+      ? await this.deviceLinks.spend(records, token)
+      : await this.deviceLinks.accountOf(records, token);
+    if (account === undefined)
+      return this.show(
+        visit,
+        410,
+        'This link is not valid',
+        html`<p>It works once, for 15 minutes. Sign in again to have another one sent.</p>
+          <p><a href="${this.base}/sign-in">Sign in</a></p>`,
+      );
+    if (isPost) {
+      this.devices.remember(visit.request, visit.response, account, this.isSecure);
+      return this.show(
+        visit,
+        200,
+        'You can sign in here',
+        html`<p>Failed attempts in other browsers no longer keep you from signing in with this one.</p>
+          <p><a href="${this.base}/sign-in">Sign in</a></p>`,
+      );
+    }
+    return this.show(
+      visit,
+      200,
+      'Sign in with this browser',
+      html`<p>Continue if you have asked for this link yourself.</p>
+        ${form(
+          `${this.base}/browser`,
+          { form: this.formField(visit), token },
+          html`<button name="action" value="use">Use this browser</button>`,
+        )}`,
+    );
+  }
+
+  private async sendDeviceLink(visit: Visit, text: string): Promise<void> {
+    const email = text.slice(0, MAX_EMAIL);
+    const account = this.accounts.macOf(email);
+    const until = await this.attempts.beginLink(this.records!, account, visit.address);
+    if (until) {
+      const { retryAfter, wait } = this.waitUntil(until);
+      visit.response.setHeader('retry-after', retryAfter);
+      const faults = [{ text: `Too many links were asked for. Try again in ${wait}` }];
+      return this.show(visit, 429, 'Check your e-mail', html`<p>Use the link of the latest e-mail.</p>`, faults);
+    }
+    // Not waited for: the time of the answer would show whether the account exists.
+    void this.deviceLinks.send(this.records!, email, account, visit.requestId);
+    return this.show(
+      visit,
+      200,
+      'Check your e-mail',
+      html`<p>If the address has an account, a link is on its way. It works once, for 15 minutes.</p>`,
+    );
   }
 
   // Sessions
@@ -305,7 +415,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const isNew = !(await this.accounts.exists(email));
     if (!isPost || visit.fields['action'] === 'accept')
       return this.show(visit, 200, title, this.invitedForm(visit, { token, tenantName, email, isNew }));
-    const judged = isNew ? await this.signUp(visit, email) : await this.judge(visit, email);
+    const judged = isNew ? await this.signUp(visit, email) : await this.judge(visit, email, token);
     if ('faults' in judged) {
       const content = this.invitedForm(visit, { token, tenantName, email, isNew }, judged.faults);
       return this.showAgain(visit, judged, title, content);
@@ -315,18 +425,21 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   /** Only with a link: whoever has it reads the mailbox, so the address is proved. */
-  private async signUp({ fields, requestId }: Visit, email: string): Promise<Judged> {
+  private async signUp(visit: Visit, email: string): Promise<Judged> {
+    const { fields, requestId } = visit;
     const name = (fields['name'] ?? '').trim();
     const password = fields['password'] ?? '';
     const nameFault = accountNameFault(name);
-    const fault = passwordFault(password, email);
+    const fault = passwordFault(password, email, await commonPasswords());
     const faults: FormFault[] = [
       ...(nameFault === undefined ? [] : [{ field: 'name', text: nameFault }]),
       ...(fault === undefined ? [] : [{ field: 'password', text: fault }]),
     ];
     if (faults.length) return { faults };
     try {
-      return { holder: await this.accounts.open({ email, name, password }, requestId) };
+      const holder = await this.accounts.open({ email, name, password }, requestId);
+      this.devices.remember(visit.request, visit.response, this.accounts.macOf(email), this.isSecure);
+      return { holder };
     } catch (error) {
       if (!isTaken(error)) throw error;
       return { faults: [{ text: 'The account was made a moment ago. Open the link again and sign in' }] };
@@ -417,7 +530,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
               label: 'Choose a password',
               type: 'password',
               autocomplete: 'new-password',
-              hint: `At least ${MIN_PASSWORD} characters. A few words are easier to remember than signs.`,
+              hint: `At least ${MIN_PASSWORD} characters, not a common password and no part of your e-mail address. A few words are easier to remember than signs.`,
             },
             faults,
           )} <button name="action" value="sign-up">Make my account and accept</button>`
@@ -470,13 +583,27 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   private showAgain(
     visit: Visit,
-    { faults, retryAfter }: { faults: FormFault[]; retryAfter?: number },
+    { faults, retryAfter, lockedEmail }: Refused,
     title: string,
     content: Html,
     leadsTo: readonly string[] = [],
   ): void {
     if (retryAfter !== undefined) visit.response.setHeader('retry-after', retryAfter);
-    this.show(visit, retryAfter === undefined ? 400 : 429, title, content, faults, leadsTo);
+    const shown = lockedEmail === undefined ? content : html`${content} ${this.deviceLinkForm(visit, lockedEmail)}`;
+    this.show(visit, retryAfter === undefined ? 400 : 429, title, shown, faults, leadsTo);
+  }
+
+  private deviceLinkForm(visit: Visit, email: string): Html {
+    return html`<h2>Is this your account?</h2>
+      <p>
+        A browser in which you have signed in before still works. To use this one, have a link sent to the account’s
+        e-mail address.
+      </p>
+      ${form(
+        `${this.base}/browser`,
+        { form: this.formField(visit), email },
+        html`<button class="second" name="action" value="send">Send a link</button>`,
+      )}`;
   }
 
   private show(

@@ -27,6 +27,7 @@ body{margin:0;font:1rem/1.5 system-ui,sans-serif;color:var(--text);background:va
 main{max-width:30rem;margin:0 auto;padding:3rem 1.25rem}
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 1rem}
 .product{margin:0 0 2rem;font-weight:600}
+h2{font-size:1.1rem;line-height:1.3;margin:2rem 0 .5rem}
 label{display:block;font-weight:600;margin-top:1.25rem}
 .hint{margin:0}
 .fault{margin:0;color:var(--bad);font-weight:600}

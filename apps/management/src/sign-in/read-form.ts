@@ -1,9 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 
 /** A form has a few short fields. */
 const MAX_BYTES = 16 * 1024;
 
 export type ReadForm = { status: 200; fields: Record<string, string> } | { status: 400 | 413 | 415 };
+
+/** Whether what is percent-encoded is UTF-8; a percent sign that encodes nothing stands for itself. */
+const isDecodable = (text: string): boolean =>
+  (text.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []).every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')));
 
 /** The fields of a posted form. A field given twice is a 400: two readers could take different ones. */
 export const readForm = async (request: IncomingMessage): Promise<ReadForm> => {
@@ -16,8 +21,11 @@ export const readForm = async (request: IncomingMessage): Promise<ReadForm> => {
     if (bytes > MAX_BYTES) return { status: 413 };
     chunks.push(chunk);
   }
+  const body = Buffer.concat(chunks);
+  const text = body.toString('utf8');
+  if (!isUtf8(body) || !isDecodable(text)) return { status: 400 };
   const fields: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of new URLSearchParams(Buffer.concat(chunks).toString('utf8'))) {
+  for (const [name, value] of new URLSearchParams(text)) {
     if (name in fields) return { status: 400 };
     fields[name] = value;
   }

@@ -131,6 +131,26 @@ export class TenantListsReadModel implements OnModuleInit {
     };
   }
 
+  /** Name of the tenant and sealed address of somebody it has invited; `undefined` while either row is missing. */
+  async invited(
+    tenantId: string,
+    userId: string,
+  ): Promise<{ tenantName: string; sealedEmail: string | null } | undefined> {
+    const read = () =>
+      this.running.db
+        .selectFrom('tenant')
+        .innerJoin('member', 'member.tenant_id', 'tenant.id')
+        .innerJoin('person', 'person.id', 'member.user_id')
+        .where('tenant.id', '=', tenantId)
+        .where('member.user_id', '=', userId)
+        .select(['tenant.name as tenantName', 'person.sealed_email as sealedEmail'])
+        .executeTakeFirst();
+    const found = await read();
+    if (found) return found;
+    await this.running.ownWrites();
+    return read();
+  }
+
   /** The tenant that has a client of this id. It may have lost it since: its stream says. */
   async tenantOfClient(clientId: string): Promise<string | undefined> {
     const { db } = this.running;

@@ -1,4 +1,4 @@
-import { AppError, notFound, type AuthenticationProviderRequest } from '@attestry/contracts';
+import { AppError, invalidBody, notFound, type AuthenticationProviderRequest } from '@attestry/contracts';
 import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
 import type { AuthenticationProviderState, LivingProvider } from './authentication-provider.state.js';
 
@@ -7,14 +7,15 @@ const MAX_SETTINGS = 900_000;
 
 const DEFAULT_SCOPE = ['openid', 'profile', 'email'];
 
-/** The request with its defaults; the address and issuer are what the discovery document confirmed. @throws 413 */
+/** The request with its defaults; the addresses are what the discovery document confirmed. @throws 413 */
 export const settingsOf = (
   request: AuthenticationProviderRequest,
-  { url, issuer }: { url: string; issuer: string },
+  { url, issuer, tokenEndpointOrigin }: { url: string; issuer: string; tokenEndpointOrigin: string },
 ): ProviderSettings => {
   const settings: ProviderSettings = {
     url,
     issuer,
+    tokenEndpointOrigin,
     clientId: request.clientId,
     scope: request.scope ?? DEFAULT_SCOPE,
     tokenEndpointAuthMethod: request.tokenEndpointAuthMethod ?? 'client_secret_basic',
@@ -46,10 +47,11 @@ export const createAuthenticationProvider = (
 };
 
 /** As JSON has it; members in the order {@link settingsOf} gives them. */
-const text = ({ url, issuer, clientId, ...rest }: ProviderSettings): string =>
+const text = ({ url, issuer, tokenEndpointOrigin, clientId, ...rest }: ProviderSettings): string =>
   JSON.stringify([
     url,
     issuer,
+    tokenEndpointOrigin,
     clientId,
     rest.scope,
     rest.tokenEndpointAuthMethod,
@@ -58,20 +60,78 @@ const text = ({ url, issuer, clientId, ...rest }: ProviderSettings): string =>
     rest.claimsToPersist,
   ]);
 
-/** Full replacement; without a new secret the stored one stays (decision 33). @throws 404 */
+const originOf = (url: string): string => new URL(url).origin;
+
+interface ProviderAddress {
+  url: string;
+  tokenEndpointOrigin?: string;
+}
+
+/** Which address has another origin, of those that the secret is sent to or that name them. */
+export const movedAddress = (before: ProviderAddress, after: ProviderAddress): string | undefined => {
+  if (originOf(before.url) !== originOf(after.url)) return 'url';
+  const [from, to] = [before.tokenEndpointOrigin, after.tokenEndpointOrigin];
+  return from !== undefined && to !== undefined && from !== to ? 'the token endpoint of url' : undefined;
+};
+
+/**
+ * The stored secret is sent only to the origins it was stored for: whoever may change the address must not thereby receive the
+ * secret (ADR 0050).
+ * @throws 400 on `clientSecret`
+ */
+export const checkSecretStays = (
+  current: LivingProvider,
+  next: ProviderAddress,
+  { isSecretInClear }: { isSecretInClear: boolean },
+): void => {
+  const changed = current.sealedSecret === undefined || isSecretInClear ? undefined : movedAddress(current, next);
+  if (changed !== undefined)
+    throw invalidBody(
+      'clientSecret',
+      `must be the secret itself, neither masked nor absent, because ${changed} has another origin than before: the stored secret is only sent to the origin it was saved for`,
+    );
+};
+
+/**
+ * Full replacement; without a new secret the stored one stays (decision 33), unless it would be sent elsewhere. Another issuer
+ * starts a new identity space, also when it is a former one: subjects are unique within an issuer only, and what happened at
+ * its address in between is unknown.
+ * @throws 404; 400 as {@link checkSecretStays}
+ */
 export const updateAuthenticationProvider = (
   state: AuthenticationProviderState,
   { settings, sealedSecret }: { settings: ProviderSettings; sealedSecret?: string },
+  facts: { identitySpaceId: string },
 ): AuthenticationProviderEvent[] => {
   const current = living(state);
   const { providerId } = current;
+  checkSecretStays(current, settings, { isSecretInClear: sealedSecret !== undefined });
   const events: AuthenticationProviderEvent[] = [];
   if (text(settings) !== text(current))
     events.push({ type: 'AuthenticationProviderChanged', data: { providerId, ...settings } });
   if (sealedSecret !== undefined)
     events.push({ type: 'AuthenticationProviderSecretReplaced', data: { providerId, sealedSecret } });
+  if (settings.url !== current.url)
+    events.push({
+      type: 'AuthenticationProviderIdentitySpaceStarted',
+      data: { providerId, identitySpaceId: facts.identitySpaceId },
+    });
   return events;
 };
+
+/** Pins the origin for a provider that was saved without one; nothing when its settings changed meanwhile. */
+export const pinTokenEndpoint = (
+  state: AuthenticationProviderState,
+  { url, tokenEndpointOrigin }: { url: string; tokenEndpointOrigin: string },
+): AuthenticationProviderEvent[] =>
+  state.status !== 'living' || state.url !== url || state.tokenEndpointOrigin !== undefined
+    ? []
+    : [
+        {
+          type: 'AuthenticationProviderTokenEndpointPinned',
+          data: { providerId: state.providerId, tokenEndpointOrigin },
+        },
+      ];
 
 /** @throws 404, also the second time */
 export const deleteAuthenticationProvider = (state: AuthenticationProviderState): AuthenticationProviderEvent[] => [

@@ -6,6 +6,8 @@ export interface ProviderSettings {
   url: string;
   /** As the provider's discovery document spells it: what its ID tokens will say. */
   issuer: string;
+  /** Origin of the token endpoint when the provider was saved: the only one that receives the secret. Absent before ADR 0050. */
+  tokenEndpointOrigin?: string;
   clientId: string;
   scope: string[];
   tokenEndpointAuthMethod: TokenEndpointAuthMethod;
@@ -29,4 +31,8 @@ export type AuthenticationProviderEvent =
     }
   | { type: 'AuthenticationProviderChanged'; data: ProviderSettings & { providerId: string } }
   | { type: 'AuthenticationProviderSecretReplaced'; data: { providerId: string; sealedSecret: string } }
+  /** Stored before the origin was saved with the settings: the first sign-in afterwards pins it (ADR 0050). */
+  | { type: 'AuthenticationProviderTokenEndpointPinned'; data: { providerId: string; tokenEndpointOrigin: string } }
+  /** Another issuer: from now on a subject of it is another person than the same subject before (OpenID Connect Core 1.0 §5.7). */
+  | { type: 'AuthenticationProviderIdentitySpaceStarted'; data: { providerId: string; identitySpaceId: string } }
   | { type: 'AuthenticationProviderDeleted'; data: { providerId: string } };

@@ -3,6 +3,7 @@ import { given as givenOf } from '@attestry/event-store';
 import {
   createAuthenticationProvider,
   deleteAuthenticationProvider,
+  pinTokenEndpoint,
   settingsOf,
   updateAuthenticationProvider,
 } from './authentication-provider.decisions.js';
@@ -13,13 +14,14 @@ import { isMaskOf, mask } from './masked-secret.js';
 const now = '2026-03-01T10:00:00.000Z';
 const url = 'https://idp.example';
 const request: AuthenticationProviderRequest = { url, clientId: 'c' };
-const settings = settingsOf(request, { url, issuer: `${url}/` });
+const settings = settingsOf(request, { url, issuer: `${url}/`, tokenEndpointOrigin: url });
 const given = (events: AuthenticationProviderEvent[]) =>
   givenOf<AuthenticationProviderState, AuthenticationProviderEvent>(authenticationProvider, events);
 const created: AuthenticationProviderEvent = {
   type: 'AuthenticationProviderCreated',
   data: { providerId: 'p', ...settings, sealedSecret: 'sealed', createdAt: now },
 };
+const facts = { identitySpaceId: 's1' };
 const deleted: AuthenticationProviderEvent = { type: 'AuthenticationProviderDeleted', data: { providerId: 'p' } };
 
 describe('an authentication provider', () => {
@@ -27,6 +29,7 @@ describe('an authentication provider', () => {
     expect(settings).toEqual({
       url,
       issuer: `${url}/`,
+      tokenEndpointOrigin: url,
       clientId: 'c',
       scope: ['openid', 'profile', 'email'],
       tokenEndpointAuthMethod: 'client_secret_basic',
@@ -39,9 +42,9 @@ describe('an authentication provider', () => {
     const staticRequestParameters = Object.fromEntries(
       Array.from({ length: 1000 }, (_, n) => [`p${n}`, 'é'.repeat(500)]),
     );
-    expect(() => settingsOf({ ...request, staticRequestParameters }, { url, issuer: url })).toThrow(
-      'Payload Too Large',
-    );
+    expect(() =>
+      settingsOf({ ...request, staticRequestParameters }, { url, issuer: url, tokenEndpointOrigin: url }),
+    ).toThrow('Payload Too Large');
   });
 
   it('is created once', () => {
@@ -53,15 +56,18 @@ describe('an authentication provider', () => {
   });
 
   it('keeps its secret unless a new one comes', () => {
-    const other = settingsOf({ ...request, clientId: 'd', scope: ['openid'] }, { url, issuer: url });
+    const other = settingsOf(
+      { ...request, clientId: 'd', scope: ['openid'] },
+      { url, issuer: url, tokenEndpointOrigin: url },
+    );
     given([created])
-      .when((state) => updateAuthenticationProvider(state, { settings: other }))
+      .when((state) => updateAuthenticationProvider(state, { settings: other }, facts))
       .then([{ type: 'AuthenticationProviderChanged', data: { providerId: 'p', ...other } }]);
     given([created])
-      .when((state) => updateAuthenticationProvider(state, { settings }))
+      .when((state) => updateAuthenticationProvider(state, { settings }, facts))
       .then([]);
     given([created])
-      .when((state) => updateAuthenticationProvider(state, { settings, sealedSecret: 'new' }))
+      .when((state) => updateAuthenticationProvider(state, { settings, sealedSecret: 'new' }, facts))
       .then([{ type: 'AuthenticationProviderSecretReplaced', data: { providerId: 'p', sealedSecret: 'new' } }]);
     given([created, { type: 'AuthenticationProviderChanged', data: { providerId: 'p', ...other } }]).thenState({
       status: 'living',
@@ -71,12 +77,112 @@ describe('an authentication provider', () => {
     });
   });
 
+  describe('with another address', () => {
+    const moved = (to: string, tokenEndpointOrigin = to) =>
+      settingsOf(request, { url: to, issuer: to, tokenEndpointOrigin });
+    const space: AuthenticationProviderEvent = {
+      type: 'AuthenticationProviderIdentitySpaceStarted',
+      data: { providerId: 'p', identitySpaceId: 's1' },
+    };
+    const changedTo = (next: ReturnType<typeof moved>): AuthenticationProviderEvent => ({
+      type: 'AuthenticationProviderChanged',
+      data: { providerId: 'p', ...next },
+    });
+    const replaced: AuthenticationProviderEvent = {
+      type: 'AuthenticationProviderSecretReplaced',
+      data: { providerId: 'p', sealedSecret: 'new' },
+    };
+    const update = (next: ReturnType<typeof moved>, sealedSecret?: string) => (state: AuthenticationProviderState) =>
+      updateAuthenticationProvider(state, { settings: next, ...(sealedSecret && { sealedSecret }) }, facts);
+
+    it.each([
+      ['another host', 'https://evil.example', 'https://evil.example'],
+      ['a host below', 'https://x.idp.example', url],
+      ['another port', 'https://idp.example:8443', url],
+      ['the token endpoint elsewhere', url, 'https://evil.example'],
+      ['a path with the token endpoint elsewhere', `${url}/realm`, 'https://evil.example'],
+    ])('does not send its stored secret to %s', (_what, to, tokenEndpointOrigin) => {
+      given([created])
+        .when((state) => {
+          try {
+            return update(moved(to, tokenEndpointOrigin))(state);
+          } catch (error) {
+            expect((error as AppError).details).toEqual([
+              { msg: expect.stringMatching(/^must be the secret itself/), param: 'clientSecret', location: 'body' },
+            ]);
+            throw error;
+          }
+        })
+        .thenThrows('BadRequest');
+    });
+
+    it('starts an identity space with the secret in clear, also on its way back', () => {
+      const there = moved('https://other.example');
+      given([created])
+        .when(update(there, 'new'))
+        .then([changedTo(there), replaced, space]);
+      given([created, changedTo(there), replaced, space])
+        .when((state) =>
+          updateAuthenticationProvider(state, { settings, sealedSecret: 'new' }, { identitySpaceId: 's2' }),
+        )
+        .then([
+          changedTo(settings),
+          replaced,
+          { type: 'AuthenticationProviderIdentitySpaceStarted', data: { providerId: 'p', identitySpaceId: 's2' } },
+        ]);
+      given([created, changedTo(there), replaced, space]).thenState({
+        status: 'living',
+        providerId: 'p',
+        ...there,
+        sealedSecret: 'new',
+        identitySpaceId: 's1',
+      });
+    });
+
+    it('starts one for another issuer of the same origin, which keeps the secret', () => {
+      const realm = moved(`${url}/realm`, url);
+      given([created])
+        .when(update(realm))
+        .then([changedTo(realm), space]);
+    });
+
+    it('has no secret to send elsewhere without one', () => {
+      const { sealedSecret: _, ...open } = created.data as Extract<
+        AuthenticationProviderEvent,
+        { type: 'AuthenticationProviderCreated' }
+      >['data'];
+      const there = moved('https://other.example');
+      given([{ type: 'AuthenticationProviderCreated', data: open }])
+        .when(update(there))
+        .then([changedTo(there), space]);
+    });
+  });
+
+  it('that was saved without the origin of its token endpoint gets one, once, for its address', () => {
+    const { tokenEndpointOrigin: _, ...before } = settings;
+    const old: AuthenticationProviderEvent = {
+      type: 'AuthenticationProviderCreated',
+      data: { providerId: 'p', ...before, createdAt: now },
+    };
+    const pinned: AuthenticationProviderEvent = {
+      type: 'AuthenticationProviderTokenEndpointPinned',
+      data: { providerId: 'p', tokenEndpointOrigin: url },
+    };
+    const pin = (at: string) => (state: AuthenticationProviderState) =>
+      pinTokenEndpoint(state, { url: at, tokenEndpointOrigin: url });
+    given([old]).when(pin(url)).then([pinned]);
+    given([old]).when(pin('https://other.example')).then([]);
+    given([old, pinned]).when(pin(url)).then([]);
+    given([created]).when(pin(url)).then([]);
+    given([old, deleted]).when(pin(url)).then([]);
+  });
+
   it('is gone after deletion and unknown before creation', () => {
     given([created]).when(deleteAuthenticationProvider).then([deleted]);
     for (const events of [[], [created, deleted]]) {
       given(events).when(deleteAuthenticationProvider).thenThrows('NotFound');
       given(events)
-        .when((state) => updateAuthenticationProvider(state, { settings }))
+        .when((state) => updateAuthenticationProvider(state, { settings }, facts))
         .thenThrows('NotFound');
     }
   });

@@ -5,6 +5,8 @@ export interface LivingProvider extends ProviderSettings {
   status: 'living';
   providerId: string;
   sealedSecret?: string;
+  /** Absent: the space that the provider was created with. */
+  identitySpaceId?: string;
 }
 export type AuthenticationProviderState = { status: 'absent' } | LivingProvider | { status: 'deleted' };
 
@@ -22,6 +24,8 @@ const evolve = (
     }
     case 'AuthenticationProviderChanged':
     case 'AuthenticationProviderSecretReplaced':
+    case 'AuthenticationProviderTokenEndpointPinned':
+    case 'AuthenticationProviderIdentitySpaceStarted':
       return state.status === 'living' ? { ...state, ...event.data } : state;
     case 'AuthenticationProviderDeleted':
       return { status: 'deleted' };
@@ -35,6 +39,8 @@ export const authenticationProvider: Aggregate<AuthenticationProviderState, Auth
     AuthenticationProviderCreated: 1,
     AuthenticationProviderChanged: 1,
     AuthenticationProviderSecretReplaced: 1,
+    AuthenticationProviderTokenEndpointPinned: 1,
+    AuthenticationProviderIdentitySpaceStarted: 1,
     AuthenticationProviderDeleted: 1,
   },
   evolve,

@@ -8,7 +8,7 @@ import {
   type completeSignIn as operation,
   type OperationContext,
 } from '@attestry/contracts';
-import { LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import { eventContext, LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
 
@@ -48,11 +48,15 @@ export class CompleteSignInHandler implements ICommandHandler<CompleteSignIn> {
   ) {}
 
   async execute({ request: { body }, context }: CompleteSignIn): Promise<CompletedSignIn> {
-    const provider = await this.providers.find(tenantOf(context).id, body.providerId);
+    const provider = await this.providers.find(tenantOf(context).id, body.providerId, eventContext(context));
+    const { identitySpaceId } = provider.settings;
+    // The code is of the issuer that the sign-in began at: no other one is to receive it (RFC 9700 §4.4).
+    if (identitySpaceId !== body.identitySpaceId) throw untold('it was replaced during the sign-in');
     const { sub, ...claims } = await this.idToken(provider, body);
     if (sub.length === 0 || sub.length > MAX_SUBJECT) throw untold('the subject cannot be used');
     return {
       url: provider.settings.url,
+      ...(identitySpaceId !== undefined && { identitySpaceId }),
       subjectId: sub,
       claims: Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))),
       claimsToPersist: provider.settings.claimsToPersist,

@@ -56,7 +56,7 @@ export class CreateAuthenticationProviderHandler implements ICommandHandler<Crea
       claimProvider(state, { owner: providerId }, { now: now(), owner: await this.statusOf(tenant.id, state) });
     // Who has one already is told so before anything is fetched.
     await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
-    const settings = settingsOf(body, await this.discovery.check(body.url));
+    const settings = settingsOf(body, await this.discovery.check(tenant.id, body.url));
     await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
     const { clientSecret } = body;
     const secret =

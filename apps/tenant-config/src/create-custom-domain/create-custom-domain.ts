@@ -2,12 +2,20 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { createCustomDomain as operation, CustomDomain, OperationContext } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, PlatformConfig, tenantOf, type RequestOf } from '@attestry/service-kit';
+import {
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  PlatformConfig,
+  platformDomains,
+  tenantOf,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured, createCustomDomain } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
-import { platformDomains } from '../platform-domains.js';
 
 export class CreateCustomDomain {
   constructor(

@@ -75,6 +75,15 @@ export const deleteCustomDomain = (state: CustomDomainState): CustomDomainEvent[
   return [{ type: 'CustomDomainDeleted', data: { domain, wasVerified: verifiedAt !== undefined } }];
 };
 
+/** For the holder of a domain that another tenant's verification takes over: as if deleted, with the token that lost (ADR 0051). */
+export const displaceVerified = (
+  state: CustomDomainState,
+  { verificationToken }: { verificationToken: string },
+): CustomDomainEvent[] =>
+  state.status === 'configured' && state.verificationToken === verificationToken && state.verifiedAt !== undefined
+    ? deleteCustomDomain(state)
+    : [];
+
 /** With the tenant goes its custom domain, when it has one. */
 export const endWithTenant = (state: CustomDomainState): CustomDomainEvent[] =>
   state.status === 'configured' ? deleteCustomDomain(state) : [];

@@ -4,6 +4,7 @@ import { acceptedDomain } from './custom-domain-rules.js';
 import {
   createCustomDomain,
   deleteCustomDomain,
+  displaceVerified,
   endWithTenant,
   updateCustomDomain,
   verifyCustomDomain,
@@ -105,6 +106,21 @@ describe('a custom domain', () => {
       .when(withdraw)
       .then([]);
     given([]).when(withdraw).then([]);
+  });
+
+  it('is as if deleted once another tenant took it over, if that is what is verified', () => {
+    const displace = (state: Parameters<typeof displaceVerified>[0]) => displaceVerified(state, proven);
+    given([created, verified])
+      .when(displace)
+      .then([deleted(true)]);
+    for (const events of [
+      [],
+      [created],
+      [created, verified, replaced(true)],
+      [created, verified, deleted(true)],
+      [created, verified, deleted(true), { ...created, data: { ...created.data, verificationToken: 't3' } }],
+    ])
+      given(events).when(displace).then([]);
   });
 
   it('says at its end whether it was verified', () => {

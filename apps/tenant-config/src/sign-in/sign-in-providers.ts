@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { notFound, unavailable } from '@attestry/contracts';
-import { Streams, type Clock } from '@attestry/event-store';
+import { notFound, oauthError, unavailable } from '@attestry/contracts';
+import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import * as oidc from 'openid-client';
+import { pinTokenEndpoint } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -14,7 +15,7 @@ import {
   authenticationProviderClaim,
   authenticationProviderClaimStream,
 } from '../authentication-provider-claim/authentication-provider-claim.state.js';
-import { Discovery } from '../discovery.js';
+import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../discovery.js';
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
@@ -51,42 +52,46 @@ export class SignInProviders {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The tenant's one provider. @throws 404, 503 */
-  async current(tenantId: string): Promise<SignInProvider> {
+  /** The tenant's one provider. @throws 404, 503, `server_error` */
+  async current(tenantId: string, events: EventContext): Promise<SignInProvider> {
     const { state } = await this.streams.load(authenticationProviderClaim, authenticationProviderClaimStream(tenantId));
     if (state.status === 'free') throw notFound();
-    return this.find(tenantId, state.owner);
+    return this.find(tenantId, state.owner, events);
   }
 
-  /** @throws 404 when it was deleted, 503 when its documents cannot be had */
-  async find(tenantId: string, providerId: string): Promise<SignInProvider> {
+  /**
+   * @throws 404 when it was deleted, 503 when its documents cannot be had, `server_error` when its credentials would go to
+   * another origin than when it was saved
+   */
+  async find(tenantId: string, providerId: string, events: EventContext): Promise<SignInProvider> {
     const { state } = await this.streams.load(
       authenticationProvider,
       authenticationProviderStream(tenantId, providerId),
     );
     if (state.status !== 'living') throw notFound();
-    return { settings: state, client: await this.client(tenantId, state) };
+    return { settings: state, client: await this.client(tenantId, state, events) };
   }
 
-  private async client(tenantId: string, settings: LivingProvider): Promise<oidc.Configuration> {
+  private async client(tenantId: string, settings: LivingProvider, events: EventContext): Promise<oidc.Configuration> {
     const { providerId } = settings;
     const madeOf = JSON.stringify(settings);
     const now = this.clock.now().getTime();
     const known = this.known.get(providerId);
     if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.client;
-    const client = await this.make(tenantId, settings);
+    const client = await this.make(tenantId, settings, events);
     this.known.set(providerId, { settings: madeOf, client, madeAt: now });
     return client;
   }
 
-  private async make(tenantId: string, settings: LivingProvider): Promise<oidc.Configuration> {
+  private async make(tenantId: string, settings: LivingProvider, events: EventContext): Promise<oidc.Configuration> {
     const [secret, document] = await Promise.all([
       this.secrets.open(tenantId, settings),
-      this.discovery.document(settings.url).catch((error: unknown) => {
+      this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
         this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'a provider cannot be used');
         throw unavailable('The authentication provider cannot be used', error);
       }),
     ]);
+    await this.checkTokenEndpoint(tenantId, settings, document, events);
     const client = new oidc.Configuration(
       document as oidc.ServerMetadata,
       settings.clientId,
@@ -94,16 +99,47 @@ export class SignInProviders {
       authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
-    client[oidc.customFetch] = (url, options) => this.fetch(url, options);
+    client[oidc.customFetch] = (url, options) => this.fetch(tenantId, url, options);
     // The ID token's signature too, not only the connection that it came over.
     oidc.enableNonRepudiationChecks(client);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
     return client;
   }
 
-  private async fetch(url: string, { method, headers, body }: oidc.CustomFetchOptions): Promise<Response> {
+  /** The client's credentials, codes and PKCE verifiers go to the pinned origin only, whatever the document says today (ADR 0050). */
+  private async checkTokenEndpoint(
+    tenantId: string,
+    { providerId, url, tokenEndpointOrigin: pinned }: LivingProvider,
+    document: DiscoveryDocument,
+    events: EventContext,
+  ): Promise<void> {
+    const found = tokenEndpointOriginOf(document);
+    if (found === pinned) return;
+    if (pinned === undefined) {
+      const { state } = await this.streams.runDecision(
+        authenticationProvider,
+        authenticationProviderStream(tenantId, providerId),
+        (current) => pinTokenEndpoint(current, { url, tokenEndpointOrigin: found }),
+        events,
+      );
+      if (state.status === 'living' && state.url === url && state.tokenEndpointOrigin === found) return;
+    }
+    this.logger.error({ tenantId, providerId, pinned, found }, 'token endpoint of a provider has another origin');
+    throw oauthError(
+      'server_error',
+      'the token endpoint of the authentication provider has another origin than when the provider was saved',
+      { check: 'token-endpoint-origin' },
+    );
+  }
+
+  private async fetch(
+    tenantId: string,
+    url: string,
+    { method, headers, body }: oidc.CustomFetchOptions,
+  ): Promise<Response> {
     if (method !== 'GET' && method !== 'POST') throw new Error(`a provider is never asked with ${method}`);
     const answer = await this.outbound.send(url, {
+      tenantId,
       method,
       headers,
       ...(body !== undefined &&

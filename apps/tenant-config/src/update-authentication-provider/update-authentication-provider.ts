@@ -1,13 +1,16 @@
+import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type {
   AuthenticationProvider,
   OperationContext,
   updateAuthenticationProvider as operation,
 } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
-import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Streams, type Ids } from '@attestry/event-store';
+import { eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import {
+  checkSecretStays,
   living,
+  movedAddress,
   settingsOf,
   updateAuthenticationProvider,
 } from '../authentication-provider/authentication-provider.decisions.js';
@@ -26,13 +29,14 @@ export class UpdateAuthenticationProvider {
   ) {}
 }
 
-/** Users stay linked by provider and subject, also when the address changes. */
+/** Users stay linked by provider and subject as long as the address is the same (ADR 0050). */
 @CommandHandler(UpdateAuthenticationProvider)
 export class UpdateAuthenticationProviderHandler implements ICommandHandler<UpdateAuthenticationProvider> {
   constructor(
     private readonly streams: Streams,
     private readonly discovery: Discovery,
     private readonly secrets: ProviderSecrets,
+    @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   async execute({ request, context }: UpdateAuthenticationProvider): Promise<AuthenticationProvider> {
@@ -42,14 +46,22 @@ export class UpdateAuthenticationProviderHandler implements ICommandHandler<Upda
     const current = living((await this.streams.load(authenticationProvider, stream)).state);
     const { clientSecret, url } = request.body;
     const stored = await this.secrets.open(tenant.id, current);
-    const isNew = clientSecret !== undefined && !isMaskOf(clientSecret, stored) && clientSecret !== stored;
-    const settings = settingsOf(request.body, await this.discovery.check(url));
-    const sealedSecret = isNew ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
+    const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored);
+    // Before the new address is contacted.
+    checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
+    const settings = settingsOf(request.body, await this.discovery.check(tenant.id, url));
+    // For another address also when it is the same: the decision takes what is sealed here for what the caller knows.
+    const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
+    const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
     const { state } = await this.streams.runDecision(
       authenticationProvider,
       stream,
       (before) =>
-        updateAuthenticationProvider(before, { settings, ...(sealedSecret !== undefined && { sealedSecret }) }),
+        updateAuthenticationProvider(
+          before,
+          { settings, ...(sealedSecret !== undefined && { sealedSecret }) },
+          { identitySpaceId: this.ids.uuid() },
+        ),
       eventContext(context),
     );
     return this.secrets.viewOf(tenant, living(state));

@@ -2,12 +2,11 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { CustomDomain, OperationContext, updateCustomDomain as operation } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, IDS, PlatformConfig, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, IDS, PlatformConfig, platformDomains, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured, updateCustomDomain } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
-import { platformDomains } from '../platform-domains.js';
 import { VerifiedDomains } from '../verified-domain/verified-domains.js';
 
 export class UpdateCustomDomain {

@@ -1,5 +1,10 @@
 import { given } from '@attestry/event-store';
-import { ABANDONED_AFTER_MS, claimVerifiedDomain, releaseVerifiedDomain } from './verified-domain.decisions.js';
+import {
+  ABANDONED_AFTER_MS,
+  claimVerifiedDomain,
+  isDisplaced,
+  releaseVerifiedDomain,
+} from './verified-domain.decisions.js';
 import type { VerifiedDomainEvent } from './verified-domain.events.js';
 import { verifiedDomain, verifiedDomainStream, type VerifiedDomainState } from './verified-domain.state.js';
 
@@ -47,10 +52,19 @@ describe('the claim of a verified domain', () => {
   it('is taken over from who did not verify within a minute, not before', () => {
     given(verifiedDomain, [claimed('a', 'a1')])
       .when(claim('b', 'b1', { ms: ABANDONED_AFTER_MS - 1 }))
-      .thenThrows('ServiceUnavailable');
+      .thenThrows('BadRequest');
     given(verifiedDomain, [claimed('a', 'a1')])
       .when(claim('b', 'b1', { ms: ABANDONED_AFTER_MS }))
       .then([released('a', 'a1'), claimed('b', 'b1', ABANDONED_AFTER_MS)]);
+  });
+
+  it('ends for a holder whose token the zone has no more, once it has the one of another tenant', () => {
+    const holder = { owner: 'a', verificationToken: 'a1' };
+    const claimant = { owner: 'b', verificationToken: 'b1' };
+    expect(isDisplaced(holder, claimant, ['v=spf1 -all', 'b1'])).toBe(true);
+    for (const records of [['a1', 'b1'], ['a1'], [], ['b1 '], ['other']])
+      expect(isDisplaced(holder, claimant, records)).toBe(false);
+    expect(isDisplaced(holder, { owner: 'a', verificationToken: 'a2' }, ['a2'])).toBe(false);
   });
 
   it('is released by who holds it with that token, and by nobody else', () => {

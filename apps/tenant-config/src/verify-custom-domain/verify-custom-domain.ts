@@ -1,11 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  AppError,
-  unavailable,
-  type OperationContext,
-  type verifyCustomDomain as operation,
-} from '@attestry/contracts';
+import { AppError, type OperationContext, type verifyCustomDomain as operation } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
 import {
@@ -15,6 +10,7 @@ import {
   withdrawVerification,
 } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
+import { isDisplaced, verifiedElsewhere } from '../verified-domain/verified-domain.decisions.js';
 import { VerifiedDomains, type DomainClaim } from '../verified-domain/verified-domains.js';
 import { NoTxtRecord, TxtRecords } from './txt-records.js';
 
@@ -26,8 +22,9 @@ export class VerifyCustomDomain {
 }
 
 /**
- * The record first, then the claim of the domain, then the verification: whatever fails in between leaves a claim that the
- * next verification takes over (decision 8), and only who holds the claim is ever served.
+ * The record first, then the end of a holder whose token the zone has no more, then the claim of the domain, then the
+ * verification: whatever fails in between leaves a claim that the next verification takes over (decision 8), and only who
+ * holds the claim is ever served.
  */
 @CommandHandler(VerifyCustomDomain)
 export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDomain> {
@@ -44,10 +41,15 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     const stream = customDomainStream(tenantId);
     const { domain, verificationToken, verifiedAt } = configured((await this.streams.load(customDomain, stream)).state);
     if (verifiedAt !== undefined) return;
-    await this.checkRecord(domain, verificationToken);
-
     const claim: DomainClaim = { domain, owner: tenantId, verificationToken };
     const events = eventContext(context);
+    // Before the look-up: the zone is not judged by a record that is older than the holder's verification.
+    const holder = await this.domains.holderOfDomain(domain);
+    const records = await this.recordsWith(tenantId, domain, verificationToken);
+    if (holder && isDisplaced(holder, claim, records)) {
+      this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain changes hands');
+      await this.domains.displace(holder, events);
+    }
     await this.domains.claim(claim, events);
     const now = this.clock.now().toISOString();
     try {
@@ -65,19 +67,21 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     // A verification that took longer than a claim is respected may have lost the domain.
     if (await this.domains.isClaimedBy(claim)) return;
     await this.streams.runDecision(customDomain, stream, (state) => withdrawVerification(state, claim), events);
-    throw unavailable('Another tenant is verifying this domain', new Error('verification outlived its claim'));
+    this.logger.info({ domain, tenantId }, 'verification outlived its claim');
+    throw verifiedElsewhere(domain);
   }
 
-  /** @throws 400 unless one TXT record at the domain is exactly the token */
-  private async checkRecord(domain: string, verificationToken: string): Promise<void> {
+  /** TXT values at the domain. @throws 400 unless one is exactly the token */
+  private async recordsWith(tenantId: string, domain: string, verificationToken: string): Promise<string[]> {
     let found: string[] = [];
     try {
-      found = await this.records.at(domain);
+      found = await this.records.at(tenantId, domain);
     } catch (error) {
       if (!(error instanceof NoTxtRecord)) throw error;
       this.logger.info({ domain, reason: error.message }, 'no TXT record');
     }
     if (!found.includes(verificationToken))
       throw verificationFailed(domain, 'no TXT record of the domain is the verification token');
+    return found;
   }
 }

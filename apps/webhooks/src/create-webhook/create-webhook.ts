@@ -5,15 +5,11 @@ import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { CLOCK, eventContext, idFor, IDS, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
 import { WebhookKeys } from '../webhook-keys.js';
-import { claimSlot, isFull, type OwnerStatus } from '../webhook-slots/webhook-slots.decisions.js';
-import { webhookSlots, webhookSlotsStream, type WebhookSlotsState } from '../webhook-slots/webhook-slots.state.js';
+import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { viewOf } from '../webhook-view.js';
 import { acceptedUrl, createWebhook, living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
-
-/** Creations of one tenant at the same time meet in one stream: enough attempts for all that the limit lets through. */
-const CLAIM_ATTEMPTS = 10;
 
 export class CreateWebhook {
   constructor(
@@ -28,6 +24,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
   constructor(
     private readonly streams: Streams,
     private readonly outbound: Outbound,
+    private readonly slots: TenantSlots,
     private readonly keys: WebhookKeys,
     private readonly readModel: WebhooksReadModel,
     private readonly directory: WebhookDirectory,
@@ -41,13 +38,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
     const webhookId = idFor(context, 'webhook', this.ids);
     const now = this.clock.now().toISOString();
-    await this.streams.runDecision(
-      webhookSlots,
-      webhookSlotsStream(tenantId),
-      async (state) => claimSlot(state, { webhookId }, { now, owners: await this.ownersOf(tenantId, state) }),
-      eventContext(context),
-      { maxAttempts: CLAIM_ATTEMPTS },
-    );
+    await this.slots.claim(tenantId, { webhookId, url }, eventContext(context));
     await this.keys.ensure(tenantId, eventContext(context));
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
@@ -60,14 +51,5 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     this.directory.note(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
     return viewOf(living(state));
-  }
-
-  private async ownersOf(tenantId: string, slots: WebhookSlotsState): Promise<Map<string, OwnerStatus>> {
-    if (!isFull(slots)) return new Map();
-    const owners = slots.held.map(async ({ webhookId }): Promise<[string, OwnerStatus]> => {
-      const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-      return [webhookId, state.status];
-    });
-    return new Map(await Promise.all(owners));
   }
 }

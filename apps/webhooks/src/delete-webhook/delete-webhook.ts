@@ -3,8 +3,7 @@ import type { deleteWebhook as operation, OperationContext } from '@attestry/con
 import { Streams } from '@attestry/event-store';
 import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
-import { releaseSlot } from '../webhook-slots/webhook-slots.decisions.js';
-import { webhookSlots, webhookSlotsStream } from '../webhook-slots/webhook-slots.state.js';
+import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { deleteWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
@@ -20,6 +19,7 @@ export class DeleteWebhook {
 export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
   constructor(
     private readonly streams: Streams,
+    private readonly slots: TenantSlots,
     private readonly readModel: WebhooksReadModel,
     private readonly directory: WebhookDirectory,
   ) {}
@@ -35,12 +35,7 @@ export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
     );
     this.directory.note(tenantId, webhookId, state, revision);
     // Where this is not reached, the next creation that finds all slots held takes this one over.
-    await this.streams.runDecision(
-      webhookSlots,
-      webhookSlotsStream(tenantId),
-      (slots) => releaseSlot(slots, webhookId),
-      eventContext(context),
-    );
+    await this.slots.release(tenantId, webhookId, eventContext(context));
     await this.readModel.settled(position);
   }
 }

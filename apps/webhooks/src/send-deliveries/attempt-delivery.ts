@@ -151,6 +151,7 @@ export class AttemptDelivery {
     const { headers, body } = await webhookRequest(url, envelope, { attempt, now, signer });
     try {
       const { status } = await this.outbound.send(url, {
+        tenantId,
         method: 'POST',
         headers,
         body,

@@ -7,7 +7,7 @@ import {
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Budgets, CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { deliveryKeyOf } from '../delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -22,12 +22,16 @@ export class TestWebhook {
   ) {}
 }
 
+/** A test asks a third party for work, so it has a limit of its own (ADR 0049). */
+export const TESTS_PER_MINUTE = 10;
+
 /** An event like any other from here on: signed, retried, listed. */
 @CommandHandler(TestWebhook)
 export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
   constructor(
     private readonly streams: Streams,
     private readonly sender: SendDeliveries,
+    private readonly budgets: Budgets,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -38,6 +42,16 @@ export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const now = this.clock.now().toISOString();
     const event = { id: this.ids.uuid(), type: TEST_EVENT, timestamp: now } as const;
+    await this.budgets.use(event.id, [
+      {
+        name: 'webhook-tests',
+        owner: tenantId,
+        key: webhookId,
+        limit: TESTS_PER_MINUTE,
+        windowMs: 60_000,
+        message: `A webhook is tested at most ${TESTS_PER_MINUTE} times a minute`,
+      },
+    ]);
     const deliveryKey = deliveryKeyOf(event.id, webhookId, event.type);
     const decided = await this.streams.runDecision(
       webhookDelivery,

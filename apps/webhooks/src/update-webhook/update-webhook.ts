@@ -6,6 +6,7 @@ import { WebhookDirectory } from '../webhook-directory.js';
 import { viewOf } from '../webhook-view.js';
 import { acceptedUrl, living, updateWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
+import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 
 export class UpdateWebhook {
@@ -15,11 +16,13 @@ export class UpdateWebhook {
   ) {}
 }
 
+/** Two streams: the slot gets the URL first, so that concurrent updates cannot pass the limit. A failure between the two is corrected by the next update. */
 @CommandHandler(UpdateWebhook)
 export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
   constructor(
     private readonly streams: Streams,
     private readonly outbound: Outbound,
+    private readonly slots: TenantSlots,
     private readonly readModel: WebhooksReadModel,
     private readonly directory: WebhookDirectory,
   ) {}
@@ -28,17 +31,18 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
     const tenantId = tenantOf(context).id;
     const { webhookId } = request.params;
     const { events, disabled } = request.body;
-    const target = this.outbound.check(request.body.url);
+    living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
+    await this.slots.changeUrl(tenantId, { webhookId, url }, eventContext(context));
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),
-      (current) => {
-        living(current);
-        const url = acceptedUrl(request.body.url, target);
-        return updateWebhook(current, { url, events, ...(disabled !== undefined && { disabled }) });
-      },
+      (current) => updateWebhook(current, { url, events, ...(disabled !== undefined && { disabled }) }),
       eventContext(context),
     );
+    const { state: stored } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
+    if (stored.status === 'living')
+      await this.slots.correctUrl(tenantId, { webhookId, url: stored.url }, eventContext(context));
     this.directory.note(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
     return viewOf(living(state));

@@ -1,39 +1,124 @@
-import { invalid } from '@attestry/contracts';
+import { invalid, invalidBody } from '@attestry/contracts';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
-import type { WebhookSlotsState } from './webhook-slots.state.js';
+import type { WebhookSlot, WebhookSlotsState } from './webhook-slots.state.js';
 
 export const MAX_WEBHOOKS = 20;
+/** Each event is delivered once to every webhook: more than a few with one URL only multiply requests to it. */
+export const MAX_WEBHOOKS_PER_URL = 5;
 /** A slot this old whose webhook was never created belongs to a creation that failed half-way (decision 8). */
 export const ABANDONED_AFTER_MS = 60_000;
 
-export type OwnerStatus = 'absent' | 'living' | 'deleted';
+/** A webhook as its own stream has it. */
+export type Owner = { status: 'absent' | 'deleted' } | { status: 'living'; url: string };
 
-export const isFull = ({ held }: WebhookSlotsState): boolean => held.length >= MAX_WEBHOOKS;
+/** By webhook id. */
+export type Owners = ReadonlyMap<string, Owner>;
+
+/** What two URLs with the same target have in common: the fragment is never sent (RFC 9110 §4.2.5). */
+export const urlKey = (url: string): string => {
+  const key = new URL(url);
+  key.hash = '';
+  return key.href;
+};
 
 /**
- * @param facts `owners`: what became of the webhooks that hold slots; needed only when {@link isFull}
- * @throws 400 when the tenant has as many webhooks as it may
+ * Whether a decision about `url` needs the webhooks themselves: some slot has no URL, or a limit is reached and slots that ended may be
+ * released.
  */
+export const needsOwners = (
+  { held }: WebhookSlotsState,
+  { webhookId, url }: { webhookId: string; url: string },
+): boolean =>
+  held.some((slot) => slot.url === null) ||
+  held.length >= MAX_WEBHOOKS ||
+  sharing(held, { webhookId, url }, new Map()).length >= MAX_WEBHOOKS_PER_URL;
+
+const sharing = (
+  held: readonly WebhookSlot[],
+  { webhookId, url }: { webhookId: string; url: string },
+  owners: Owners,
+): WebhookSlot[] => {
+  const key = urlKey(url);
+  return held.filter((slot) => {
+    const taken = slot.url ?? urlOf(owners.get(slot.webhookId));
+    return slot.webhookId !== webhookId && taken !== undefined && urlKey(taken) === key;
+  });
+};
+
+const urlOf = (owner: Owner | undefined): string | undefined => (owner?.status === 'living' ? owner.url : undefined);
+
+interface SlotFacts {
+  /** RFC 3339. */
+  now: string;
+  /** The webhooks that hold slots; read only when {@link needsOwners}. */
+  owners: Owners;
+}
+
+const hasEnded = (slot: WebhookSlot, { now, owners }: SlotFacts): boolean => {
+  const status = owners.get(slot.webhookId)?.status;
+  return (
+    status === 'deleted' || (status === 'absent' && Date.parse(now) - Date.parse(slot.claimedAt) >= ABANDONED_AFTER_MS)
+  );
+};
+
+const checkUrlIsFree = (
+  held: readonly WebhookSlot[],
+  command: { webhookId: string; url: string },
+  owners: Owners,
+): void => {
+  if (sharing(held, command, owners).length >= MAX_WEBHOOKS_PER_URL)
+    throw invalidBody('url', `at most ${MAX_WEBHOOKS_PER_URL} webhooks of a tenant may have the same URL`, command.url);
+};
+
+const released = (ended: readonly WebhookSlot[]): WebhookSlotsEvent[] =>
+  ended.map(({ webhookId }) => ({ type: 'WebhookSlotReleased', data: { webhookId } }));
+
+/** @throws 400 when the tenant has as many webhooks as it may, or as many with this URL */
 export const claimSlot = (
   state: WebhookSlotsState,
-  { webhookId }: { webhookId: string },
-  facts: { now: string; owners: ReadonlyMap<string, OwnerStatus> },
+  command: { webhookId: string; url: string },
+  facts: SlotFacts,
 ): WebhookSlotsEvent[] => {
+  const { webhookId, url } = command;
   if (state.held.some((slot) => slot.webhookId === webhookId)) return [];
-  const ended = isFull(state)
-    ? state.held.filter((slot) => {
-        const owner = facts.owners.get(slot.webhookId);
-        const age = Date.parse(facts.now) - Date.parse(slot.claimedAt);
-        return owner === 'deleted' || (owner === 'absent' && age >= ABANDONED_AFTER_MS);
-      })
-    : [];
-  if (state.held.length - ended.length >= MAX_WEBHOOKS)
+  const ended = state.held.filter((slot) => hasEnded(slot, facts));
+  const held = state.held.filter((slot) => !ended.includes(slot));
+  if (held.length >= MAX_WEBHOOKS)
     throw invalid({ msg: `a tenant has at most ${MAX_WEBHOOKS} webhooks`, param: 'webhooks', location: 'body' });
-  return [
-    ...ended.map((slot): WebhookSlotsEvent => ({ type: 'WebhookSlotReleased', data: { webhookId: slot.webhookId } })),
-    { type: 'WebhookSlotClaimed', data: { webhookId, claimedAt: facts.now } },
-  ];
+  checkUrlIsFree(held, command, facts.owners);
+  return [...released(ended), { type: 'WebhookSlotClaimed', data: { webhookId, claimedAt: facts.now, url } }];
 };
+
+/** The URL of a slot before its webhook gets it. @throws 400 on `url` when as many webhooks have it as may */
+export const changeSlotUrl = (
+  state: WebhookSlotsState,
+  command: { webhookId: string; url: string },
+  facts: SlotFacts,
+): WebhookSlotsEvent[] => {
+  const { webhookId, url } = command;
+  const slot = state.held.find((it) => it.webhookId === webhookId);
+  if (!slot || slot.url === url) return [];
+  const changed: WebhookSlotsEvent = { type: 'WebhookSlotUrlChanged', data: { webhookId, url } };
+  const before = slot.url ?? urlOf(facts.owners.get(webhookId));
+  // Webhooks that had the URL before there was a limit keep it.
+  if (before !== undefined && urlKey(before) === urlKey(url)) return [changed];
+  const ended = state.held.filter((it) => it !== slot && hasEnded(it, facts));
+  checkUrlIsFree(
+    state.held.filter((it) => !ended.includes(it)),
+    command,
+    facts.owners,
+  );
+  return [...released(ended), changed];
+};
+
+/** Corrects a slot whose webhook has another URL: of two updates at once the later one need not be the later here. */
+export const correctSlotUrl = (
+  { held }: WebhookSlotsState,
+  { webhookId, url }: { webhookId: string; url: string },
+): WebhookSlotsEvent[] =>
+  held.some((slot) => slot.webhookId === webhookId && slot.url !== url)
+    ? [{ type: 'WebhookSlotUrlChanged', data: { webhookId, url } }]
+    : [];
 
 export const releaseSlot = (state: WebhookSlotsState, webhookId: string): WebhookSlotsEvent[] =>
   state.held.some((slot) => slot.webhookId === webhookId) ? [{ type: 'WebhookSlotReleased', data: { webhookId } }] : [];

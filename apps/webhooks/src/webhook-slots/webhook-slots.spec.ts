@@ -1,20 +1,36 @@
-import { given } from '@attestry/event-store';
-import { claimSlot, MAX_WEBHOOKS, releaseSlot, type OwnerStatus } from './webhook-slots.decisions.js';
+import { given, readEvent } from '@attestry/event-store';
+import {
+  changeSlotUrl,
+  claimSlot,
+  correctSlotUrl,
+  MAX_WEBHOOKS,
+  MAX_WEBHOOKS_PER_URL,
+  needsOwners,
+  releaseSlot,
+  type Owner,
+} from './webhook-slots.decisions.js';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
 import { webhookSlots } from './webhook-slots.state.js';
 
 const claimedAt = '2026-01-01T00:00:00.000Z';
 const soon = '2026-01-01T00:00:59.999Z';
 const later = '2026-01-01T00:01:00.000Z';
-const claimed = (webhookId: string, at = claimedAt): WebhookSlotsEvent => ({
+const urlOf = (name: string) => `https://${name}.example/hook`;
+const claimed = (webhookId: string, at = claimedAt, url: string | null = urlOf(webhookId)): WebhookSlotsEvent => ({
   type: 'WebhookSlotClaimed',
-  data: { webhookId, claimedAt: at },
+  data: { webhookId, claimedAt: at, url },
+});
+const changed = (webhookId: string, url: string): WebhookSlotsEvent => ({
+  type: 'WebhookSlotUrlChanged',
+  data: { webhookId, url },
 });
 const released = (webhookId: string): WebhookSlotsEvent => ({ type: 'WebhookSlotReleased', data: { webhookId } });
 const full = Array.from({ length: MAX_WEBHOOKS }, (_, index) => claimed(`w${index}`));
-const claim = (now: string, w3: OwnerStatus) => (state: Parameters<typeof claimSlot>[0]) => {
-  const owners = new Map(full.map(({ data }) => [data.webhookId, 'living' as OwnerStatus]));
-  return claimSlot(state, { webhookId: 'new' }, { now, owners: owners.set('w3', w3) });
+const living = (url: string): Owner => ({ status: 'living', url });
+const claim = (now: string, w3: Owner['status']) => (state: Parameters<typeof claimSlot>[0]) => {
+  const owners = new Map(full.map(({ data }) => [data.webhookId, living(urlOf(data.webhookId))]));
+  owners.set('w3', w3 === 'living' ? living(urlOf('w3')) : { status: w3 });
+  return claimSlot(state, { webhookId: 'new', url: urlOf('new') }, { now, owners });
 };
 
 describe('webhook slots', () => {
@@ -47,6 +63,97 @@ describe('webhook slots', () => {
       .then([released('w3')]);
     given(webhookSlots, full)
       .when((state) => releaseSlot(state, 'other'))
+      .then([]);
+  });
+});
+
+describe('webhooks with one URL', () => {
+  const url = 'https://shared.example/hook';
+  const ids = Array.from({ length: MAX_WEBHOOKS_PER_URL }, (_, index) => `w${index}`);
+  const five = ids.map((webhookId) => claimed(webhookId, claimedAt, url));
+  const other = claimed('other');
+  const owners = new Map<string, Owner>(ids.map((id) => [id, living(url)]));
+  const claimWith =
+    (shared: string, known: ReadonlyMap<string, Owner> = owners) =>
+    (state: State) =>
+      claimSlot(state, { webhookId: 'new', url: shared }, { now: later, owners: known });
+  const changeOther =
+    (to: string, known: ReadonlyMap<string, Owner> = owners) =>
+    (state: State) =>
+      changeSlotUrl(state, { webhookId: 'other', url: to }, { now: later, owners: known });
+  type State = Parameters<typeof claimSlot>[0];
+
+  it('are five at most, at their creation and when they change', () => {
+    given(webhookSlots, five.slice(1))
+      .when(claimWith(url))
+      .then([claimed('new', later, url)]);
+    given(webhookSlots, five).when(claimWith(url)).thenThrows('BadRequest');
+    given(webhookSlots, five)
+      .when(claimWith(`${url}?other`))
+      .then([claimed('new', later, `${url}?other`)]);
+    given(webhookSlots, [...five.slice(1), other])
+      .when(changeOther(url))
+      .then([changed('other', url)]);
+    given(webhookSlots, [...five, other])
+      .when(changeOther(url))
+      .thenThrows('BadRequest');
+    try {
+      claimWith(url)({ held: five.map(({ data }) => data as State['held'][number]) });
+    } catch (error) {
+      expect(error).toMatchObject({
+        kind: 'invalid',
+        details: [{ param: 'url', location: 'body', msg: 'at most 5 webhooks of a tenant may have the same URL' }],
+      });
+    }
+    expect.assertions(1);
+  });
+
+  it('are the same whatever the fragment, and the spelling of the host', () => {
+    for (const same of [`${url}#part`, 'https://SHARED.example:443/hook', 'https://shared.example/x/../hook'])
+      given(webhookSlots, five).when(claimWith(same)).thenThrows('BadRequest');
+  });
+
+  it('make room when one of them changes, is released, was deleted, or was never created', () => {
+    const elsewhere = changed('w0', urlOf('elsewhere'));
+    given(webhookSlots, [...five, elsewhere])
+      .when(claimWith(url))
+      .then([claimed('new', later, url)]);
+    given(webhookSlots, [...five, released('w0')])
+      .when(claimWith(url))
+      .then([claimed('new', later, url)]);
+    for (const status of ['deleted', 'absent'] as const)
+      given(webhookSlots, [...five, other])
+        .when(changeOther(url, new Map(owners).set('w1', { status })))
+        .then([released('w1'), changed('other', url)]);
+  });
+
+  it('count by the webhook itself where the slot is of a release without URLs', () => {
+    const old = ids.map((webhookId) => claimed(webhookId, claimedAt, null));
+    expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url: null }] }, { webhookId: 'new', url })).toBe(true);
+    expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url }] }, { webhookId: 'new', url })).toBe(false);
+    given(webhookSlots, old).when(claimWith(url)).thenThrows('BadRequest');
+    given(webhookSlots, old)
+      .when(claimWith(url, new Map(owners).set('w0', living(urlOf('elsewhere')))))
+      .then([claimed('new', later, url)]);
+    const stored = { stream: 'webhookSlots-t', type: 'WebhookSlotClaimed', schemaVersion: 1 };
+    const event = readEvent(webhookSlots, { ...stored, data: { webhookId: 'w0', claimedAt } });
+    expect(event).toEqual(claimed('w0', claimedAt, null));
+  });
+
+  it('keep a URL that they share with more from before the limit', () => {
+    const six = [...five, claimed('other', claimedAt, null)];
+    const known = new Map(owners).set('other', living(url));
+    given(webhookSlots, six)
+      .when(changeOther(url, known))
+      .then([changed('other', url)]);
+  });
+
+  it('are corrected to what the webhook has', () => {
+    given(webhookSlots, five)
+      .when((state) => correctSlotUrl(state, { webhookId: 'w0', url: urlOf('w0') }))
+      .then([changed('w0', urlOf('w0'))]);
+    given(webhookSlots, five)
+      .when((state) => correctSlotUrl(state, { webhookId: 'w0', url }))
       .then([]);
   });
 });

@@ -1,25 +1,45 @@
-import type { Aggregate } from '@attestry/event-store';
+import type { Aggregate, Upcaster } from '@attestry/event-store';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
 
-export interface WebhookSlotsState {
-  held: { webhookId: string; claimedAt: string }[];
+export interface WebhookSlot {
+  webhookId: string;
+  claimedAt: string;
+  /** Null while only the webhook itself has it. */
+  url: string | null;
 }
 
-/** One stream a tenant: its expected revision is what keeps concurrent creations within the limit. */
+export interface WebhookSlotsState {
+  held: WebhookSlot[];
+}
+
+/** One stream a tenant: its expected revision is what keeps concurrent creations and updates within the limits. */
 export const webhookSlotsStream = (tenantId: string): string => `webhookSlots-${tenantId}`;
 
 const evolve = ({ held }: WebhookSlotsState, event: WebhookSlotsEvent): WebhookSlotsState => {
   switch (event.type) {
     case 'WebhookSlotClaimed':
       return { held: [...held, event.data] };
+    case 'WebhookSlotUrlChanged': {
+      const { webhookId, url } = event.data;
+      return { held: held.map((slot) => (slot.webhookId === webhookId ? { ...slot, url } : slot)) };
+    }
     case 'WebhookSlotReleased':
       return { held: held.filter(({ webhookId }) => webhookId !== event.data.webhookId) };
   }
 };
 
+const upcasters: readonly Upcaster[] = [
+  {
+    type: 'WebhookSlotClaimed',
+    from: 1,
+    upcast: (data: { webhookId: string; claimedAt: string }) => ({ ...data, url: null }),
+  },
+];
+
 export const webhookSlots: Aggregate<WebhookSlotsState, WebhookSlotsEvent> = {
   category: 'webhookSlots',
   initial: { held: [] },
-  types: { WebhookSlotClaimed: 1, WebhookSlotReleased: 1 },
+  types: { WebhookSlotClaimed: 2, WebhookSlotUrlChanged: 1, WebhookSlotReleased: 1 },
+  upcasters,
   evolve,
 };

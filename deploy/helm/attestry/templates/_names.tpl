@@ -59,3 +59,10 @@ helm.sh/hook-delete-policy: before-hook-creation
 {{- end -}}
 {{- toJson (uniq $hosts) -}}
 {{- end -}}
+
+{{/* Hosts of custom domains, of `ingress` or `gatewayApi`. */}}
+{{- define "attestry.extraHosts" -}}
+{{- $hosts := list -}}
+{{- range .extraHosts -}}{{- $hosts = append $hosts .host -}}{{- end -}}
+{{- toJson $hosts -}}
+{{- end -}}

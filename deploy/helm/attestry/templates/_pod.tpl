@@ -20,6 +20,7 @@
 {{- end -}}
 {{- end -}}
 {{- if $v.trustedCa.configMapName -}}{{- $_ := set $c "NODE_EXTRA_CA_CERTS" "/etc/attestry/ca/ca.crt" -}}{{- end -}}
+{{- with $v.plaintextEngines -}}{{- $_ := set $c "PLAINTEXT_ENGINES" (join "," .) -}}{{- end -}}
 {{- if has "database" $engines -}}
 {{- $_ := set $c "DATABASE_SCHEMA" $v.database.schema -}}
 {{- $_ := set $c "DATABASE_POOL" ($v.database.pool | int | toString) -}}
@@ -64,6 +65,10 @@
 {{- range list "MASTER_KEY" "MANAGEMENT_CLIENT_ID" "MANAGEMENT_CLIENT_SECRET" -}}{{- $_ := set $k . . -}}{{- end -}}
 {{- if $v.secrets.nextMasterKey -}}{{- $_ := set $k "MASTER_KEY_NEXT" "MASTER_KEY_NEXT" -}}{{- end -}}
 {{- if $v.secrets.previousMasterKey -}}{{- $_ := set $k "MASTER_KEY_PREVIOUS" "MASTER_KEY_PREVIOUS" -}}{{- end -}}
+{{- range concat $v.secrets.settings ((include "attestry.settings" . | fromJson).secretSettings | default list) -}}
+{{- /* Only management sends e-mail. */ -}}
+{{- if or (ne . "SMTP_URL") (eq $.name "management") -}}{{- $_ := set $k . . -}}{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- toJson $k -}}
 {{- end -}}

@@ -1,16 +1,16 @@
 {{/*
 The services, in one list: what each needs and who may reach it. A new service is one entry.
   public   serves both APIs; its health and metrics are on a port of their own
-  outside  calls addresses that tenants name
+  calls    rules of networkPolicy.egress: what it connects to beside engines
   engines  beside NATS, which all need
 */}}
 {{- define "attestry.services" -}}
-gateway: { public: true, engines: [redis] }
-management: { engines: [database, eventStore] }
-tenant-config: { outside: true, engines: [database, eventStore] }
-dids: { outside: true, engines: [database, eventStore] }
-issuance: { outside: true, engines: [database, eventStore, redis] }
-webhooks: { outside: true, engines: [database, eventStore] }
+gateway: { public: true, calls: [identityProviders], engines: [redis] }
+management: { calls: [smtp], engines: [database, eventStore] }
+tenant-config: { calls: [identityProviders], engines: [database, eventStore] }
+dids: { calls: [tenantAddresses], engines: [database, eventStore] }
+issuance: { calls: [tenantAddresses], engines: [database, eventStore, redis] }
+webhooks: { calls: [webhooks], engines: [database, eventStore] }
 analytics: { engines: [database, eventStore] }
 {{- end -}}
 
@@ -25,6 +25,17 @@ analytics: { engines: [database, eventStore] }
 {{- if or (ne . "eventStore") $.root.Values.eventStore.enabled -}}{{- $found = append $found . -}}{{- end -}}
 {{- end -}}
 {{- toJson $found -}}
+{{- end -}}
+
+{{/* The rules of networkPolicy.egress that a service needs: the gateway's and management's only where their setting is given. */}}
+{{- define "attestry.calls" -}}
+{{- $given := merge (dict) (include "attestry.config" . | fromJson) (include "attestry.secretKeys" . | fromJson) -}}
+{{- $setting := index (dict "gateway" "MANAGEMENT_OIDC_ISSUER" "management" "SMTP_URL") .name -}}
+{{- $found := list -}}
+{{- if or (not $setting) (index $given ($setting | default "-")) -}}
+{{- $found = (index (include "attestry.services" . | fromYaml) .name).calls -}}
+{{- end -}}
+{{- toJson ($found | default list) -}}
 {{- end -}}
 
 {{/* Settings of one service: the defaults with what `services.<name>` replaces. */}}
@@ -51,7 +62,52 @@ analytics: { engines: [database, eventStore] }
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- include "attestry.checkConfig" (dict "root" . "path" "config" "config" .Values.config) -}}
+{{- include "attestry.checkConfig" (dict "root" . "path" "defaults.config" "config" .Values.defaults.config) -}}
+{{- range $name, $own := .Values.services -}}
+{{- include "attestry.checkConfig" (dict "root" $ "path" (printf "services.%s.config" $name) "config" ($own | default dict).config) -}}
+{{- end -}}
+{{- range $name, $_ := $known -}}
+{{- $ctx := dict "root" $ "name" $name -}}
+{{- $config := include "attestry.config" $ctx | fromJson -}}
+{{- range $variable, $_ := include "attestry.secretKeys" $ctx | fromJson -}}
+{{- if hasKey $config $variable -}}
+{{- fail (printf "services.%s: %s is among the settings and among those of the Secret; remove one" $name $variable) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $withTls := or .Values.nats.tls.secretName (not (empty (regexFindAll "tls://" (join "," .Values.nats.urls) 1))) -}}
+{{- if and (not $withTls) (not .Values.plaintextEngines) -}}
+{{- fail "nats.urls: nats:// has no TLS, which production refuses; use tls://, or list the network of NATS in plaintextEngines" -}}
+{{- end -}}
+{{- if and (eq .Values.nats.auth.method "none") (not (and .Values.nats.tls.secretName .Values.nats.tls.clientCertificate)) -}}
+{{- fail "nats.auth.method: none needs nats.tls.secretName and nats.tls.clientCertificate; production refuses NATS without credentials" -}}
+{{- end -}}
+{{- $hosts := include "attestry.hosts" . | fromJsonArray -}}
+{{- range $where := list "ingress" "gatewayApi" -}}
+{{- $seen := list -}}
+{{- range (index $.Values $where).extraHosts -}}
+{{- $wildcard := printf "*.%s" (regexReplaceAll "^[^.]+\\." .host "") -}}
+{{- if or (has .host $hosts) (has $wildcard $hosts) (has .host $seen) -}}
+{{- fail (printf "%s.extraHosts: %s leads to the gateway already" $where .host) -}}
+{{- end -}}
+{{- $seen = append $seen .host -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled .Values.gatewayApi.enabled -}}
 {{- fail "ingress.enabled and gatewayApi.enabled: one way in, not two" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Settings become a ConfigMap, which many may read: none that is secret, and no value with a password in it. */}}
+{{- define "attestry.checkConfig" -}}
+{{- $secret := .root.Files.Get "files/secret-settings.json" | fromJsonArray -}}
+{{- range $name, $value := .config -}}
+{{- if or (has $name $secret) (regexMatch "(PASSWORD|PASSPHRASE|SECRET|CREDENTIALS|HEADERS)$" $name) -}}
+{{- fail (printf "%s.%s is secret and would be in a ConfigMap: put it into the Secret, and its name into secrets.settings" $.path $name) -}}
+{{- end -}}
+{{- if regexMatch "://[^/?#\\s]*@" $value -}}
+{{- fail (printf "%s.%s has a URL with credentials and would be in a ConfigMap: put it into the Secret, and its name into secrets.settings" $.path $name) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,11 +1,12 @@
-import { Transform } from 'class-transformer';
 import { IsArray, IsISO8601, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
+import type { JsonBounds } from '../json-bounds.js';
+import { MAX_LOGGED_BYTES } from '../logged-data.js';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
-import { IsRecord, Optional, Rule, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, Normalize, Optional, Rule, Uuid } from '../validators.js';
 
 /** A repeated parameter or a comma list. */
-const toList = ({ value }: { value: unknown }) =>
+const toList = (value: unknown) =>
   typeof value === 'string'
     ? value.split(',').filter(Boolean)
     : Array.isArray(value)
@@ -14,7 +15,7 @@ const toList = ({ value }: { value: unknown }) =>
 
 const TextList = (): PropertyDecorator => (target, key) => {
   Optional()(target, key);
-  Transform(toList)(target, key as string);
+  Normalize(toList)(target, key);
   IsArray({ message: 'must be a list' })(target, key as string);
   ArrayMaxSize(100, { message: 'must have at most 100 entries' })(target, key as string);
   IsString({ each: true, message: 'must be strings' })(target, key as string);
@@ -41,6 +42,7 @@ class EventsQuery {
 const Time = (): PropertyDecorator => (target, key) => {
   const message = 'must be an ISO 8601 time';
   IsISO8601({ strict: true }, { message })(target, key as string);
+  MaxLength(64, { message })(target, key as string);
   Rule('readableTime', (value) => (Number.isNaN(Date.parse(String(value))) ? message : undefined))(target, key);
 };
 
@@ -139,13 +141,22 @@ export const listEventTypes = defineOperation({
   errorStatuses: [401, 403],
 });
 
+/** More than any request or answer that is kept has (see `loggedRequest`). */
+const LOGGED: JsonBounds = {
+  entries: 3,
+  name: MAX_LOGGED_BYTES,
+  text: MAX_LOGGED_BYTES,
+  depth: 80,
+  values: MAX_LOGGED_BYTES,
+};
+
 export class SealDataRequest {
   @Uuid() tenantId: string;
   /** Without anything personal; kept under a key of the tenant. */
-  @IsRecord() general: Record<string, unknown>;
+  @IsRecord() @BoundedJson(LOGGED) general: Record<string, unknown>;
   /** With it; kept under this person's key, and not at all where there is none. */
   @Optional() @Uuid() personId?: string;
-  @Optional() @IsRecord() personal?: Record<string, unknown>;
+  @Optional() @IsRecord() @BoundedJson(LOGGED) personal?: Record<string, unknown>;
 }
 
 export class SealedData {

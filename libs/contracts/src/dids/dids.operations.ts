@@ -1,7 +1,7 @@
-import { IsIn, IsString, Length } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Length } from 'class-validator';
 import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Optional, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
 
 export class CreateDidRequest {
   @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
@@ -10,7 +10,7 @@ export class CreateDidRequest {
    * At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https
    * URL or a host with path. Members that do not belong to the method are refused by the service.
    */
-  @IsRecord() options: { keyType?: string; url?: string };
+  @IsRecord() @BoundedJson({ entries: 10, values: 100 }) options: { keyType?: string; url?: string };
 }
 
 export class DidKeyReference {
@@ -187,7 +187,7 @@ export class ReserveIssuerKeyRequest {
   /** Absent: the tenant's first DID that fits. */
   @Optional() @IsString() @Length(7, 2048) did?: string;
   /** Acceptable key types, best first. */
-  @IsIn(['P-256', 'Ed25519'], { each: true }) algorithms: ('P-256' | 'Ed25519')[];
+  @IsArray() @ArrayMaxSize(2) @IsIn(['P-256', 'Ed25519'], { each: true }) algorithms: ('P-256' | 'Ed25519')[];
   /** Who keeps the DID from being deleted. */
   @Uuid() configurationId: string;
 }

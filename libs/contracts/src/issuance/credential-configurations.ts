@@ -1,4 +1,4 @@
-import { Type } from 'class-transformer';
+import type { JsonLimits } from '../json-size.js';
 import {
   ArrayMaxSize,
   IsArray,
@@ -11,11 +11,10 @@ import {
   Max,
   MaxLength,
   Min,
-  ValidateNested,
 } from 'class-validator';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Optional, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, Nested, Optional, Uuid } from '../validators.js';
 
 /** Formats of the credential configurations, as in OID4VCI Appendix A. */
 export type CredentialFormat = 'ldp_vc' | 'jwt_vc_json';
@@ -32,6 +31,9 @@ export class Duration {
   @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(525600000) minutes?: number;
   @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
 }
+
+/** What is canonicalized at once: the claims of all `ldp_vc` credentials of one request; the contexts of one configuration. ADR 0042 */
+export const LINKED_DATA_LIMITS: JsonLimits = { values: 20_000, depth: 32 };
 
 /** `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
 export interface ClaimMapping {
@@ -56,6 +58,7 @@ export class CredentialBranding {
   @Optional()
   @IsString()
   @Matches(/^#[0-9a-fA-F]{6}$/, { message: 'must be a colour like #a1b2c3' })
+  @MaxLength(7, { message: 'must be a colour like #a1b2c3' })
   backgroundColor?: string;
   @Optional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
 }
@@ -63,19 +66,22 @@ export class CredentialBranding {
 /** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope (decision 19). */
 export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
 
+const TYPE_FAULT = 'must have 1 to 1024 characters that a scope allows (RFC 6749 section 3.3)';
+const TEXTS_FAULT = 'must have 1 to 1024 characters and no white space';
+
 export class JwtVcConfigurationRequest {
   /** Unique among the tenant's configurations of this format; not `VerifiableCredential`. */
   @IsString({ message: 'must be a string' })
-  @Matches(CREDENTIAL_TYPE_PATTERN, {
-    message: 'must have 1 to 1024 characters that a scope allows (RFC 6749 section 3.3)',
-  })
+  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
+  @MaxLength(1024, { message: TYPE_FAULT })
   type: string;
 
   @Optional()
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(20)
   @IsString({ each: true, message: 'must be strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: 'must have 1 to 1024 characters and no white space' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: TEXTS_FAULT })
+  @MaxLength(1024, { each: true, message: TEXTS_FAULT })
   additionalTypes?: string[];
 
   @IsString({ message: 'must be a string' })
@@ -84,20 +90,18 @@ export class JwtVcConfigurationRequest {
 
   @Optional() @IsString({ message: 'must be a string' }) @MaxLength(1024) description?: string;
 
-  @IsRecord() @ValidateNested() @Type(() => CredentialIssuer) issuer: CredentialIssuer;
+  @Nested(CredentialIssuer) issuer: CredentialIssuer;
 
   /** One of the tenant's DIDs; default: its first that fits the algorithm. Pinned at creation. */
   @Optional() @IsString() @Length(7, 2048) issuerDid?: string;
 
-  @Optional() @IsRecord() @ValidateNested() @Type(() => CredentialBranding) credentialBranding?: CredentialBranding;
+  @Optional() @Nested(CredentialBranding) credentialBranding?: CredentialBranding;
 
   /** Claim name → mapping; at most 200. The rule on each mapping is decided in the service. */
-  @IsRecord() claimMappings: Record<string, ClaimMapping>;
+  @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
 
   @Optional()
-  @IsRecord({ message: 'must be a Duration' })
-  @ValidateNested()
-  @Type(() => Duration)
+  @Nested(Duration, { message: 'must be a Duration' })
   expiresIn?: Duration;
 
   /** Most credentials one session may collect; default no limit but the access token's life. */
@@ -108,7 +112,7 @@ export class JwtVcConfigurationRequest {
   /** `true` is not supported yet and refused. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
   /** Not supported yet and refused. */
-  @Optional() claimSourceId?: unknown;
+  @Optional() @BoundedJson() claimSourceId?: unknown;
 }
 
 /** Proofs of `ldp_vc`; each means a version of the data model. */
@@ -121,7 +125,8 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(10)
   @IsString({ each: true, message: 'must be strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: 'must have 1 to 1024 characters and no white space' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: TEXTS_FAULT })
+  @MaxLength(1024, { each: true, message: TEXTS_FAULT })
   contexts?: string[];
 
   /** Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other. */

@@ -1,4 +1,3 @@
-import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayNotEmpty,
@@ -10,11 +9,11 @@ import {
   Max,
   MaxLength,
   Min,
-  ValidateNested,
 } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
-import { IsRecord, Optional, Rule, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, Nested, Optional, Rule, Uuid } from '../validators.js';
+import { CLAIM_BOUNDS } from './claim-bounds.js';
 
 export class TransactionCodeConfiguration {
   /** Default `numeric`. OID4VCI §4.1.1 */
@@ -57,11 +56,13 @@ export class OfferRequest {
   @IsArray({ message: 'must be an array' })
   @ArrayNotEmpty({ message: 'must not be empty' })
   @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
+  @BoundedJson()
   credentials: unknown[];
 
   /** Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. */
   @Optional()
   @IsRecord()
+  @BoundedJson({ entries: 20 })
   @Rule('requestParameters', requestParameters)
   request_parameters?: Record<string, string>;
 }
@@ -76,19 +77,18 @@ export class PreAuthorizedOfferRequest {
   @IsArray({ message: 'must be an array' })
   @ArrayNotEmpty({ message: 'must not be empty' })
   @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
+  @BoundedJson()
   credentials: unknown[];
 
   /** An existing user; absent: a new one is created. */
   @Optional() @Uuid() userId?: string;
 
   @Optional()
-  @IsRecord()
-  @ValidateNested()
-  @Type(() => TransactionCodeConfiguration)
+  @Nested(TransactionCodeConfiguration)
   transactionCodeConfiguration?: TransactionCodeConfiguration;
 
   /** Claims for this offer; merged over the user's own. */
-  @Optional() @IsRecord() claims?: Record<string, unknown>;
+  @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
 
   /** Names of `claims` to keep on the user. */
   @Optional()
@@ -99,9 +99,7 @@ export class PreAuthorizedOfferRequest {
   claimsToPersist?: string[];
 
   @Optional()
-  @IsRecord({ message: 'must be a Duration' })
-  @ValidateNested()
-  @Type(() => OfferLifetime)
+  @Nested(OfferLifetime, { message: 'must be a Duration' })
   expiresIn?: OfferLifetime;
 }
 

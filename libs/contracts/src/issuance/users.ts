@@ -1,15 +1,16 @@
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Optional, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
+import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { CredentialFormat } from './credential-configurations.js';
 
 /** People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
 
 export class CreateUserRequest {
   /** At most 64 KiB of JSON. */
-  @Optional() @IsRecord() claims?: Record<string, unknown>;
+  @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
   /** Refused: people are linked with a provider by signing in there. */
-  @Optional() authenticationProvider?: unknown;
+  @Optional() @BoundedJson() authenticationProvider?: unknown;
 }
 
 export class User {

@@ -1,10 +1,10 @@
-import { Allow, IsBoolean, IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { AnalyticsEvent, ListEventsQuery } from '../analytics/analytics.operations.js';
 import { SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
-import { ClientId, Email, Name, Optional, Roles, Uuid } from '../validators.js';
+import { ClientId, Email, BoundedJson, Name, Optional, Roles, Uuid } from '../validators.js';
 
 export class Region {
   id: string;
@@ -27,14 +27,15 @@ export class TenantParams {
   @Uuid() tenantId: string;
 }
 
+const SUBDOMAIN_FAULT = 'must have 3 to 63 characters a-z, 0-9 and hyphens, and neither start nor end with a hyphen';
+
 export class CreateTenantRequest {
   /** Friendly name; default: the subdomain. */
   @Optional() @Name() name?: string;
 
   @IsString({ message: 'must be a string' })
-  @Matches(SUBDOMAIN_PATTERN, {
-    message: 'must have 3 to 63 characters a-z, 0-9 and hyphens, and neither start nor end with a hyphen',
-  })
+  @Matches(SUBDOMAIN_PATTERN, { message: SUBDOMAIN_FAULT })
+  @MaxLength(63, { message: SUBDOMAIN_FAULT })
   subdomain: string;
 
   @Uuid() environmentId: string;
@@ -112,10 +113,10 @@ export class ClientParams extends TenantParams {
 
 /** All strings; checked by hand in the service, for the faults too are told in OAuth shape. */
 export class TokenRequest {
-  @Allow() client_id?: string;
-  @Allow() client_secret?: string;
-  @Allow() audience?: string;
-  @Allow() grant_type?: string;
+  @Optional() @BoundedJson() client_id?: string;
+  @Optional() @BoundedJson() client_secret?: string;
+  @Optional() @BoundedJson() audience?: string;
+  @Optional() @BoundedJson() grant_type?: string;
 }
 
 export class TokenResponse {
@@ -132,7 +133,7 @@ export class JwkSet {
 export const issueToken = defineOperation({
   name: 'management.issue-token',
   summary: 'Issue an access token to a management client or a tenant client',
-  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'] },
+  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'], maxBodyBytes: 16_384 },
   access: publicAccess,
   rate: 'client-token',
   errors: 'oauth',
@@ -145,11 +146,11 @@ export const issueToken = defineOperation({
 /** All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
 export class RevokeTokenRequest {
   /** The access token that ends. */
-  @Allow() token?: string;
+  @Optional() @BoundedJson() token?: string;
   /** Ignored: there is one type of token. */
-  @Allow() token_type_hint?: string;
-  @Allow() client_id?: string;
-  @Allow() client_secret?: string;
+  @Optional() @BoundedJson() token_type_hint?: string;
+  @Optional() @BoundedJson() client_id?: string;
+  @Optional() @BoundedJson() client_secret?: string;
 }
 
 /** No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
@@ -159,7 +160,7 @@ export class RevokedToken {}
 export const revokeToken = defineOperation({
   name: 'management.revoke-token',
   summary: "Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's",
-  http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form' },
+  http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form', maxBodyBytes: 16_384 },
   access: publicAccess,
   rate: 'client-token',
   errors: 'oauth',

@@ -1,18 +1,27 @@
 import { getMetadataStorage } from 'class-validator';
 import { UUID_PATTERN } from '../identifiers.js';
+import type { JsonBounds } from '../json-bounds.js';
 import type { DtoClass } from '../operation.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** One decorator of class-validator on one member. */
-interface DeclaredRule {
+export interface DeclaredRule {
   propertyName: string;
   type: string;
   name?: string;
   constraints?: unknown[];
   each?: boolean;
   message?: unknown;
+  groups?: unknown[];
+  always?: boolean;
+  context?: unknown;
+  validateIf?: unknown;
   constraintCls: new () => unknown;
 }
+
+/** Rules of a class, then those it inherits, in the order in which they are checked. */
+export const rulesOf = (dto: DtoClass): DeclaredRule[] =>
+  getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) as unknown as DeclaredRule[];
 
 /** DTO classes with rules, by name; nested ones too, which no operation names. */
 export const classesWithRules = (): Map<string, DtoClass> => {
@@ -25,7 +34,7 @@ export const classesWithRules = (): Map<string, DtoClass> => {
  * member's description.
  */
 export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false) as unknown as DeclaredRule[];
+  const rules = rulesOf(dto);
   const properties = Object.fromEntries(
     Object.entries(shape.properties ?? {}).map(([name, member]) => [
       name,
@@ -42,15 +51,24 @@ export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
 
 const withRule = (member: JsonSchema, rule: DeclaredRule): JsonSchema => {
   if (rule.type !== 'customValidation') return member;
-  const keywords = keywordsOf(rule);
+  const keywords = keywordsOf(member, rule);
   if (keywords === undefined) return { ...member, description: sentence(member.description, messageOf(rule)) };
   // A reference says all there is to say of the type.
   if (!rule.each) return member.$ref ? member : { ...member, ...keywords };
   return member.items && !member.items.$ref ? { ...member, items: { ...member.items, ...keywords } } : member;
 };
 
+/** Depth, number of values and texts inside a value have no keyword. */
+const jsonKeywords = (member: JsonSchema, { entries, name, text, depth, values }: JsonBounds): JsonSchema => {
+  const inside = `At most ${depth} levels deep, ${values} values in all, and texts of ${text} characters.`;
+  const description = member.description ? `${member.description} ${inside}` : inside;
+  if (member.type === 'string') return { maxLength: text };
+  if (member.type === 'array') return { maxItems: entries, description };
+  return { maxProperties: entries, propertyNames: { maxLength: name }, description };
+};
+
 /** Keywords of a rule, `undefined` when there is none for it. */
-const keywordsOf = ({ name, constraints = [] }: DeclaredRule): JsonSchema | undefined => {
+const keywordsOf = (member: JsonSchema, { name, constraints = [] }: DeclaredRule): JsonSchema | undefined => {
   const [first, second] = constraints as [never, never];
   switch (name) {
     // The type says it.
@@ -74,6 +92,8 @@ const keywordsOf = ({ name, constraints = [] }: DeclaredRule): JsonSchema | unde
       return { minLength: first };
     case 'isLength':
       return { minLength: first, ...(second !== undefined && { maxLength: second }) };
+    case 'json':
+      return jsonKeywords(member, first);
     case 'arrayMaxSize':
       return { maxItems: first };
     case 'arrayMinSize':

@@ -19,4 +19,6 @@ export interface JsonSchema {
   minItems?: number;
   maxItems?: number;
   uniqueItems?: boolean;
+  maxProperties?: number;
+  propertyNames?: JsonSchema;
 }

@@ -70,7 +70,7 @@ describe('an operation in the interface definition', () => {
 
   it('has the types of its classes and the rules of their decorators', () => {
     expect(put['parameters']).toEqual([
-      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+      { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid', maxLength: 36 } },
     ]);
     expect(components.schemas['ThingRequest']).toEqual({
       type: 'object',
@@ -104,7 +104,7 @@ describe('an operation in the interface definition', () => {
   });
 
   it('can answer with what befalls any call, and what befalls its body', () => {
-    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 500, 503]);
+    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503]);
     expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 500, 503]);
   });
 

@@ -1,8 +1,11 @@
 import type { ErrorKind } from '../app-error.js';
 import { HTTP_STATUS } from '../app-error.js';
 import {
+  bodyKindOf,
+  bodyLimitOf,
   deprecationHeaders,
   IDEMPOTENCY_KEY,
+  MAX_BODY_BYTES,
   type Api,
   type DtoClass,
   type HttpBinding,
@@ -188,6 +191,8 @@ const operationObject = (
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
+    ...(body &&
+      bodyLimitOf(operation.http!) !== MAX_BODY_BYTES && { 'x-max-body-bytes': bodyLimitOf(operation.http!) }),
     responses: responsesOf(operation, schemas),
   };
 };
@@ -248,10 +253,6 @@ const parameter = (name: string, place: 'path' | 'query', required: boolean, sch
   };
 };
 
-/** How the gateway reads a body: apps/gateway/src/operation/parse-body.ts. */
-export const bodyKindOf = ({ method, body }: HttpBinding): NonNullable<HttpBinding['body']> =>
-  body ?? (method === 'POST' || method === 'PUT' ? 'json' : 'none');
-
 const requestBody = ({ http, body }: Operation, schemas: Schemas): Json | undefined => {
   const kind = bodyKindOf(http!);
   const types: [string, string][] =
@@ -298,15 +299,14 @@ const headersOf = (...names: string[]): JsonObject =>
  * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
  */
 export const statusesOf = (operation: Operation): number[] => {
-  const { http, errorStatuses = [], params, query, body, idempotent } = operation;
+  const { http, errorStatuses = [], idempotent } = operation;
   // What is sent with GET is not read, whatever it is.
   const reads = http!.method !== 'GET';
-  const checked = [params, query, body, http!.acceptsQuery].some((part) => part !== undefined);
   const errors = [
     ...errorStatuses,
     ...(idempotent ? [409, 422] : []),
-    ...(checked || reads ? [400] : []),
-    ...(reads ? [413, 415] : []),
+    400,
+    ...(reads ? [408, 413, 415] : []),
     429,
     500,
     503,
@@ -326,6 +326,11 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
+    if (http!.refusesOnPage && status === 400) {
+      const { content: bodies, ...response } = errorResponse(errors, status);
+      const page = { 'text/html': { schema: { type: 'string' } } };
+      return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
+    }
     if (!deprecated) return [String(status), { $ref: `#/components/responses/${name}` }];
     const { headers, ...response } = errorResponse(errors, status);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
@@ -388,11 +393,12 @@ const MEANING: Record<ErrorKind, string> = {
   notFound: 'There is no such resource.',
   methodNotAllowed: 'The path has other methods.',
   notAcceptable: 'No representation the caller accepts.',
+  timeout: 'The request did not arrive in time.',
   conflict: 'The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way.',
   unprocessable: 'Another request was made with this `Idempotency-Key`.',
   tooLarge: 'The body is too large.',
   unsupportedMediaType: 'The body has a media type that is not read here.',
-  tooManyRequests: 'The rate limit is met; wait until `x-ratelimit-reset`.',
+  tooManyRequests: 'A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`.',
   internal: 'A fault of the platform.',
   unavailable: 'Not available right now; try again.',
 };

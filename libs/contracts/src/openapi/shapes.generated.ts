@@ -286,6 +286,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['name'],
   },
+  CredentialProofs: {
+    type: 'object',
+    properties: {
+      jwt: { type: 'array', items: { type: 'string' }, description: '1 to 10 (OID4VCI 1.0 Appendix F.1).' },
+    },
+    required: ['jwt'],
+    description: 'Key proofs of a credential request.',
+  },
   CredentialRequest: {
     type: 'object',
     properties: {
@@ -294,12 +302,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Required when the token response returned credential identifiers.',
       },
-      proofs: {
-        type: 'object',
-        properties: { jwt: { type: 'array', items: { type: 'string' } } },
-        required: ['jwt'],
-        description: '`jwt`: 1 to 10 key proofs (Appendix F.1).',
-      },
+      proofs: { $ref: '#/components/schemas/CredentialProofs' },
     },
     required: ['proofs'],
     description: 'OID4VCI §8.2',

@@ -1,17 +1,7 @@
-import {
-  ArrayContains,
-  ArrayMaxSize,
-  ArrayUnique,
-  IsArray,
-  IsIn,
-  IsString,
-  Length,
-  Matches,
-  MaxLength,
-} from 'class-validator';
+import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, Optional, Rule, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, Optional, Rule, Unique, Uuid } from '../validators.js';
 
 export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
 export type TokenEndpointAuthMethod = (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
@@ -39,7 +29,7 @@ const MAX_PARAMETER_VALUE = 1000;
 const Names = (): PropertyDecorator => (target, key) => {
   IsArray({ message: 'must be an array' })(target, key);
   ArrayMaxSize(MAX_PARAMETERS, { message: `must have at most ${MAX_PARAMETERS} entries` })(target, key);
-  ArrayUnique({ message: 'must not repeat an entry' })(target, key);
+  Unique({ message: 'must not repeat an entry' })(target, key);
   IsString({ each: true, message: 'must be strings' })(target, key);
   Length(1, 255, { each: true, message: 'must have 1 to 255 characters each' })(target, key);
 };
@@ -71,7 +61,10 @@ export class AuthenticationProviderRequest {
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
   clientId: string;
 
-  /** On update absent, or masked as in answers, it keeps what is stored. */
+  /**
+   * On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has
+   * another origin than before (ADR 0050).
+   */
   @Optional()
   @IsString({ message: 'must be a string' })
   @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
@@ -92,6 +85,7 @@ export class AuthenticationProviderRequest {
   /** Always sent to the provider's authorization endpoint. */
   @Optional()
   @IsRecord()
+  @BoundedJson({ entries: MAX_PARAMETERS, values: 20_000 })
   @Rule('staticRequestParameters', staticParameters)
   staticRequestParameters?: Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { IsString, Length, MaxLength } from 'class-validator';
 import { calledBy, defineOperation } from '../operation.js';
-import { Uuid } from '../validators.js';
+import { Optional, Uuid } from '../validators.js';
 
 /**
  * What issuance asks of the tenant's authentication provider. The provider's secret stays with tenant-config, which alone
@@ -20,6 +20,8 @@ export class BeginSignInRequest {
 
 export class BegunSignIn {
   providerId: string;
+  /** Absent: the one that the provider was created with. */
+  identitySpaceId?: string;
   /** Of the provider's authorization endpoint, with everything it is to be told. */
   url: string;
 }
@@ -37,6 +39,8 @@ export const beginSignIn = defineOperation({
 
 export class CompleteSignInRequest {
   @Uuid() providerId: string;
+  /** As the sign-in began. */
+  @Optional() @Uuid() identitySpaceId?: string;
   @IsString() @MaxLength(2048) redirectUrl: string;
   /** With which the provider sent the person back. */
   @IsString() @MaxLength(16_384) query: string;
@@ -48,6 +52,8 @@ export class CompleteSignInRequest {
 export class CompletedSignIn {
   /** The provider's address. */
   url: string;
+  /** Within which `subjectId` is one person; absent: the one that the provider was created with. */
+  identitySpaceId?: string;
   /** `sub` of the ID token. */
   subjectId: string;
   /** Of the ID token, without those of the protocol. */

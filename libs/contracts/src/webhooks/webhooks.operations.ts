@@ -1,8 +1,7 @@
-import { Transform } from 'class-transformer';
-import { ArrayNotEmpty, ArrayUnique, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { Optional, Uuid } from '../validators.js';
+import { Normalize, Optional, Unique, Uuid } from '../validators.js';
 import { TOLD_EVENTS, type ToldEventName } from './told-events.js';
 
 export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
@@ -22,7 +21,8 @@ export type WebhookEventType = WebhookEvent | typeof TEST_EVENT;
 export class WebhookRequest {
   @IsArray({ message: 'must be an array' })
   @ArrayNotEmpty({ message: 'must not be empty' })
-  @ArrayUnique({ message: 'must not repeat an event' })
+  @ArrayMaxSize(WEBHOOK_EVENTS.length, { message: `must have at most ${WEBHOOK_EVENTS.length} entries` })
+  @Unique({ message: 'must not repeat an event' })
   @IsIn(WEBHOOK_EVENTS, { each: true, message: `must be known events: ${WEBHOOK_EVENTS.join(', ')}` })
   events: WebhookEvent[];
 
@@ -32,7 +32,7 @@ export class WebhookRequest {
   url: string;
 
   /** Default false; on update absent, or null, keeps the current value. */
-  @Transform(({ value }: { value: unknown }) => value ?? undefined)
+  @Normalize((value) => value ?? undefined)
   @Optional()
   @IsBoolean({ message: 'must be a boolean' })
   disabled?: boolean;

@@ -1,4 +1,5 @@
 import type { EventStore } from '../event-store.js';
+import type { EventStoreDbTarget } from './connection-target.js';
 import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
 
 // The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
@@ -7,4 +8,10 @@ import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
 export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStore> => {
   const { EventStoreDbStore } = await import('./eventstoredb-event-store.js');
   return EventStoreDbStore.open(options);
+};
+
+/** Where an `esdb://` URL leads, as the client reads it. @throws Error when it cannot be used */
+export const loadEventStoreDbTarget = async (url: string): Promise<EventStoreDbTarget> => {
+  const { eventStoreDbTarget } = await import('./connection-target.js');
+  return eventStoreDbTarget(url);
 };

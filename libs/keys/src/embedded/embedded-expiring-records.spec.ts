@@ -34,6 +34,9 @@ describe('EmbeddedExpiringRecords', () => {
     expect(await records.getByAlias('Session', 'uid-one')).toEqual({ sealed: 'sealed one' });
     expect(await records.get('Grant', 'one')).toEqual({ sealed: 'another' });
     expect(await records.get('Session', 'uid-one')).toBeUndefined();
+    // Where the kind ends cannot be moved.
+    expect(await records.get('Sessio', 'none')).toBeUndefined();
+    expect(await records.getByAlias('Sessionu', 'id-one')).toBeUndefined();
     expect(await records.getByAlias('Grant', 'uid-one')).toBeUndefined();
     await put('one', { sealed: 'replaced' });
     expect(await records.get('Session', 'one')).toEqual({ sealed: 'replaced' });
@@ -88,6 +91,17 @@ describe('EmbeddedExpiringRecords', () => {
     expect((await records.attempt('account', 'ada', 1000)).used).toBe(1);
     await records.forgetAttempts('account', 'ada');
     expect((await records.attempt('account', 'ada', 1000)).used).toBe(1);
+  });
+
+  it('takes back an attempt of the current window, and never more than were counted', async () => {
+    await records.attempt('account', 'ada', 1000);
+    await records.attempt('account', 'ada', 1000);
+    await records.takeBackAttempt('account', 'ada');
+    expect((await records.attempt('account', 'ada', 1000)).used).toBe(2);
+    for (let n = 0; n < 5; n++) await records.takeBackAttempt('account', 'ada');
+    await records.takeBackAttempt('account', 'grace');
+    expect((await records.attempt('account', 'ada', 1000)).used).toBe(1);
+    expect((await records.attempt('account', 'grace', 1000)).used).toBe(1);
   });
 
   it('has no bearer value in its file', async () => {

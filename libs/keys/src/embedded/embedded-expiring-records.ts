@@ -71,6 +71,10 @@ export class EmbeddedExpiringRecords extends ExpiringRecords {
     return { used, endsAt: new Date(endsAt) };
   }
 
+  takeBackAttempt(kind: string, key: string): Promise<void> {
+    return this.thread.call('takeBackAttempt', this.key(`attempt ${kind}`, key));
+  }
+
   forgetAttempts(kind: string, key: string): Promise<void> {
     return this.thread.call('forgetAttempts', this.key(`attempt ${kind}`, key));
   }

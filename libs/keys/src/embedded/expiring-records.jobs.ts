@@ -53,6 +53,9 @@ export const open = (db: Database): Jobs => {
        ends_at = CASE WHEN ends_at > ? THEN ends_at ELSE excluded.ends_at END
      RETURNING used, ends_at AS endsAt`,
   );
+  const takeBackAttempt = db.prepare(
+    'UPDATE attempts SET used = used - 1 WHERE digest = ? AND used > 0 AND ends_at > ?',
+  );
   const forgetAttempts = db.prepare('DELETE FROM attempts WHERE digest = ?');
   const sweepRecords = db.prepare(
     `DELETE FROM records WHERE digest IN (SELECT digest FROM records WHERE expires_at <= ? LIMIT ${SWEEP_AT_MOST})`,
@@ -81,6 +84,10 @@ export const open = (db: Database): Jobs => {
         sweepAttempts.run(now);
         return attempt.get(digest, now + windowMs, now, now);
       },
+    },
+    takeBackAttempt: {
+      kind: 'write',
+      run: ({ digest, now }: KeyJob): void => void takeBackAttempt.run(digest, now),
     },
     forgetAttempts: { kind: 'write', run: ({ digest }: KeyJob): void => void forgetAttempts.run(digest) },
     count: { kind: 'read', run: (): number => (count.get() as { count: number }).count },

@@ -118,12 +118,12 @@ export class Broker {
         return connection.deliver(['unserved', frame[1]]);
       }
       case 'request': {
-        const [, call, subject, body, from] = frame;
+        const [, call, subject, body, from, isChecked] = frame;
         const servers = this.servers.get(subject);
         if (!servers) return connection.deliver(['failed', call, 'no-responder']);
         const server = servers[0]!;
         if (servers.length > 1) servers.push(servers.shift()!);
-        return server.connection.deliver(['request', [connection.id, call], server.id, body, from]);
+        return server.connection.deliver(['request', [connection.id, call], server.id, body, from, isChecked]);
       }
       case 'answer':
         return this.connections.get(frame[1][0])?.deliver(['answer', frame[1][1], frame[2]]);

@@ -11,7 +11,7 @@ export type ReturnAddress = [connection: number, call: number];
 export type ToBroker =
   | [type: 'serve', server: number, subject: string]
   | [type: 'unserve', server: number]
-  | [type: 'request', call: number, subject: string, body: string, from: string]
+  | [type: 'request', call: number, subject: string, body: string, from: string, isChecked: boolean]
   | [type: 'answer', to: ReturnAddress, body: string]
   | [type: 'expired', to: ReturnAddress]
   | [type: 'feed', call: number, method: keyof FeedCalls, args: unknown[]]
@@ -19,7 +19,7 @@ export type ToBroker =
 
 export type ToBus =
   | [type: 'unserved', server: number]
-  | [type: 'request', back: ReturnAddress, server: number, body: string, from: string]
+  | [type: 'request', back: ReturnAddress, server: number, body: string, from: string, isChecked: boolean]
   | [type: 'answer', call: number, body: string]
   | [type: 'failed', call: number, reason: 'no-responder' | 'timeout']
   | [type: 'fed', call: number, result: unknown]

@@ -124,8 +124,15 @@ export class InProcessBus extends MessageBus {
     const inherited = Number(options.headers?.['deadline'] ?? Infinity);
     const deadline = Math.min(started + options.timeoutMs, Number.isNaN(inherited) ? Infinity : inherited);
     const body = JSON.stringify({ h: { ...options.headers, deadline: String(deadline) }, d: data } satisfies Envelope);
-    const { from = NOBODY } = options;
-    const answer = await this.call<string>(subject, deadline - started, (id) => ['request', id, subject, body, from]);
+    const { from = NOBODY, isChecked = false } = options;
+    const answer = await this.call<string>(subject, deadline - started, (id) => [
+      'request',
+      id,
+      subject,
+      body,
+      from,
+      isChecked,
+    ]);
     return JSON.parse(answer) as Reply<T>;
   }
 
@@ -242,7 +249,7 @@ export class InProcessBus extends MessageBus {
     switch (frame[0]) {
       case 'request':
         // A handler starts in a turn of its own, as behind a network.
-        queueMicrotask(() => void this.answer(frame[1], frame[2], frame[3], frame[4]));
+        queueMicrotask(() => void this.answer(frame[1], frame[2], frame[3], frame[4], frame[5]));
         return;
       case 'answer':
       case 'fed':
@@ -271,7 +278,7 @@ export class InProcessBus extends MessageBus {
     }
   }
 
-  private async answer(back: ReturnAddress, id: number, body: string, from: string): Promise<void> {
+  private async answer(back: ReturnAddress, id: number, body: string, from: string, isChecked: boolean): Promise<void> {
     const server = this.servers.get(id);
     if (!server) return;
     const { h: headers, d: data } = JSON.parse(body) as Envelope;
@@ -279,7 +286,7 @@ export class InProcessBus extends MessageBus {
     let answer: string;
     server.begin();
     try {
-      const reply = await server.handler(data, headers, from);
+      const reply = await server.handler(data, headers, from, isChecked);
       if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${server.subject} returned no Reply`);
       answer = JSON.stringify(reply);
     } catch (error) {

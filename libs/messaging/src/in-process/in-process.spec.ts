@@ -75,6 +75,13 @@ describe('in-process broker', () => {
     expect(after.every(Number.isSafeInteger)).toBe(true);
   });
 
+  it('tells the server whether the caller has checked the data in this process', async () => {
+    bus.serve('op.test.checked', async (_data, _headers, _from, isChecked) => ({ ok: true, data: isChecked }));
+    const ask = (options: object) => bus.request('op.test.checked', {}, { timeoutMs: 5000, ...options });
+    expect(await ask({ isChecked: true })).toEqual({ ok: true, data: true });
+    expect(await ask({})).toEqual({ ok: true, data: false });
+  });
+
   it('connects two services in two threads: request, reply, publish, consume, leave', async () => {
     const services = [await startService('dids'), await startService('issuance')];
     const offer = (id: string) =>

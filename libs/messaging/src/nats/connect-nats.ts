@@ -22,6 +22,8 @@ export interface NatsOptions {
   credentials?: string;
   /** Paths of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string };
+  /** Connects to `servers` alone, not to others of their cluster that they advertise. */
+  ignoreAdvertised?: boolean;
   /** Told why the first connection is waited for, once for each reason; what it throws ends the waiting. */
   onWaiting?: (reason: string) => void;
 }
@@ -40,9 +42,8 @@ const CONNECT_TIMEOUT_MS = 5000;
  * @throws NatsRefused when the servers do not take the credentials, or are not who they say they are
  */
 export const connectNats = async (options: NatsOptions): Promise<NatsConnection> => {
-  const { credentials, tls, onWaiting } = options;
-  for (const file of [credentials, ...Object.values(tls ?? {})]) if (file !== undefined) checkFile(file);
-  const settings = connection(options);
+  const { onWaiting } = options;
+  const settings = connectionSettings(options);
   const told = new Set<string>();
   for (;;)
     try {
@@ -58,7 +59,14 @@ export const connectNats = async (options: NatsOptions): Promise<NatsConnection>
     }
 };
 
-const connection = ({
+/** @throws NatsRefused for a file that cannot be read, before the client tries for ever */
+export const connectionSettings = (options: NatsOptions): NodeConnectionOptions => {
+  const { credentials, tls } = options;
+  for (const file of [credentials, ...Object.values(tls ?? {})]) if (file !== undefined) checkFile(file);
+  return settingsOf(options);
+};
+
+const settingsOf = ({
   servers,
   namespace = DEFAULT_NAMESPACE,
   name,
@@ -66,8 +74,10 @@ const connection = ({
   password,
   credentials,
   tls,
+  ignoreAdvertised,
 }: NatsOptions): NodeConnectionOptions => ({
   servers: [...servers],
+  ...(ignoreAdvertised && { ignoreClusterUpdates: true }),
   ...(name !== undefined && { name, inboxPrefix: new Names(namespace).inbox(name) }),
   ...(user !== undefined && { user, pass: password ?? '' }),
   ...(credentials !== undefined && { authenticator: credsAuthenticator(readFileSync(credentials)) }),
@@ -94,7 +104,6 @@ const connection = ({
 
 const addresses = (servers: readonly string[]): string => servers.join(', ').replaceAll(/\/\/[^@/]*@/g, '//');
 
-/** @throws NatsRefused before the client tries for ever */
 const checkFile = (file: string): void => {
   try {
     accessSync(file, constants.R_OK);
@@ -107,7 +116,7 @@ const checkFile = (file: string): void => {
 const CERTIFICATE = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
 /** Why waiting does not help; `undefined` when nobody was there. */
-const refusal = (error: unknown): string | undefined => {
+export const refusal = (error: unknown): string | undefined => {
   for (let cause = error as Error | undefined; cause; cause = cause.cause as Error | undefined) {
     if (cause instanceof errors.UserAuthenticationExpiredError) return `credentials refused (${cause.message})`;
     if (cause instanceof errors.AuthorizationError && /violation/i.test(cause.message))

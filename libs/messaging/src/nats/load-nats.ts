@@ -1,5 +1,6 @@
 import type { MessageBus } from '../message-bus.js';
 import type { NatsOptions } from './connect-nats.js';
+import type { NatsUsersInspection } from './inspect-nats-users.js';
 import type { NatsFeedOptions } from './migrate-nats.js';
 import type { NatsBusOptions } from './nats-bus.js';
 
@@ -23,4 +24,13 @@ export const migrateNatsServer = async (options: NatsOptions & NatsFeedOptions):
   } finally {
     await connection.close();
   }
+};
+
+/** Whether the servers keep the users apart; see `inspectNatsUsers`. */
+export const inspectNatsServers = async (
+  options: NatsOptions,
+  others: readonly string[],
+): Promise<NatsUsersInspection> => {
+  const { inspectNatsUsers } = await import('./inspect-nats-users.js');
+  return inspectNatsUsers(options, others);
 };

@@ -321,7 +321,7 @@ export class NatsBus extends MessageBus {
     let answer: string;
     serving.begin();
     try {
-      const reply = await handler(data, headers, from);
+      const reply = await handler(data, headers, from, false);
       if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${subject} returned no Reply`);
       answer = JSON.stringify(reply);
     } catch (error) {

@@ -1,11 +1,14 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
 import { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
+import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
+import { observedCanonicalization } from '../observed/observed-canonicalization.js';
 import { Outbound } from '../outbound.js';
+import { OutboundResolver } from '../outbound-resolver.js';
 import { SignInDesk } from '../sign-in-desk.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
@@ -19,6 +22,7 @@ import { RateCounter } from './rate-counter.js';
 @Module({})
 export class EnginesModule {
   static with(engines: ProcessEngines): DynamicModule {
+    const resolver = new OutboundResolver(engines.config.dnsServers);
     const values: [unknown, unknown][] = [
       [PlatformConfig, engines.config],
       [LOGGER, engines.logger],
@@ -39,7 +43,9 @@ export class EnginesModule {
       [SignInDesk, new SignInDesk()],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
-      [Outbound, new Outbound(engines.config.allowPrivateTargets)],
+      [Canonicalization, observedCanonicalization(engines.config, engines.metrics)],
+      [OutboundResolver, resolver],
+      [Outbound, new Outbound(engines.config.allowPrivateTargets, resolver)],
     ];
     const providers: Provider[] = values
       .filter(([, value]) => value !== undefined)

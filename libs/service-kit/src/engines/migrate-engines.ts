@@ -5,7 +5,8 @@ import { migratePostgresReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config.js';
 import { consumerOwners } from './consumer-owners.js';
 import { databases } from './databases.js';
-import { natsOptions } from './open-engines.js';
+import { natsOptions } from './nats-options.js';
+import { refuseOpenNats } from './open-engines.js';
 
 const userOf = (url: string): string => decodeURIComponent(new URL(url).username);
 
@@ -54,13 +55,15 @@ export const migrateEngines = async (
   }
   if (config.natsServers) {
     const owners = consumerOwners();
+    const options = natsOptions(config);
     await migrateNatsServer({
-      ...natsOptions(config),
+      ...options,
       name: 'migrate',
       owners,
       replicas: config.natsReplicas,
       onWaiting,
     });
+    await refuseOpenNats(config, 'migrate', options);
     done.push(`NATS: the stream and buckets of ${config.natsNamespace}`);
   }
   return done;

@@ -27,10 +27,10 @@ import {
   type KeyVault,
   type MasterKeysGiven,
 } from '@attestry/keys';
-import { Broker, openNatsBus, type MessageBus } from '@attestry/messaging';
+import { Broker, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 import { lockDataFolder } from '@attestry/sqlite';
-import type { PlatformConfig } from '../config.js';
+import { ConfigError, type PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { createLogger, type Logger } from '../logger.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -44,7 +44,10 @@ import { databases } from './databases.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
 import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
+import { MASTER_KEY_FILE } from './master-key-file.js';
 import { MemoryRateCounter } from './rate-counter.js';
+import { EngineInspector, refusalText, type BusUser } from './inspect-engines.js';
+import { natsOptions } from './nats-options.js';
 import { refuseOlderEvents } from './refuse-older-events.js';
 import { SoleProcess } from './sole-process.js';
 
@@ -67,8 +70,6 @@ interface OpenedEvents {
   leases: Leases;
   checkpoints: ListedCheckpoints;
 }
-
-const MASTER_KEY_FILE = 'master.key';
 
 /** MASTER_KEY, or in development the one made once in the data folder (mode 0600). */
 const masterKeyOf = (config: PlatformConfig): Uint8Array => {
@@ -139,7 +140,10 @@ class Opening {
       return (await this.keep(Broker.open({ file: this.file('feed.db'), onError }))).connect();
     const party = this.options.party ?? this.config.service;
     const owners = consumerOwners(party && [party]);
-    return this.keep(openNatsBus({ ...natsOptions(this.config), name: party ?? 'platform', owners, onError }));
+    const options = natsOptions(this.config);
+    const bus = await this.keep(openNatsBus({ ...options, name: party ?? 'platform', owners, onError }));
+    await refuseOpenNats(this.config, party, options);
+    return bus;
   }
 
   async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
@@ -287,20 +291,21 @@ class Opening {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/**
+ * Before anything is served: the servers may not have answered when the configuration was read.
+ * @throws ConfigError in production, where the servers do not keep the services apart
+ */
+export const refuseOpenNats = async (
+  config: PlatformConfig,
+  user: BusUser | undefined,
+  options: NatsOptions,
+): Promise<void> => {
+  if (config.nodeEnv !== 'production') return;
+  const { refusals } = await new EngineInspector(config, user).inspectNatsServers(options);
+  if (refusals.length) throw new ConfigError(refusals.map(refusalText));
+};
 
-export const natsOptions = (config: PlatformConfig) => ({
-  servers: config.natsServers ?? [],
-  namespace: config.natsNamespace,
-  ...(config.natsUser !== undefined && { user: config.natsUser, password: config.natsPassword ?? '' }),
-  ...(config.natsCredentialsFile !== undefined && { credentials: config.natsCredentialsFile }),
-  ...((config.natsCaFile ?? config.natsCertFile) !== undefined && {
-    tls: {
-      ...(config.natsCaFile !== undefined && { ca: config.natsCaFile }),
-      ...(config.natsCertFile !== undefined && { cert: config.natsCertFile, key: config.natsKeyFile! }),
-    },
-  }),
-});
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Waits for each, so that none opens after those that did were closed. @throws what the first one that failed says */
 const all = async <T extends readonly unknown[]>(opening: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> => {

@@ -60,6 +60,18 @@ export const METRICS = {
     help: 'Token and revocation calls of clients that failed, by status: 401 is a wrong secret or an unknown client, the others are malformed calls.',
     labels: ['status'],
   },
+  httpRefused: {
+    name: 'attestry_http_refused_total',
+    type: 'counter',
+    help: 'Refused before an operation was known: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `timeout`, `malformed` or `method`.',
+    labels: ['reason'],
+  },
+  httpConnections: {
+    name: 'attestry_http_connections',
+    type: 'gauge',
+    help: 'Open connections of the HTTP server.',
+    labels: [],
+  },
   operations: {
     name: 'attestry_operations_total',
     type: 'counter',
@@ -215,6 +227,30 @@ export const METRICS = {
     help: 'Time of an attempt, from signing to the answer.',
     labels: [],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  budgetRefusals: {
+    name: 'attestry_budget_refusals_total',
+    type: 'counter',
+    help: 'Calls refused with 429 because a budget was used up: `mailbox`, `tenant-mails` or `webhook-tests`.',
+    labels: ['budget'],
+  },
+  signInAttempts: {
+    name: 'attestry_sign_in_attempts_total',
+    type: 'counter',
+    help: 'Passwords presented to the built-in sign-in: `ok`, `wrong`, or refused because the failures of an hour were used up: `address`, `account` (unknown browsers together), `device` or `link`.',
+    labels: ['outcome'],
+  },
+  canonicalizationJobs: {
+    name: 'attestry_canonicalization_jobs',
+    type: 'gauge',
+    help: 'JSON-LD canonicalizations of large documents: `running` in a worker thread, or `waiting` for one.',
+    labels: ['state'],
+  },
+  canonicalizationTerminated: {
+    name: 'attestry_canonicalization_terminated_total',
+    type: 'counter',
+    help: 'Canonicalizations that passed their deadline of 5 s; the worker thread was terminated and replaced.',
+    labels: [],
   },
   scrapeFailures: {
     name: 'attestry_scrape_failures_total',

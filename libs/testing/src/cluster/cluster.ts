@@ -215,17 +215,23 @@ export class Cluster implements RunningPlatform {
     if (this.isOurs) await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Everything lives on without this process. @returns the process id of the load balancer, which gets one of its own */
-  async release(): Promise<number> {
+  /**
+   * Everything lives on without this process.
+   * @returns ids of all processes that are left: `first` ends before `engines`; the load balancer gets a process of its own
+   */
+  async release(): Promise<{ first: number[]; engines: number[] }> {
     const { port } = this.balancer;
     await this.balancer.close();
     const program = fileURLToPath(import.meta.resolve('./balancer-main.js'));
     const words = [program, String(port), ...this.gateways.map((gateway) => String(gateway.port))];
     const child = spawn(process.execPath, words, { stdio: 'ignore', detached: true });
     child.unref();
+    const first = [...this.processes.map(({ pid }) => pid), child.pid!];
+    const { nats, postgres, redis } = this.engines;
+    const engines = [nats, postgres, redis].flatMap((engine) => (engine ? [engine.pid] : []));
     for (const process of this.processes) process.release();
     this.engines.release();
-    return child.pid!;
+    return { first, engines };
   }
 }
 

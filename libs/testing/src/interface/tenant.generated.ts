@@ -777,7 +777,7 @@ export interface components {
       forwardedRequestParameters?: string[];
       /** @description Default `openid`, `profile`, `email`; must contain `openid`. Must contain openid. */
       scope?: string[];
-      /** @description Always sent to the provider's authorization endpoint. Invalid value. */
+      /** @description Always sent to the provider's authorization endpoint. Invalid value. At most 32 levels deep, 20000 values in all, and texts of 4096 characters. */
       staticRequestParameters?: {
         [key: string]: unknown;
       };
@@ -805,7 +805,7 @@ export interface components {
     CreateDidRequest: {
       /** @enum {string} */
       method: 'key' | 'web';
-      /** @description At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https URL or a host with path. Members that do not belong to the method are refused by the service. */
+      /** @description At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https URL or a host with path. Members that do not belong to the method are refused by the service. At most 32 levels deep, 100 values in all, and texts of 4096 characters. */
       options: {
         keyType?: string;
         url?: string;
@@ -813,9 +813,9 @@ export interface components {
     };
     /** @description People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
     CreateUserRequest: {
-      /** @description Refused: people are linked with a provider by signing in there. */
+      /** @description Refused: people are linked with a provider by signing in there. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
       authenticationProvider?: unknown;
-      /** @description At most 64 KiB of JSON. */
+      /** @description At most 64 KiB of JSON. At most 32 levels deep, 20000 values in all, and texts of 512000 characters. */
       claims?: {
         [key: string]: unknown;
       };
@@ -838,16 +838,18 @@ export interface components {
       logoUrl?: string;
       name: string;
     };
+    /** @description Key proofs of a credential request. */
+    CredentialProofs: {
+      /** @description 1 to 10 (OID4VCI 1.0 Appendix F.1). */
+      jwt: string[];
+    };
     /** @description OID4VCI §8.2 */
     CredentialRequest: {
       /** @description Exactly one of this and `credential_identifier`. */
       credential_configuration_id?: string;
       /** @description Required when the token response returned credential identifiers. */
       credential_identifier?: string;
-      /** @description `jwt`: 1 to 10 key proofs (Appendix F.1). */
-      proofs: {
-        jwt: string[];
-      };
+      proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
       credentials: {
@@ -985,11 +987,11 @@ export interface components {
     };
     JwtVcConfigurationRequest: {
       additionalTypes?: string[];
-      /** @description Claim name → mapping; at most 200. The rule on each mapping is decided in the service. */
+      /** @description Claim name → mapping; at most 200. The rule on each mapping is decided in the service. At most 32 levels deep, 20000 values in all, and texts of 65536 characters. */
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
-      /** @description Not supported yet and refused. */
+      /** @description Not supported yet and refused. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
       claimSourceId?: unknown;
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
@@ -1039,9 +1041,9 @@ export interface components {
       seconds?: number;
     };
     OfferRequest: {
-      /** @description Ids of credential configurations of this tenant, unique. */
+      /** @description Ids of credential configurations of this tenant, unique. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
       credentials: unknown[];
-      /** @description Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. Invalid value. */
+      /** @description Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. Invalid value. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
       request_parameters?: {
         [key: string]: string;
       };
@@ -1105,13 +1107,13 @@ export interface components {
       userId: string;
     };
     PreAuthorizedOfferRequest: {
-      /** @description Claims for this offer; merged over the user's own. */
+      /** @description Claims for this offer; merged over the user's own. At most 32 levels deep, 20000 values in all, and texts of 512000 characters. */
       claims?: {
         [key: string]: unknown;
       };
       /** @description Names of `claims` to keep on the user. */
       claimsToPersist?: string[];
-      /** @description Ids of credential configurations of this tenant, unique. */
+      /** @description Ids of credential configurations of this tenant, unique. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
       credentials: unknown[];
       expiresIn?: components['schemas']['OfferLifetime'];
       transactionCodeConfiguration?: components['schemas']['TransactionCodeConfiguration'];
@@ -1277,11 +1279,11 @@ export interface components {
     };
     WebSemanticConfigurationRequest: {
       additionalTypes?: string[];
-      /** @description Claim name → mapping; at most 200. The rule on each mapping is decided in the service. */
+      /** @description Claim name → mapping; at most 200. The rule on each mapping is decided in the service. At most 32 levels deep, 20000 values in all, and texts of 65536 characters. */
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
-      /** @description Not supported yet and refused. */
+      /** @description Not supported yet and refused. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
       claimSourceId?: unknown;
       /** @description JSON-LD contexts appended to the ones every credential carries; fetched once, at creation. */
       contexts?: string[];

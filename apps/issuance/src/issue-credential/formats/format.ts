@@ -22,8 +22,11 @@ export interface CredentialToIssue {
 export interface Format {
   readonly format: CredentialFormat;
   readonly profile: CredentialProfile;
-  /** A compact string, or a JSON object. @throws AppError credential_request_denied when the claims cannot be expressed */
-  encode(credential: CredentialToIssue): Promise<string | Record<string, unknown>>;
+  /**
+   * Each a compact string, or a JSON object; all of one request, of one configuration, with the same claims.
+   * @throws AppError credential_request_denied when the claims cannot be expressed; 503 when there is no capacity
+   */
+  encode(tenantId: string, credentials: readonly CredentialToIssue[]): Promise<(string | Record<string, unknown>)[]>;
   /** Type member of the issuer metadata, OID4VCI Appendix A. */
   typeMember(configuration: ActiveConfiguration): Record<string, unknown>;
   /** `credential_signing_alg_values_supported` */

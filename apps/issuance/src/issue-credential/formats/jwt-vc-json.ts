@@ -18,7 +18,11 @@ export class JwtVcJson implements Format {
   /** Headers by verification method: the same text for every credential of a key. */
   private readonly headers = new Map<string, string>();
 
-  async encode(credential: CredentialToIssue): Promise<string> {
+  async encode(_tenantId: string, credentials: readonly CredentialToIssue[]): Promise<string[]> {
+    return credentials.map((credential) => this.sign(credential));
+  }
+
+  private sign(credential: CredentialToIssue): string {
     const { configuration, signer, claims, holderDid, validFrom, validUntil } = credential;
     const id = `urn:uuid:${credential.credentialId}`;
     const issuer = configuration.issuerKey.did;

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { PLATFORM_START_MS, startPlatformProcess, type PlatformProcess } from '@attestry/testing';
+
+const BASE = 'issue.example.org';
+const TENANT = `acme.${BASE}`;
+const LISTED = 'https://wallet.example/back';
+const MANAGEMENT_CLIENT = { client_id: 'm'.repeat(32), client_secret: 's'.repeat(64) };
+
+let platform: PlatformProcess;
+
+/** What a proxy that ends TLS does: plain HTTP to the gateway, with the public Host. */
+const send = (method: string, host: string, path: string, more: { token?: string; body?: object } = {}) =>
+  new Promise<{ status: number; headers: Record<string, string>; text: string }>((resolve, reject) => {
+    const body = more.body && JSON.stringify(more.body);
+    const request = httpRequest(
+      {
+        ...{ host: '127.0.0.1', port: platform.ready.port, method, path, agent: false },
+        headers: {
+          host,
+          ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          ...(more.token && { authorization: `Bearer ${more.token}` }),
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers as Record<string, string>,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        );
+      },
+    );
+    request.once('error', reject);
+    request.end(body);
+  });
+
+const authorize = (redirectUri: string | undefined, more: Record<string, string> = {}) =>
+  send(
+    'GET',
+    TENANT,
+    `/v1/oauth/authorize?${new URLSearchParams({
+      response_type: 'code',
+      client_id: 'wallet',
+      ...(redirectUri !== undefined && { redirect_uri: redirectUri }),
+      scope: 'ldp_vc:Course',
+      state: 'of-the-wallet',
+      code_challenge: randomBytes(32).toString('base64url'),
+      code_challenge_method: 'S256',
+      ...more,
+    })}`,
+  );
+
+const expectPage = ({ status, headers, text }: Awaited<ReturnType<typeof authorize>>, description: RegExp) => {
+  expect([status, headers['content-type'], headers['location'], headers['cache-control']]).toEqual([
+    400,
+    'text/html; charset=utf-8',
+    undefined,
+    'no-store',
+  ]);
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+  expect(text).toMatch(/^<!doctype html>/);
+  expect(text).toContain('<dd>invalid_request</dd>');
+  expect(text).toMatch(description);
+  expect(text).toContain(headers['x-request-id']);
+};
+
+beforeAll(async () => {
+  platform = await startPlatformProcess({
+    env: {
+      ...{ NODE_ENV: 'production', PUBLIC_SCHEME: 'https', BASE_DOMAIN: BASE, ALLOW_PRIVATE_TARGETS: 'false' },
+      MASTER_KEY: randomBytes(32).toString('base64url'),
+      MANAGEMENT_CLIENT_ID: MANAGEMENT_CLIENT.client_id,
+      MANAGEMENT_CLIENT_SECRET: MANAGEMENT_CLIENT.client_secret,
+    },
+  });
+  const given = await send('POST', `auth.${BASE}`, '/oauth/token', {
+    body: { ...MANAGEMENT_CLIENT, grant_type: 'client_credentials' },
+  });
+  const { access_token: token } = JSON.parse(given.text) as { access_token: string };
+  const environments = await send('GET', `management.${BASE}`, '/v1/environments', { token });
+  const [environment] = (JSON.parse(environments.text) as { data: { id: string }[] }).data;
+  const made = await send('POST', `management.${BASE}`, '/v1/tenants', {
+    token,
+    body: { name: 'Acme', subdomain: 'acme', environmentId: environment!.id },
+  });
+  expect([made.status, made.text]).toEqual([201, expect.any(String)]);
+}, PLATFORM_START_MS);
+afterAll(() => platform?.stop());
+
+describe('the authorization endpoint in production', () => {
+  it('without a list of wallets starts, logs a warning, and redirects no browser', async () => {
+    expect(platform.log()).toContain('authorization endpoint refuses all wallets');
+    for (const redirectUri of [LISTED, 'http://127.0.0.1:1/back', 'org.example.wallet:/back'])
+      expectPage(await authorize(redirectUri), /redirect_uri is none of the addresses/);
+    expectPage(await authorize('intent://x'), /redirect_uri must be an https address/);
+    expectPage(await authorize(undefined), /redirect_uri must be given once/);
+    expectPage(await authorize(LISTED, { client_id: '' }), /client_id must be given once/);
+    expectPage(
+      await send('GET', TENANT, '/v1/oauth/authentication/callback?state=x'),
+      /the sign-in has ended, or began in another browser/,
+    );
+  });
+
+  it('repeats nothing of the request on the page', async () => {
+    const { text } = await authorize('https://phish.example/<b>', { client_id: 'call-0800-phish', state: 'phish' });
+    expect(text).not.toContain('phish');
+  });
+
+  it('sends errors to the addresses on the list, and shows the others on the page', async () => {
+    await platform.end();
+    await platform.restart({ WALLET_REDIRECT_URIS: `${LISTED},intent://listed` });
+    const { status, headers } = await authorize(LISTED);
+    expect([status, headers['location']]).toEqual([
+      302,
+      expect.stringMatching(/^https:\/\/wallet\.example\/back\?error=invalid_scope&.*state=of-the-wallet&iss=https/),
+    ]);
+    for (const other of [`${LISTED}/`, 'https://other.example/back', 'org.example.wallet:/back'])
+      expectPage(await authorize(other, { response_type: 'token' }), /redirect_uri is none of the addresses/);
+    expectPage(await authorize('intent://listed'), /redirect_uri must be an https address/);
+  });
+});

@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findNatsServer, NatsServer, ownEnvironment, repository, skipSuite } from '@attestry/testing';
+
+const folder = mkdtempSync(join(tmpdir(), 'attestry-doctor-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const runProgram = (program: string, env: Record<string, string>, ...words: string[]) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--no-warnings', join(repository, 'apps/platform/dist', `${program}.js`), ...words],
+    { encoding: 'utf8', cwd: folder, env: { ...ownEnvironment(), ...env }, timeout: 30_000 },
+  );
+  return { status, stdout, stderr };
+};
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  PORT: '0',
+  PUBLIC_SCHEME: 'https',
+  BASE_DOMAIN: 'example.com',
+  MASTER_KEY: Buffer.alloc(32, 7).toString('base64url'),
+  MANAGEMENT_CLIENT_ID: 'ops',
+  MANAGEMENT_CLIENT_SECRET: 'a-secret-of-32-characters-or-more',
+};
+const OPEN = {
+  ...PRODUCTION,
+  SERVICE: 'management',
+  NATS_URL: 'nats://127.0.0.1:4222',
+  DATABASE_URL: 'postgres://attestry:database-word@127.0.0.1/attestry',
+  REDIS_URL: 'redis://127.0.0.1',
+};
+const REFUSED = [
+  /NATS_URL has no credentials: set NATS_USER/,
+  /NATS_URL connects without TLS to 127\.0\.0\.1 \(127\.0\.0\.1\), which is not in PLAINTEXT_ENGINES: use tls:/,
+  /DATABASE_URL connects without TLS to 127\.0\.0\.1 .*: use sslmode=verify-full, or add the network/,
+  /REDIS_URL has no credentials: put the password/,
+  /REDIS_URL connects without TLS to 127\.0\.0\.1 .*: use rediss:/,
+];
+
+describe('npm run doctor', () => {
+  it('prints all that production refuses at once, as the start does, and ends with 1', () => {
+    const doctor = runProgram('doctor', OPEN);
+    const start = runProgram('main', OPEN);
+    expect([doctor.status, start.status]).toEqual([1, 1]);
+    for (const refused of REFUSED) for (const text of [doctor.stdout, start.stderr]) expect(text).toMatch(refused);
+    expect(start.stdout).toBe('');
+    expect(doctor.stdout).toContain('5 refused: the process does not start');
+    for (const text of [doctor.stdout, doctor.stderr, start.stderr]) expect(text).not.toMatch(/-word|a-secret-of/);
+    for (const migrate of [runProgram('migrate', OPEN), runProgram('doctor', OPEN, '--migrate')]) {
+      expect(migrate.status).toBe(1);
+      for (const refused of REFUSED) expect(migrate.stdout + migrate.stderr).toMatch(refused);
+    }
+  });
+
+  it('ends with 0 where nothing is refused, and leaves nothing behind', () => {
+    expect(runProgram('doctor', PRODUCTION)).toEqual({ status: 0, stdout: 'nothing refused\n', stderr: '' });
+    const development = runProgram('doctor', {});
+    expect(development.status).toBe(0);
+    expect(development.stdout).toContain('NODE_ENV is development: what production refuses was not looked at');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('refuses arguments that it does not know', () => {
+    expect(runProgram('doctor', PRODUCTION, '--fix')).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/usage/),
+    });
+  });
+
+  const program = findNatsServer();
+  if (program === undefined) {
+    skipSuite('an open NATS server in production', 'nats-server is not installed (Debian: apt install nats-server)');
+    it.skip('an open NATS server in production', () => undefined);
+  } else
+    it('finds a NATS server that accepts anybody, on which no service starts', async () => {
+      const server = await NatsServer.start(program);
+      try {
+        const env = {
+          ...OPEN,
+          NATS_URL: server.url,
+          NATS_USER: 'management',
+          NATS_PASSWORD: 'nats-word',
+          REDIS_URL: 'redis://:redis-word@127.0.0.1',
+          PLAINTEXT_ENGINES: '127.0.0.0/8',
+        };
+        const open =
+          /NATS_URL names servers that accept clients without credentials \(nats:\/\/127\.0\.0\.1:\d+\): configure/;
+        const [doctor, start] = [runProgram('doctor', env), runProgram('main', env)];
+        expect([doctor.status, start.status]).toEqual([1, 1]);
+        expect(doctor.stdout).toMatch(open);
+        expect(start.stderr).toMatch(open);
+        expect(existsSync(join(folder, '.attestry'))).toBe(false);
+      } finally {
+        await server.stop();
+      }
+    });
+});

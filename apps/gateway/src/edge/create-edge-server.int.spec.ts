@@ -1,0 +1,179 @@
+import type { RequestListener, Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Metrics } from '@attestry/service-kit';
+import { createEdgeServer } from './create-edge-server.js';
+
+const LIMITS = {
+  publicScheme: 'https' as const,
+  requestTimeoutMs: 30_000,
+  maxConnections: 100,
+  maxConnectionsPerPeer: 50,
+  trustedProxies: [] as string[],
+};
+
+let server: Server;
+let metrics: Metrics;
+const sockets: Socket[] = [];
+
+const listen = async (over: Partial<typeof LIMITS>, listener: RequestListener = (_request, answer) => answer.end()) => {
+  metrics = new Metrics('gateway');
+  server = createEdgeServer({ ...LIMITS, ...over }, metrics, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+};
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+interface Peer {
+  socket: Socket;
+  text: () => string;
+  closed: Promise<number>;
+}
+/** @param localAddress the peer that the server sees */
+const open = async (localAddress = '127.0.0.1'): Promise<Peer> => {
+  const { port } = server.address() as AddressInfo;
+  const begun = performance.now();
+  const socket = connect({ host: '127.0.0.1', port, localAddress });
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (chunk) => (text += String(chunk)));
+  socket.on('error', () => undefined);
+  const closed = new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now() - begun)));
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return { socket, text: () => text, closed };
+};
+const isOpen = async ({ socket, text }: Peer): Promise<boolean> => {
+  socket.write('GET / HTTP/1.1\r\nHost: a.example\r\n\r\n');
+  for (let n = 0; n < 200 && !text().includes('200 OK') && !socket.destroyed; n++) await pause(10);
+  return text().includes('200 OK');
+};
+const count = async (name: string): Promise<number> => {
+  const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(' ').at(-1) ?? 0);
+};
+
+describe('connections', () => {
+  it('of one peer are limited; another peer, and what is closed, are not counted', async () => {
+    await listen({ maxConnectionsPerPeer: 3 });
+    const peers = [await open(), await open(), await open()];
+    for (const peer of peers) expect(await isOpen(peer)).toBe(true);
+    const fourth = await open();
+    await fourth.closed;
+    expect(fourth.text()).toBe('');
+    expect(await isOpen(await open('127.0.0.2'))).toBe(true);
+    expect(await count('attestry_http_refused_total{reason="connections-of-peer"}')).toBe(1);
+    expect(await count('attestry_http_connections')).toBe(4);
+    peers[0]!.socket.destroy();
+    while ((await count('attestry_http_connections')) > 3) await pause(10);
+    expect(await isOpen(await open())).toBe(true);
+  });
+
+  it('of a trusted proxy are limited by the total alone', async () => {
+    await listen({ maxConnections: 5, maxConnectionsPerPeer: 2, trustedProxies: ['127.0.0.1'] });
+    for (let n = 0; n < 5; n++) expect(await isOpen(await open())).toBe(true);
+    const sixth = await open();
+    await sixth.closed;
+    expect(await count('attestry_http_refused_total{reason="connections"}')).toBe(1);
+  });
+
+  it('of the peer that has most make room for another one', async () => {
+    await listen({ maxConnections: 4, maxConnectionsPerPeer: 3 });
+    const many = [await open('127.0.0.2'), await open('127.0.0.2'), await open('127.0.0.2')];
+    for (const peer of many) expect(await isOpen(peer)).toBe(true);
+    expect(await isOpen(await open('127.0.0.3'))).toBe(true);
+    expect(await isOpen(await open('127.0.0.4'))).toBe(true);
+    await many[0]!.closed;
+    expect(await isOpen(await open('127.0.0.5'))).toBe(true);
+    // Now each has one, and none has to give way.
+    await (
+      await open('127.0.0.6')
+    ).closed;
+    expect(many.filter(({ socket }) => !socket.destroyed)).toHaveLength(1);
+  });
+
+  it('whose request has arrived are not closed for others', async () => {
+    await listen({ maxConnections: 2, maxConnectionsPerPeer: 2 }, () => undefined);
+    const busy = [await open('127.0.0.2'), await open('127.0.0.2')];
+    for (const { socket } of busy) socket.write('GET / HTTP/1.1\r\nHost: a.example\r\n\r\n');
+    await pause(100);
+    await (
+      await open('127.0.0.3')
+    ).closed;
+    expect(busy.filter(({ socket }) => !socket.destroyed)).toHaveLength(2);
+  });
+});
+
+describe('requests that take too long to arrive', () => {
+  it.each([
+    ['nothing', ''],
+    ['half a head', 'GET / HTTP/1.1\r\nHost: a.exa'],
+  ])('%s: 408 with a request id, and the end', async (_what, text) => {
+    await listen({ requestTimeoutMs: 400 });
+    const peer = await open();
+    peer.socket.write(text);
+    expect(await peer.closed).toBeLessThan(5000);
+    expect(peer.text()).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
+    expect(await count('attestry_http_refused_total{reason="timeout"}')).toBe(1);
+  });
+
+  it('a head in drops is ended too', async () => {
+    await listen({ requestTimeoutMs: 400 });
+    const peer = await open();
+    peer.socket.write('GET / HTTP/1.1\r\nHost: a.example\r\n');
+    const drops = setInterval(() => peer.socket.write('x: y\r\n'), 50);
+    expect(await peer.closed).toBeLessThan(5000);
+    clearInterval(drops);
+  });
+
+  it('do not end a connection that waits for its next request', async () => {
+    await listen({ requestTimeoutMs: 300 });
+    const peer = await open();
+    expect(await isOpen(peer)).toBe(true);
+    await pause(1500);
+    expect(peer.socket.destroyed).toBe(false);
+  });
+});
+
+describe('what is no request', () => {
+  const answerTo = async (bytes: string | Buffer): Promise<string> => {
+    const peer = await open();
+    peer.socket.write(bytes);
+    await peer.closed;
+    return peer.text();
+  };
+
+  it.each([
+    ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n', 405],
+    ['a tunnel', 'CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n', 405],
+    ['garbage', 'GARBAGE\r\n\r\n', 400],
+    ['TLS', Buffer.from('16030100a5010000a10303', 'hex'), 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+    ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
+  ])('%s is answered without content, with a request id, and ended', async (_what, bytes, status) => {
+    await listen({});
+    const text = await answerTo(bytes);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
+    expect(text).toMatch(/\r\ncontent-length: 0\r\n/);
+    expect(text).toMatch(/\r\nx-content-type-options: nosniff\r\n/);
+    expect(text).toMatch(/\r\nstrict-transport-security: max-age=31536000\r\n/);
+    expect(text.endsWith('\r\n\r\n')).toBe(true);
+    expect(/\r\nallow: /.test(text)).toBe(status === 405);
+  });
+
+  it('an upgrade is a request like any other (RFC 9110 §7.8)', async () => {
+    await listen({});
+    const peer = await open();
+    peer.socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n');
+    await peer.closed;
+    expect(peer.text()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('never becomes the answer to a request before it', async () => {
+    await listen({}, () => undefined);
+    expect(await answerTo('GET / HTTP/1.1\r\nHost: a.example\r\n\r\nGARBAGE\r\n\r\n')).toBe('');
+  });
+});

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@attestry/contracts';
+import { Metrics, PlatformConfig } from '@attestry/service-kit';
+
+interface Held {
+  requests: number;
+  bytes: number;
+}
+
+/** What one request holds of its address's share. */
+export interface InFlight {
+  /** Bytes of its body that have come. @throws AppError 429 when the address has too many in flight */
+  add(bytes: number): void;
+  /** Gives everything back; further calls do nothing. */
+  release(): void;
+}
+
+/** Requests, and bytes of their bodies, between the head of a request and the end of its answer: how much one address may have. */
+@Injectable()
+export class RequestsInFlight {
+  private readonly held = new Map<string, Held>();
+  private readonly refused;
+
+  constructor(
+    private readonly config: PlatformConfig,
+    metrics: Metrics,
+  ) {
+    this.refused = metrics.counter('httpRefused');
+  }
+
+  /**
+   * @param address as rates are counted by
+   * @param bytes of the body as far as its length is known, held at once: none of them is read in vain
+   * @throws AppError 429, and nothing is held
+   */
+  take(address: string, bytes: number): InFlight {
+    const held = this.held.get(address) ?? { requests: 0, bytes: 0 };
+    if (held.requests >= this.config.maxRequestsInFlight) throw this.tooMany('requests-in-flight');
+    let own = 0;
+    let released = false;
+    const add = (more: number): void => {
+      if (released) return;
+      if (held.bytes + more > this.config.maxBodyBytesInFlight) throw this.tooMany('body-bytes-in-flight');
+      held.bytes += more;
+      own += more;
+    };
+    add(bytes);
+    held.requests++;
+    this.held.set(address, held);
+    return {
+      add,
+      release: () => {
+        if (released) return;
+        released = true;
+        held.bytes -= own;
+        if (--held.requests === 0) this.held.delete(address);
+      },
+    };
+  }
+
+  private tooMany(reason: 'requests-in-flight' | 'body-bytes-in-flight'): AppError {
+    this.refused.inc({ reason });
+    const what = reason === 'requests-in-flight' ? 'requests' : 'bytes of request bodies';
+    return new AppError('tooManyRequests', `Too many ${what} of this address in flight`, {
+      headers: { 'retry-after': '1' },
+    });
+  }
+}

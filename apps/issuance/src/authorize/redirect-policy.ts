@@ -1,0 +1,75 @@
+import { MAX_REDIRECT_URI } from '@attestry/contracts';
+
+/** RFC 8252 §7.3; `localhost` too, although §8.3 advises wallets against it. */
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Schemes that browsers or operating systems act on themselves, so that no wallet is behind them: they run or show content in
+ * the browser, open files, or start a program that the authorization request chose. A name ending in `*` is a prefix. An
+ * address of such a scheme is refused also when it is listed.
+ */
+export const REFUSED_SCHEMES: readonly string[] = [
+  // Scripts and documents of the browser.
+  ...['javascript', 'vbscript', 'livescript', 'data', 'blob', 'about', 'view-source', 'filesystem', 'jar', 'wyciwyg'],
+  // The browser's own pages, tools and extensions, and browsers that open any address.
+  ...['chrome*', 'devtools', 'resource', 'res', 'moz-extension', 'safari-web-extension', 'safari-extension'],
+  ...[
+    'edge',
+    'microsoft-edge',
+    'opera',
+    'brave',
+    'vivaldi',
+    'firefox',
+    'googlechrome',
+    'googlechromes',
+    'x-safari-https',
+  ],
+  // Files and shares.
+  ...['file', 'ftp', 'ftps', 'sftp', 'smb', 'afp', 'nfs', 'dav', 'davs', 'shell'],
+  // Handlers of Android, Windows and Apple systems that start or install any program, or open settings.
+  ...['intent', 'intents', 'android-app', 'market', 'ms-*', 'search-ms', 'search', 'prefs', 'app-prefs'],
+  ...['itms', 'itmss', 'itms-apps', 'itms-appss', 'itms-services', 'x-apple*', 'applescript', 'shortcuts', 'workflow'],
+  // Connections, messages and calls in the user's name.
+  ...['ws', 'wss', 'ssh', 'telnet', 'rdp', 'vnc', 'ldap', 'ldaps', 'mailto', 'tel', 'telprompt', 'sms', 'smsto', 'mms'],
+  ...['mmsto', 'facetime', 'facetime-audio', 'callto', 'sip', 'sips', 'xmpp', 'geo', 'feed'],
+];
+const isRefusedScheme = (scheme: string): boolean =>
+  REFUSED_SCHEMES.some((refused) =>
+    refused.endsWith('*') ? scheme.startsWith(refused.slice(0, -1)) : scheme === refused,
+  );
+
+/** RFC 3986 §2, RFC 8252 §7: https, http to the machine itself, or a scheme that a wallet can have registered. */
+const isUsable = (redirectUri: string): boolean => {
+  if (redirectUri.length > MAX_REDIRECT_URI || !/^[\x21-\x7e]+$/.test(redirectUri)) return false;
+  if (redirectUri.includes('#') || !URL.canParse(redirectUri)) return false;
+  const { protocol, hostname, username, password } = new URL(redirectUri);
+  if (username || password) return false;
+  const scheme = protocol.slice(0, -1);
+  if (scheme === 'http') return LOOPBACK.has(hostname);
+  return scheme === 'https' || !isRefusedScheme(scheme);
+};
+
+/** Which addresses wallets may have codes and errors sent to. */
+export interface RedirectPolicy {
+  /** Compared as texts (RFC 9700 §4.1.3); absent: any of a usable form. */
+  allowed?: readonly string[];
+  /** Shown to people where the browser is not sent back: on a page, not as JSON. */
+  rendersPages: boolean;
+}
+
+/** Production without a list allows no address: whoever sends a link would choose where the code goes (ADR 0052). */
+export const redirectPolicyOf = (config: {
+  nodeEnv: string;
+  walletRedirectUris: readonly string[] | undefined;
+}): RedirectPolicy => {
+  const allowed = config.walletRedirectUris ?? (config.nodeEnv === 'production' ? [] : undefined);
+  return { ...(allowed && { allowed }), rendersPages: allowed !== undefined };
+};
+
+export type RedirectDecision = 'allowed' | 'unusable' | 'unlisted';
+
+/** Whether a browser may be sent to an address. Registered wallets will be asked before the list. */
+export const decideRedirect = (redirectUri: string, { allowed }: RedirectPolicy): RedirectDecision => {
+  if (!isUsable(redirectUri)) return 'unusable';
+  return allowed && !allowed.includes(redirectUri) ? 'unlisted' : 'allowed';
+};

@@ -1,0 +1,65 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { KeyVault } from '@attestry/keys';
+import { ReadModels, type RunningProjection } from '@attestry/read-model';
+import { Health, startProjection } from '@attestry/service-kit';
+import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invite-member/invitation-token.js';
+import { invitationLinks, type InvitationLinkTables, type InvitationStatus } from './invitation-links.projection.js';
+
+/** An invitation as its link finds it. */
+export interface FoundInvitation {
+  tenantId: string;
+  userId: string;
+  status: InvitationStatus;
+  /** RFC 3339. */
+  expiresAt: string;
+}
+
+@Injectable()
+export class InvitationLinksReadModel implements OnModuleInit {
+  running!: RunningProjection<InvitationLinkTables>;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly health: Health,
+    private readonly vault: KeyVault,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.running = await startProjection(this.readModels, this.health, invitationLinks);
+  }
+
+  /**
+   * The token of a link whose secret is genuine. The token's own MAC is verified without any read; a link of an older release
+   * has none, and its secret is verified against the invitation's row.
+   */
+  async authenticToken(text: string): Promise<InvitationToken | undefined> {
+    const token = parseInvitationToken(text);
+    if (!token) return undefined;
+    if (token.seal !== undefined) return isAuthentic(this.vault, token) ? token : undefined;
+    return (await this.row(token)) && token;
+  }
+
+  /**
+   * What became of an invitation.
+   * @param token as {@link authenticToken} returned it
+   * @returns `undefined` while the projection has not reached the invitation
+   */
+  async find(token: InvitationToken): Promise<FoundInvitation | undefined> {
+    // Only links with a genuine secret wait for the projection.
+    await this.running.ownWrites();
+    return this.row(token);
+  }
+
+  /** The row whose MAC the secret has. */
+  private async row({ invitationId, secret, ...token }: InvitationToken): Promise<FoundInvitation | undefined> {
+    const row = await this.running.db
+      .selectFrom('invitation')
+      .selectAll()
+      .where('id', '=', invitationId)
+      .executeTakeFirst();
+    if (!row || row.tenant_id !== token.tenantId || row.user_id !== token.userId) return undefined;
+    if (!this.vault.verifyMac(secret, row, invitationId)) return undefined;
+    const { tenant_id: tenantId, user_id: userId, expires_at: expiresAt } = row;
+    return { tenantId, userId, status: row.status as InvitationStatus, expiresAt };
+  }
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { KeyVault, PLATFORM } from '@attestry/keys';
+import { Budgets, type Budget } from '@attestry/service-kit';
+import { mailboxOf } from './mailbox.js';
+
+const HOUR_MS = 3_600_000;
+/** Over all tenants: the mailbox is what is protected. */
+export const MAILS_PER_MAILBOX = 5;
+export const MAILS_PER_TENANT = 200;
+
+/** How many invitations are sent (ADR 0049). Used before anything changes. */
+@Injectable()
+export class MailLimits {
+  constructor(
+    private readonly budgets: Budgets,
+    private readonly vault: KeyVault,
+  ) {}
+
+  /**
+   * Counts one e-mail.
+   * @param id of the invitation: a repeated call counts once
+   * @throws AppError 429 with `Retry-After`
+   */
+  async use(tenantId: string, email: string, id: string): Promise<void> {
+    const ofTenant: Budget = {
+      name: 'tenant-mails',
+      owner: tenantId,
+      key: tenantId,
+      limit: MAILS_PER_TENANT,
+      windowMs: HOUR_MS,
+      message: `A tenant sends at most ${MAILS_PER_TENANT} invitations an hour`,
+    };
+    const ofMailbox: Budget = {
+      name: 'mailbox',
+      owner: PLATFORM,
+      key: this.vault.mac(mailboxOf(email), 'mailbox').mac,
+      limit: MAILS_PER_MAILBOX,
+      windowMs: HOUR_MS,
+      message: `At most ${MAILS_PER_MAILBOX} invitations an hour are sent to one mailbox`,
+    };
+    await this.budgets.use(id, [ofTenant, ofMailbox]);
+  }
+}

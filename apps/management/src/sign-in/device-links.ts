@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '@attestry/event-store';
+import { newId, randomSecret, type ExpiringRecords } from '@attestry/keys';
+import { CLOCK, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { Mailer } from '../send-invitations/mailer.js';
+import { Accounts } from './accounts.js';
+
+const KIND = 'DeviceLink';
+const LIFE_MS = 15 * 60_000;
+
+/**
+ * Links by which the owner of an account makes a browser known to it while failures of others have used up the budget of unknown
+ * browsers. The link proves the mailbox, as an invitation does; it signs in nobody.
+ */
+@Injectable()
+export class DeviceLinks {
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly mailer: Mailer,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Sends a link when the address has an account. Never rejects. @param account MAC of the address */
+  async send(records: ExpiringRecords, email: string, account: string, requestId: string): Promise<void> {
+    try {
+      const holder = await this.accounts.byEmail(email);
+      if (!holder) return;
+      const token = randomSecret();
+      const expiresAt = new Date(this.clock.now().getTime() + LIFE_MS);
+      // The MAC tells nothing of the address, so that there is nothing to seal.
+      await records.put({ kind: KIND, key: token, sealed: account, expiresAt });
+      const link = `${this.config.signInIssuer}/browser?token=${token}`;
+      await this.mailer.send(newId(), deviceLinkMail(holder.email, link));
+    } catch (error) {
+      this.logger.error(
+        { requestId, error: error instanceof Error ? error.message : String(error) },
+        'sign-in link not sent',
+      );
+    }
+  }
+
+  /** MAC of the address whose link this is; `undefined` once it was used or has expired. */
+  async accountOf(records: ExpiringRecords, token: string): Promise<string | undefined> {
+    const found = await records.get(KIND, token);
+    return found && found.spentAt === undefined ? found.sealed : undefined;
+  }
+
+  /** {@link accountOf}, for one caller only. */
+  async spend(records: ExpiringRecords, token: string): Promise<string | undefined> {
+    const account = await this.accountOf(records, token);
+    return account !== undefined && (await records.spend(KIND, token)) ? account : undefined;
+  }
+}
+
+const deviceLinkMail = (to: string, link: string) => ({
+  to,
+  subject: 'Sign in with another browser',
+  text: [
+    'Somebody who tried to sign in with this e-mail address asked for this link.',
+    '',
+    'If it was you, open it in the browser that you want to use, and sign in there with your password:',
+    '',
+    link,
+    '',
+    'The link works once, for 15 minutes.',
+    'If it was not you, you need not do anything: the link alone signs in nobody.',
+    '',
+  ].join('\n'),
+});

@@ -1,0 +1,51 @@
+// Two slices that follow each other see the same machine, and the next one may see another: the ratio is taken inside each
+// pair, and the spread over the pairs says how far one can trust their median.
+import { median, percentile, round } from './statistics.mjs';
+
+const spread = (values, digits) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return {
+    median: round(median(sorted), digits),
+    quartiles: [0.25, 0.75].map((p) => round(percentile(sorted, p), digits)),
+    range: [round(sorted[0], digits), round(sorted.at(-1), digits)],
+  };
+};
+
+const perCredential = ({ cpuMs, credentials }) => cpuMs / credentials;
+const perSecond = ({ credentials, seconds }) => credentials / seconds;
+/** The interference of other processes only adds CPU time: the cheapest slices are the least disturbed. */
+const CHEAPEST = 3;
+const cheapest = (slices) => {
+  const costs = slices.map(perCredential).sort((a, b) => a - b);
+  const few = costs.slice(0, CHEAPEST);
+  return few.reduce((sum, cost) => sum + cost, 0) / few.length;
+};
+
+/** @see compare-slices.d.mts */
+export const compareSlices = (pairs) => {
+  const base = pairs.map((pair) => pair.base);
+  const current = pairs.map((pair) => pair.current);
+  return {
+    pairs: pairs.length,
+    cpuRatio: spread(
+      pairs.map((pair) => perCredential(pair.current) / perCredential(pair.base)),
+      3,
+    ),
+    cpuRatioOfCheapest: round(cheapest(current) / cheapest(base), 3),
+    rateRatio: spread(
+      pairs.map((pair) => perSecond(pair.current) / perSecond(pair.base)),
+      3,
+    ),
+    cpuMsPerCredential: {
+      base: spread(base.map(perCredential), 2),
+      current: spread(current.map(perCredential), 2),
+    },
+    credentialsPerSecond: {
+      base: spread(base.map(perSecond), 0),
+      current: spread(current.map(perSecond), 0),
+    },
+  };
+};
+
+/** ABBA: a machine that gets steadily slower or faster favors neither version. */
+export const orderOf = (pair) => (pair % 2 === 0 ? ['base', 'current'] : ['current', 'base']);

@@ -1,0 +1,32 @@
+// Load on a platform: `clients` wallets at a time, each plays one flow after the other.
+import { issueOne, makeHolderKeys } from './flow.mjs';
+
+const keys = makeHolderKeys();
+let nextKey = 0;
+
+/**
+ * Plays flows as long as `more(started)` is true, `started` being how many have begun.
+ * @returns {Promise<{latencies: number[], seconds: number}>} latencies in milliseconds, one for each credential
+ */
+const load = async (more, http, tenant, configurationId, clients) => {
+  const latencies = [];
+  let started = 0;
+  const client = async () => {
+    while (more(started)) {
+      started += 1;
+      const start = performance.now();
+      await issueOne(http, tenant, configurationId, keys[nextKey++ % keys.length]);
+      latencies.push(performance.now() - start);
+    }
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: clients }, client));
+  return { latencies, seconds: (performance.now() - start) / 1000 };
+};
+
+export const loadFor = (seconds, ...on) => {
+  const end = performance.now() + seconds * 1000;
+  return load(() => performance.now() < end, ...on);
+};
+
+export const loadTimes = (credentials, ...on) => load((started) => started < credentials, ...on);

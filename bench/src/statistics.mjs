@@ -1,0 +1,8 @@
+/** Nearest rank in a sorted list; `p` from 0 to 1. */
+export const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
+export const median = (values) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+};
+export const round = (value, digits = 2) => Number(value.toFixed(digits));

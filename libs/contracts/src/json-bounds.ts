@@ -1,0 +1,46 @@
+/** Bounds of a JSON value whose members are not declared. */
+export interface JsonBounds {
+  /** Members of the object, or entries of the array, that the value is. */
+  entries: number;
+  /** Characters of a member's name, at any depth. */
+  name: number;
+  /** Characters of a text, at any depth. */
+  text: number;
+  /** Levels of objects and arrays, the value itself included. */
+  depth: number;
+  /** Members and entries of all levels together. */
+  values: number;
+}
+
+export const DEFAULT_BOUNDS: JsonBounds = { entries: 100, name: 1024, text: 4096, depth: 32, values: 1000 };
+
+/** Names that every object inherits: a member of such a name would change what the object is, and is dropped. */
+export const INHERITED_NAMES: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+
+/** What is beyond the bounds, without recursion: the depth of the value is one of the things to be found out. */
+export const jsonFault = (value: unknown, bounds: JsonBounds): string | undefined => {
+  let values = 0;
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    const below: unknown[] = [];
+    for (const item of level) {
+      if (typeof item === 'string' && item.length > bounds.text)
+        return `must have texts of at most ${bounds.text} characters`;
+      if (typeof item !== 'object' || item === null) continue;
+      if (depth === bounds.depth) return `must not nest deeper than ${bounds.depth} levels`;
+      const names = Array.isArray(item) ? undefined : Object.keys(item).filter((name) => !INHERITED_NAMES.has(name));
+      const size = names?.length ?? (item as unknown[]).length;
+      if (depth === 0 && size > bounds.entries) return `must have at most ${bounds.entries} entries`;
+      values += size;
+      if (values > bounds.values) return `must have at most ${bounds.values} values in all`;
+      if (names) {
+        for (const name of names) {
+          if (name.length > bounds.name) return `must have names of at most ${bounds.name} characters`;
+          below.push((item as Record<string, unknown>)[name]);
+        }
+      } else for (const entry of item as unknown[]) below.push(entry);
+    }
+    level = below;
+  }
+  return undefined;
+};

@@ -1,0 +1,151 @@
+import type { Piscina } from 'piscina';
+import { Canonicalization, CanonicalizationTooLong, DocumentFault } from './canonicalization.js';
+import { contextLoader, hashDocuments } from './canonicalize.worker.js';
+import { CREDENTIALS_V2, sharedContexts } from './well-known.js';
+
+const CONTEXT_URL = 'https://contexts.example/v1';
+const OWN = 'https://acme.example/context';
+const shared = sharedContexts(CONTEXT_URL);
+const A = 'tenant-a';
+const B = 'tenant-b';
+const C = 'tenant-c';
+
+const credential = (claims: object, ...contexts: string[]) => ({
+  '@context': [CREDENTIALS_V2, CONTEXT_URL, ...contexts],
+  type: ['VerifiableCredential'],
+  issuer: 'did:example:issuer',
+  credentialSubject: { id: 'did:example:holder', ...claims },
+});
+/** More than the caller's thread takes. */
+const large = (mark: string) => credential({ rows: Array.from({ length: 300 }, (_, i) => ({ v: `${mark}${i}` })) });
+/** Blank nodes that nothing tells apart: canonicalization takes quadratic time before it gives up. */
+const ring = (length: number) =>
+  credential({
+    nodes: Array.from({ length }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % length}` } })),
+  });
+/** About half a minute without a deadline. */
+const POISON = ring(9000);
+
+const unavailable = { kind: 'unavailable', headers: { 'retry-after': '5' } };
+const outcomeOf = (job: Promise<unknown>): Promise<unknown> => job.catch((error: unknown) => error);
+
+describe('canonicalization', () => {
+  const open: Canonicalization[] = [];
+  const pool = (threads: number, deadlineMs?: number) => {
+    const made = new Canonicalization({ shared, threads, ...(deadlineMs !== undefined && { deadlineMs }) });
+    open.push(made);
+    return made;
+  };
+  const threadsOf = (made: Canonicalization) => (made as unknown as { pool?: Piscina }).pool?.threads ?? [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()));
+  });
+
+  it('starts no thread for a small document', async () => {
+    const made = pool(1);
+    const [hash] = await made.hashes(A, [credential({ given_name: 'Ada' })]);
+    expect(hash).toHaveLength(32);
+    expect(threadsOf(made)).toHaveLength(0);
+  });
+
+  it.each<[string, object, Map<string, object>]>([
+    ['a large document', large('x'), new Map()],
+    [
+      'a large context of the tenant',
+      credential({ t1: 'x' }, OWN),
+      new Map([
+        [
+          OWN,
+          {
+            '@context': Object.fromEntries(
+              Array.from({ length: 400 }, (_, i) => [`t${i}`, `https://acme.example/${i}`]),
+            ),
+          },
+        ],
+      ]),
+    ],
+  ])('gives the same hash in a thread: %s', async (_, document, contexts) => {
+    const made = pool(1);
+    const hashes = await made.hashes(A, [document, credential({})], contexts);
+    expect(threadsOf(made)).toHaveLength(1);
+    const here = await hashDocuments([document, credential({})], contextLoader(shared, contexts));
+    expect({ hashes }).toEqual(here);
+  });
+
+  it.each<[string, object]>([
+    ['an id that is no IRI', { id: 'x y' }],
+    ['blank nodes that nothing tells apart', ring(10).credentialSubject],
+  ])('reports the same fault from a thread: %s', async (_, about) => {
+    const made = pool(1);
+    const small = await outcomeOf(made.hashes(A, [credential({ about })]));
+    expect(threadsOf(made)).toHaveLength(0);
+    const inThread = await outcomeOf(made.hashes(A, [large('x'), credential({ about })]));
+    expect(threadsOf(made)).toHaveLength(1);
+    expect(small).toBeInstanceOf(DocumentFault);
+    expect(inThread).toEqual(small);
+    expect((inThread as DocumentFault).code).toBe((small as DocumentFault).code);
+  });
+
+  it('terminates what passes the deadline, and goes on with another thread', async () => {
+    const made = pool(1, 1500);
+    let terminated = 0;
+    made.onTerminated = () => terminated++;
+    const [poisoned, next] = await Promise.all([outcomeOf(made.hashes(A, [POISON])), made.hashes(A, [large('x')])]);
+    expect(poisoned).toBeInstanceOf(CanonicalizationTooLong);
+    expect(next).toHaveLength(1);
+    expect(terminated).toBe(1);
+    expect([made.runningJobs, made.waitingJobs]).toEqual([0, 0]);
+  });
+
+  it('gives each tenant its turn', async () => {
+    const made = pool(1);
+    const done: string[] = [];
+    const jobs = [A, A, A, A, B, C].map((tenant) => made.hashes(tenant, [large(tenant)]).then(() => done.push(tenant)));
+    await Promise.all(jobs);
+    expect(done).toEqual([A, A, B, C, A, A]);
+  });
+
+  it('holds no more than half of the threads for a tenant', async () => {
+    const made = pool(4, 1500);
+    const ofA = [1, 2, 3].map(() => outcomeOf(made.hashes(A, [POISON])));
+    expect([made.runningJobs, made.waitingJobs]).toEqual([2, 1]);
+    // Long before the first of A's passes its deadline.
+    expect(await made.hashes(B, [large('b')])).toHaveLength(1);
+    expect([made.runningJobs, made.waitingJobs]).toEqual([2, 1]);
+    expect(await Promise.all(ofA)).toEqual(ofA.map(() => expect.any(CanonicalizationTooLong) as unknown));
+  });
+
+  it('refuses a tenant with 32 waiting jobs, and everyone at 64, with 503', async () => {
+    const made = pool(1);
+    const running = outcomeOf(made.hashes(A, [POISON]));
+    const waiting = [A, B].flatMap((tenant) =>
+      Array.from({ length: 32 }, () => outcomeOf(made.hashes(tenant, [large('x')]))),
+    );
+    expect([made.runningJobs, made.waitingJobs]).toEqual([1, 64]);
+    await expect(made.hashes(A, [large('x')])).rejects.toMatchObject({
+      ...unavailable,
+      message: 'Too many credentials of this tenant are waiting to be signed',
+    });
+    await expect(made.hashes(C, [large('x')])).rejects.toMatchObject({
+      ...unavailable,
+      message: 'Too many credentials are waiting to be signed',
+    });
+    // What needs no thread is not held.
+    expect(await made.hashes(C, [credential({})])).toHaveLength(1);
+    await made.close();
+    expect(await Promise.all([running, ...waiting])).toEqual(
+      Array.from({ length: 65 }, () => expect.objectContaining({ kind: 'unavailable' }) as unknown),
+    );
+    await expect(made.hashes(C, [large('x')])).rejects.toMatchObject(unavailable);
+  });
+
+  it('fails the job of a thread that dies with 503, and goes on with another thread', async () => {
+    const made = pool(1);
+    await made.hashes(A, [large('x')]);
+    const running = outcomeOf(made.hashes(A, [POISON]));
+    const next = made.hashes(B, [large('x')]);
+    await threadsOf(made)[0]!.terminate();
+    expect(await running).toMatchObject({ kind: 'unavailable' });
+    expect(await next).toHaveLength(1);
+  });
+});

@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import { isMainThread, workerData } from 'node:worker_threads';
+import jsonld from 'jsonld';
+import type { DocumentLoader } from 'jsonld';
+
+// Runs in a worker thread, from source too, where Node only strips types: no imports of files beside this one.
+
+export type Contexts = readonly (readonly [url: string, document: object])[];
+
+/** What a thread receives: documents and the contexts they name. No keys; signatures are made by the caller. */
+export interface CanonicalizationTask {
+  documents: readonly object[];
+  /** Beside those that every thread holds. */
+  contexts: Contexts;
+}
+
+/** SHA-256 of the RDFC-1.0 form of each document, or why there is none. Errors lose their class between threads. */
+export type CanonicalizationResult = { hashes: Uint8Array[] } | { fault: { code: string; message: string } };
+
+/** The address is none of the contexts at hand; contexts are never fetched. */
+class UnknownContext extends Error {
+  override readonly name = 'UnknownContext';
+}
+
+/** `shared` documents are the same at each call: the processor keeps what it made of them. */
+export const contextLoader =
+  (shared: ReadonlyMap<string, object>, contexts: ReadonlyMap<string, object>): DocumentLoader =>
+  async (url) => {
+    const document = shared.get(url);
+    if (document) return { contextUrl: null, documentUrl: url, document, tag: 'static' };
+    const own = contexts.get(url);
+    if (!own) throw new UnknownContext(`${url} is not at hand`);
+    return { contextUrl: null, documentUrl: url, document: own };
+  };
+
+const canonicalHash = async (document: object, documentLoader: DocumentLoader): Promise<Uint8Array> => {
+  const canonical = await jsonld.canonize(document, {
+    documentLoader,
+    safe: true,
+    base: null,
+    // As verifiers do it, or literals with a direction would differ.
+    rdfDirection: 'i18n-datatype',
+    canonizeOptions: { algorithm: 'RDFC-1.0' },
+  });
+  return hash('sha256', canonical, 'buffer');
+};
+
+/** The fault of a document: in safe mode a value would be dropped or read as something else. `undefined` for other errors. */
+const faultOf = (error: unknown): { code: string; message: string } | undefined => {
+  if (!(error instanceof Error)) return undefined;
+  if (/maximum deep iterations/i.test(error.message)) return { code: 'ambiguous blank nodes', message: error.message };
+  // A context that refers to itself in its own way.
+  if (error instanceof RangeError) return { code: 'nested too deep', message: error.message };
+  if (!error.name.startsWith('jsonld.')) return undefined;
+  const { details } = error as { details?: { code?: string; event?: { code?: string } } };
+  return { code: details?.event?.code ?? details?.code ?? error.message, message: error.message };
+};
+
+export const hashDocuments = async (
+  documents: readonly object[],
+  loader: DocumentLoader,
+): Promise<CanonicalizationResult> => {
+  try {
+    const hashes: Uint8Array[] = [];
+    for (const document of documents) hashes.push(await canonicalHash(document, loader));
+    return { hashes };
+  } catch (error) {
+    const fault = faultOf(error);
+    if (!fault) throw error;
+    return { fault };
+  }
+};
+
+/** Empty where this module is imported by the thread that starts workers. */
+const shared = new Map(isMainThread ? [] : (workerData as Contexts));
+
+/** The task of a worker thread; see canonicalization.ts. */
+export default ({ documents, contexts }: CanonicalizationTask): Promise<CanonicalizationResult> =>
+  hashDocuments(documents, contextLoader(shared, new Map(contexts)));

@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError, unavailable } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { isErased, KeyVault } from '@attestry/keys';
+import { Metrics } from '../metrics/metrics.js';
+import { CLOCK } from '../tokens.js';
+import { admit, type Use } from './budget.js';
+
+/** How often something may be done within any `windowMs` milliseconds. */
+export interface Budget {
+  /** Label of the metric. */
+  name: 'mailbox' | 'tenant-mails' | 'webhook-tests';
+  /** Tenant whose key seals the uses, or the platform. */
+  owner: string;
+  /** What is counted; only its digest is stored. */
+  key: string;
+  limit: number;
+  windowMs: number;
+  /** Public: what the limit is. */
+  message: string;
+}
+
+const MOST_TRIES = 20;
+
+/**
+ * Budgets of calls that have an effect on somebody else. The uses are stored with the keys, so that restarts and several processes
+ * share them (ADR 0049); rate limits of requests are the gateway's.
+ */
+@Injectable()
+export class Budgets {
+  /** The last use of each budget that has one under way: uses in one process do not collide. */
+  private readonly turns = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly vault: KeyVault,
+    private readonly metrics: Metrics,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Uses each of the budgets once, or none of them.
+   * @param id of the use; the same one is counted once
+   * @throws AppError 429 with `Retry-After`
+   */
+  async use(id: string, budgets: readonly Budget[]): Promise<void> {
+    const used: Budget[] = [];
+    for (const budget of budgets) {
+      const admitted = await this.change(budget, (uses, now) => admit(uses, { ...budget, id, now }));
+      if ('uses' in admitted) {
+        used.push(budget);
+        continue;
+      }
+      await Promise.all(used.map((one) => this.change(one, (uses) => ({ uses: uses.filter((it) => it.id !== id) }))));
+      this.metrics.counter('budgetRefusals').inc({ budget: budget.name });
+      throw new AppError('tooManyRequests', budget.message, {
+        headers: { 'retry-after': String(admitted.retryAfterSeconds) },
+        check: budget.name,
+      });
+    }
+  }
+
+  private async change<Outcome extends { uses: Use[] } | { retryAfterSeconds: number }>(
+    budget: Budget,
+    decide: (uses: readonly Use[], now: number) => Outcome,
+  ): Promise<Outcome> {
+    const name = `budget ${hash('sha256', JSON.stringify([budget.name, budget.key]), 'base64url')}`;
+    const before = this.turns.get(name) ?? Promise.resolve();
+    const mine = before.then(() => this.store(budget, name, decide));
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.turns.set(name, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.turns.get(name) === settled) this.turns.delete(name);
+    }
+  }
+
+  /** Other processes are met by the version of what is stored. */
+  private async store<Outcome extends { uses: Use[] } | { retryAfterSeconds: number }>(
+    { owner, windowMs }: Budget,
+    name: string,
+    decide: (uses: readonly Use[], now: number) => Outcome,
+  ): Promise<Outcome> {
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const found = await this.vault.remembered(owner, name);
+      if (isErased(found)) break;
+      const now = this.clock.now().getTime();
+      const outcome = decide(found ? (JSON.parse(found.text) as Use[]) : [], now);
+      if (!('uses' in outcome)) return outcome;
+      const expiresAt = now + windowMs;
+      const options = { after: found?.version, expiresAt };
+      if (await this.vault.remember(owner, name, JSON.stringify(outcome.uses), options)) return outcome;
+      await pause(tries * Math.random() * 5);
+    }
+    throw unavailable('Service temporarily unavailable', new Error('a budget could not be stored'));
+  }
+}

@@ -1,0 +1,379 @@
+import 'reflect-metadata';
+// eslint-disable-next-line @typescript-eslint/no-restricted-imports -- what the compiled shapes are compared with
+import { plainToInstance, Transform, Type } from 'class-transformer';
+import {
+  Allow,
+  ArrayMaxSize,
+  IsArray,
+  IsDefined,
+  IsInt,
+  IsRgbColor,
+  IsString,
+  MaxLength,
+  ValidateNested,
+  validateSync,
+  type ValidationError,
+} from 'class-validator';
+import fc from 'fast-check';
+import {
+  BoundedJson,
+  IsRecord,
+  Name,
+  Nested,
+  nestedTypeOf,
+  normalizerOf,
+  Optional,
+  OPERATIONS,
+  ROLES,
+  rulesOf,
+  Unique,
+  type DeclaredRule,
+  type DtoClass,
+  type ErrorDetail,
+  type Operation,
+} from '@attestry/contracts';
+import { shapeOf } from './compiled-shape.js';
+import { checkShape, compileShapes } from './validation.js';
+
+const PARTS = ['params', 'query', 'body'] as const;
+const parts = [
+  ...new Map(
+    OPERATIONS.flatMap((operation) =>
+      PARTS.flatMap((part) => {
+        const type = operation[part] as DtoClass<object> | undefined;
+        return type ? [[`${part} ${type.name}`, { type, part, secrets: operation.secrets ?? [] }] as const] : [];
+      }),
+    ),
+  ),
+];
+
+// ---- class-transformer and class-validator: what the compiled shapes replace -----------------------------------------------
+
+const baseOf = (type: DtoClass): DtoClass => Object.getPrototypeOf(type) as DtoClass;
+const membersOf = (type: DtoClass): string[] => [...new Set(rulesOf(type).map(({ propertyName }) => propertyName))];
+
+/** Declares for class-transformer, at the class that declared it, what DTOs declare in their own way. */
+const declared = new Set<string>();
+const declareForTransformer = (type: DtoClass): void => {
+  for (const member of membersOf(type)) {
+    const normalize = normalizerOf(type, member);
+    let at = type;
+    while (normalize && normalizerOf(baseOf(at), member) === normalize) at = baseOf(at);
+    const id = `${at.name}.${member}`;
+    const nested = nestedTypeOf(type, member);
+    if (nested) declareForTransformer(nested);
+    if (declared.has(id)) continue;
+    declared.add(id);
+    if (normalize) Transform(({ value }: { value: unknown }) => normalize(value))(at.prototype as object, member);
+    if (nested) Type(() => nested)(at.prototype as object, member);
+  }
+};
+
+const MAX_ECHO = 200;
+const echo = (value: unknown): { value?: unknown } => {
+  if (value === undefined) return {};
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text !== undefined && text.length <= MAX_ECHO ? { value } : {};
+};
+const flatten = (
+  errors: readonly ValidationError[],
+  location: ErrorDetail['location'],
+  secrets: readonly string[],
+  path = '',
+): ErrorDetail[] =>
+  errors.flatMap((error) => {
+    const param = path ? `${path}.${error.property}` : error.property;
+    const hidden = secrets.includes(param.split('.')[0]!);
+    const own = Object.values(error.constraints ?? {}).map((msg): ErrorDetail => ({
+      ...(hidden ? {} : echo(error.value)),
+      msg: error.value === undefined ? 'is required' : msg,
+      param,
+      location,
+    }));
+    return [...own, ...flatten(error.children ?? [], location, secrets, param)];
+  });
+
+const dropPrototypeKeys = (key: string, value: unknown): unknown =>
+  key === '__proto__' || key === 'constructor' ? undefined : value;
+
+const reference = (
+  type: DtoClass<object>,
+  text: string,
+  location: ErrorDetail['location'],
+  secrets: readonly string[],
+) => {
+  const value = plainToInstance(type, JSON.parse(text, dropPrototypeKeys));
+  const options = { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true } as const;
+  const errors = validateSync(value, { ...options, validationError: { target: false } });
+  return { value, details: flatten(errors, location, secrets) };
+};
+
+// ---- requests, more or less as declared ---------------------------------------------------------------------------------------
+
+const UUID = '7A1C3A52-6F0E-4A49-9D0B-3F1F5D0C9A01';
+const TEXTS = [
+  UUID,
+  'A'.repeat(32),
+  'acme',
+  '#a1b2c3',
+  ' Ann ',
+  'a@b.example',
+  'did:key:z6Mk',
+  'openid',
+  '2026-01-01',
+  'a'.repeat(43),
+];
+const text = fc.oneof(fc.constantFrom(...TEXTS), fc.string({ maxLength: 50, unit: 'grapheme' }), fc.base64String());
+const anything = fc.oneof(
+  text,
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.constantFrom(null, 0, 1, -1, 1.5, true, false, '', [], {}),
+);
+
+const fitting = (type: DtoClass, member: string): fc.Arbitrary<unknown> => {
+  const nested = nestedTypeOf(type, member);
+  if (nested) return requestOf(nested);
+  const rules = rulesOf(type).filter(({ propertyName }) => propertyName === member);
+  const named = (name: string): DeclaredRule | undefined => rules.find((rule) => rule.name === name);
+  const [choice] = named('isIn')?.constraints ?? [];
+  const pattern = named('matches')?.constraints?.[0] as RegExp | undefined;
+  const [least = 0, most = 50] = (named('isLength')?.constraints ?? []) as number[];
+  const texts = (named('isIso8601') ? ['2026-01-01', '2026-02-03T04:05:06Z'] : TEXTS).filter(
+    (one) => (pattern?.test(one) ?? true) && one.length >= least && one.length <= most,
+  );
+  const one: fc.Arbitrary<unknown> = choice
+    ? fc.constantFrom(...(choice as unknown[]))
+    : named('roles')
+      ? fc.constantFrom(...ROLES)
+      : named('isInt')
+        ? fc.oneof(fc.integer({ min: -2, max: 20 }), fc.integer({ min: 0, max: 2000 }).map(String), fc.double())
+        : named('isBoolean')
+          ? fc.boolean()
+          : named('isRecord')
+            ? fc.dictionary(
+                fc.oneof(fc.string(), fc.constantFrom('toString', '__proto__', 'constructor')),
+                fc.oneof(text, anything),
+                { maxKeys: 4 },
+              )
+            : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...texts) }, { weight: 1, arbitrary: text });
+  return named('isArray') ? fc.oneof(fc.array(one, { maxLength: 4 }), fc.array(anything, { maxLength: 4 }), one) : one;
+};
+
+const required = (type: DtoClass): string[] => {
+  const optional = rulesOf(type).filter((rule) => rule.type === 'conditionalValidation');
+  return membersOf(type).filter((member) => !optional.some(({ propertyName }) => propertyName === member));
+};
+const requestOf = (type: DtoClass): fc.Arbitrary<Record<string, unknown>> =>
+  fc
+    .tuple(
+      fc.record(
+        Object.fromEntries(
+          membersOf(type).map((member) => [
+            member,
+            fc.oneof({ weight: 12, arbitrary: fitting(type, member) }, { weight: 1, arbitrary: anything }),
+          ]),
+        ),
+        { requiredKeys: [] },
+      ),
+      fc.record(Object.fromEntries(required(type).map((member) => [member, fitting(type, member)]))),
+      fc.dictionary(fc.string(), anything, { maxKeys: 3 }),
+    )
+    .chain(([members, needed, others]) =>
+      fc.constantFrom(
+        { ...others, ...needed },
+        { ...others, ...members },
+        { ...others, ...needed, ...members },
+        { ...others, ...members, ...needed },
+      ),
+    );
+
+/** Members beyond a maximum: there the maximum is named, whichever rule class-validator would name. */
+const beyondMaximum = (type: DtoClass, value: object): Set<string> => {
+  const found = new Set<string>();
+  const visit = (shape: ReturnType<typeof shapeOf>, instance: object, path: string): void => {
+    for (const { name, maxima, nested } of shape.members) {
+      const member = (instance as Record<string, unknown>)[name];
+      if (maxima.some((check) => check(member, instance) !== undefined)) found.add(path + name);
+      if (nested && typeof member === 'object' && member !== null && !Array.isArray(member))
+        visit(nested, member, `${path}${name}.`);
+    }
+  };
+  visit(shapeOf(type), value, '');
+  return found;
+};
+
+describe('compiled shapes and class-validator', () => {
+  const counts: [name: string, legal: number, refused: number][] = [];
+
+  beforeAll(() => {
+    for (const [, { type }] of parts) declareForTransformer(type);
+  });
+
+  it.each(parts)('agree on %s', (name, { type, part, secrets }) => {
+    let [legal, refused] = [0, 0];
+    fc.assert(
+      fc.property(requestOf(type), (request) => {
+        const json = JSON.stringify(request);
+        const expected = reference(type, json, part, secrets);
+        const found = checkShape(type, JSON.parse(json), part, secrets);
+        const beyond = beyondMaximum(type, found.value);
+        const comparable = ({ details }: { details: ErrorDetail[] }) =>
+          details.map((detail) => (beyond.has(detail.param) ? { ...detail, msg: 'beyond its maximum' } : detail));
+        expect(comparable(found)).toEqual(comparable(expected));
+        if (expected.details.length === 0) expect(found.value).toEqual(expected.value);
+        else refused++;
+        if (expected.details.length === 0) legal++;
+      }),
+      { numRuns: 200, seed: 12 },
+    );
+    counts.push([name, legal, refused]);
+  });
+
+  it('were compared on legal and on refused requests', () => {
+    expect(counts).toHaveLength(parts.length);
+    expect(counts.filter(([, legal]) => legal === 0).map(([name]) => name)).toEqual([]);
+    // TokenRequest takes any JSON, which its service checks.
+    expect(counts.filter(([, , refused]) => refused === 0).map(([name]) => name)).toEqual(['body TokenRequest']);
+  });
+});
+
+describe('the compiler', () => {
+  class Inner {
+    @IsString() @MaxLength(9) text: string;
+  }
+  class Recursive {
+    @Optional() @Nested(Recursive) again?: Recursive;
+  }
+  class Empty {}
+  const declaring = (...decorators: PropertyDecorator[]): DtoClass<object> => {
+    class Declared {
+      value: unknown;
+    }
+    for (const decorate of decorators.reverse()) decorate(Declared.prototype, 'value');
+    return Declared;
+  };
+
+  it.each<[string, DtoClass<object>, string]>([
+    ['a text without a maximum', declaring(IsString()), 'is a text without a maximum'],
+    ['an array without a maximum', declaring(IsArray(), IsInt({ each: true })), 'is an array without a maximum'],
+    [
+      'texts without a maximum',
+      declaring(IsArray(), ArrayMaxSize(2), IsString({ each: true })),
+      'has entries without a maximum',
+    ],
+    ['entries of no type', declaring(IsArray(), ArrayMaxSize(2), Unique()), 'has entries without a maximum'],
+    ['a map without a maximum', declaring(IsRecord()), 'is a map without a maximum'],
+    ['an object without a class', declaring(IsRecord(), ValidateNested()), 'is a map without a maximum'],
+    [
+      'rules for entries of what may be no array',
+      declaring(IsInt({ each: true })),
+      'has rules for each entry and may be no array',
+    ],
+    ['no type', declaring(Optional()), 'has no rule that names its type'],
+    [
+      'a rule that is not known',
+      declaring(IsRgbColor(), MaxLength(9)),
+      'has the rule isRgbColor, which is not known here',
+    ],
+    [
+      'a declaration that is not known',
+      declaring(Allow()),
+      'has a declaration whitelistValidation, which is not known here',
+    ],
+    ['another one', declaring(IsDefined(), BoundedJson()), 'has a declaration isDefined, which is not known here'],
+    ['groups', declaring(IsInt({ groups: ['a'] })), 'has options at the rule isInt that are not known here'],
+    [
+      'a list of objects',
+      declaring(ValidateNested({ each: true }), BoundedJson()),
+      'is a list of objects, which is not known here',
+    ],
+    ['a fault inside', declaring(Nested(declaring(IsString()))), 'holds Declared.value is a text without a maximum'],
+    ['itself', Recursive, 'Recursive.again contains itself'],
+    ['nothing', Empty, 'Empty has no members'],
+  ])('refuses %s, naming DTO and member', (_what, body, fault) => {
+    const operation = { name: 'dids.some', body } as unknown as Operation;
+    expect(() => compileShapes([operation])).toThrow(fault);
+    if (body.name === 'Declared')
+      expect(() => compileShapes([operation])).toThrow('dids.some: shapes: Declared.value ');
+  });
+
+  it('takes every operation of the registry', () => expect(() => compileShapes(OPERATIONS)).not.toThrow());
+
+  class Request {
+    @Name(10) name: string;
+    @Optional()
+    @IsArray()
+    @ArrayMaxSize(3)
+    @Unique()
+    @IsString({ each: true })
+    @MaxLength(9, { each: true })
+    list?: string[];
+    @Optional() @Nested(Inner) inner?: Inner;
+    @Optional() @IsRecord() @BoundedJson({ entries: 3 }) map?: object;
+  }
+
+  it('visits no member that is not declared', () => {
+    const source = new Proxy(
+      { name: 'Ann' },
+      {
+        ownKeys: () => {
+          throw new Error('all members were listed');
+        },
+        get: (target, name) => {
+          if (name !== 'name') throw new Error(`${String(name)} was read`);
+          return target.name;
+        },
+      },
+    );
+    expect(checkShape(Request, source, 'body')).toEqual({ value: { name: 'Ann' }, details: [] });
+  });
+
+  it.each(['list', 'map'])('visits no more of %s than is echoed when there are too many entries', (member) => {
+    let visits = 0;
+    const entries = member === 'list' ? [] : {};
+    const count = () => {
+      visits++;
+      return 'text';
+    };
+    for (let at = 0; at < 5000; at++)
+      Object.defineProperty(entries, `${at}`, { enumerable: true, configurable: true, get: count });
+    const { details } = checkShape(Request, { name: 'Ann', [member]: entries }, 'body');
+    expect(details).toEqual([expect.objectContaining({ param: member })]);
+    expect(visits).toBeLessThan(200);
+  });
+
+  it('reads own members alone', () => {
+    const { details } = checkShape(Request, Object.create({ name: 'Ann' }) as object, 'body');
+    expect(details).toEqual([{ msg: 'is required', param: 'name', location: 'body' }]);
+    expect(checkShape(Request, Object.assign(Object.create(null), { name: 'Ann' }) as object, 'body').details).toEqual(
+      [],
+    );
+  });
+
+  it('reads a member once', () => {
+    let reads = 0;
+    const source = {
+      get name() {
+        return ++reads === 1 ? 'Ann' : 7;
+      },
+    };
+    expect(checkShape(Request, source, 'body')).toEqual({ value: { name: 'Ann' }, details: [] });
+  });
+
+  it.each([
+    '{"name":"Ann","__proto__":{"list":["x"],"admin":true}}',
+    '{"name":"Ann","map":{"__proto__":{"admin":true}}}',
+  ])('gives no prototype away: %s', (json) => {
+    const { value, details } = checkShape(Request, JSON.parse(json) as object, 'body');
+    expect(details).toEqual([]);
+    expect(Object.getPrototypeOf(value)).toBe(Request.prototype);
+    expect((value as { map?: object }).map ?? {}).not.toHaveProperty('admin');
+    expect({}).not.toHaveProperty('admin');
+  });
+
+  it('needs no stack for what nests without end', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`) as object;
+    for (const member of ['name', 'list', 'inner', 'map'])
+      expect(checkShape(Request, { name: 'Ann', [member]: deep }, 'body').details).toHaveLength(1);
+  });
+});

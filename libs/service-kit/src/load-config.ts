@@ -1,0 +1,62 @@
+import {
+  ConfigError,
+  parseConfig,
+  readSettings,
+  type Environment,
+  type PlatformConfig,
+  type Purpose,
+} from './config.js';
+import {
+  EngineInspector,
+  refusalText,
+  type BusUser,
+  type EnginesInspection,
+  type Lookup,
+} from './engines/inspect-engines.js';
+import { natsOptions } from './engines/nats-options.js';
+
+export interface InspectOptions {
+  purpose?: Purpose;
+  /** Default: `SERVICE`; without it nothing when `purpose` is `migrate`. */
+  busUser?: BusUser;
+  lookup?: Lookup;
+  /** Whether NATS servers are tried, as far as they answer. Default true. */
+  tryServers?: boolean;
+}
+
+export interface ConfigInspection {
+  /** Everything that keeps the process from starting, each with its setting. */
+  faults: string[];
+  passed: string[];
+  skipped: string[];
+}
+
+/** What keeps a process from starting, and in production what its engines lack. Nothing is changed or created. */
+export const inspectConfig = async (
+  env: Environment,
+  { purpose = 'run', busUser, lookup, tryServers = true }: InspectOptions = {},
+): Promise<ConfigInspection> => {
+  const { faults, parsed } = readSettings(env, purpose);
+  // Without a valid NODE_ENV the rules of production hold.
+  if (parsed.nodeEnv !== undefined && parsed.nodeEnv !== 'production') return { faults, passed: [], skipped: [] };
+  const user = busUser ?? parsed.service ?? (purpose === 'migrate' ? 'none' : undefined);
+  const inspector = new EngineInspector(parsed, user, lookup);
+  let found: EnginesInspection = await inspector.inspect();
+  if (
+    tryServers &&
+    parsed.natsServers !== undefined &&
+    found.refusals.every(({ setting }) => !setting.startsWith('NATS'))
+  )
+    found = await inspector.inspectNatsServers(natsOptions(parsed));
+  return { faults: [...faults, ...found.refusals.map(refusalText)], passed: found.passed, skipped: found.skipped };
+};
+
+/**
+ * Parses the environment as {@link parseConfig}; in production also refuses open engines.
+ * @throws ConfigError naming every fault and refusal at once
+ */
+export const loadConfig = async (env: Environment, options: InspectOptions = {}): Promise<PlatformConfig> => {
+  const { faults } = await inspectConfig(env, options);
+  if (faults.length) throw new ConfigError(faults);
+  return parseConfig(env, undefined, options.purpose);
+};

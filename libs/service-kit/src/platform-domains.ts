@@ -1,0 +1,30 @@
+import type { PlatformConfig } from './config.js';
+
+type Named = Pick<PlatformConfig, 'managementDomain' | 'contextUrl' | 'environments'>;
+
+const nameOf = (host: string): string => host.replace(/:\d+$/, '').toLowerCase();
+
+const platformHosts = (config: Named): string[] => [
+  config.managementDomain,
+  new URL(config.contextUrl).host,
+  ...config.environments.flatMap(({ domain, authorizationServerDomain }) => [domain, authorizationServerDomain]),
+];
+
+/** Host names the platform itself answers on, without ports. With all names below them they cannot be claimed as custom domains. */
+export const platformDomains = (config: Named): string[] => [...new Set(platformHosts(config).map(nameOf))];
+
+/**
+ * Whether a host, with or without port, belongs to the platform: one that it answers on, or any below, which are its tenants'
+ * hosts or may become such. `localhost` is the machine, of which development uses a port.
+ */
+export const platformHostTest = (config: Named): ((host: string) => boolean) => {
+  const names = platformDomains(config);
+  const exact = new Set([
+    ...names.filter((name) => name.includes('.')),
+    ...platformHosts(config).map((host) => host.toLowerCase()),
+  ]);
+  return (host) => {
+    const name = nameOf(host);
+    return exact.has(host.toLowerCase()) || exact.has(name) || names.some((own) => name.endsWith(`.${own}`));
+  };
+};
