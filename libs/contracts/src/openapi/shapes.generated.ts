@@ -90,7 +90,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       clientId: { type: 'string' },
       clientSecret: {
         type: 'string',
-        description: 'On update absent, or masked as in answers, it keeps what is stored.',
+        description:
+          'On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has another origin than before (ADR 0050).',
       },
       scope: {
         type: 'array',

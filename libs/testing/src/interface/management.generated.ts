@@ -1119,6 +1119,20 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    ManagementTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
     /** @description The body is too large. */
     ManagementTooLarge: {
       headers: {
@@ -1133,7 +1147,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     ManagementTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1233,6 +1247,20 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    OAuthTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description The body is too large. */
     OAuthTooLarge: {
       headers: {
@@ -1247,7 +1275,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1319,7 +1347,21 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description The request is malformed or breaks a rule; `details` name each fault. */
+    TenantInvalid: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1394,6 +1436,7 @@ export interface operations {
           'application/json': components['schemas']['JwkSet'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1428,6 +1471,7 @@ export interface operations {
       };
       400: components['responses']['OAuthInvalid'];
       401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -1464,6 +1508,7 @@ export interface operations {
       };
       400: components['responses']['OAuthInvalid'];
       401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -1534,6 +1579,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1606,6 +1652,7 @@ export interface operations {
       };
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -1681,6 +1728,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1715,6 +1763,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1795,6 +1844,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -1873,6 +1923,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1908,6 +1959,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1952,6 +2004,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -2087,6 +2140,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -2124,6 +2178,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2161,6 +2216,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2274,6 +2330,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2309,6 +2366,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2339,6 +2397,7 @@ export interface operations {
           'application/json': components['schemas']['UserInformation'];
         };
       };
+      400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2376,6 +2435,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];

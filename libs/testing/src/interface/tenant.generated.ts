@@ -771,7 +771,7 @@ export interface components {
       /** @description Names of claims of the ID token that outlive the session. Default none. */
       claimsToPersist?: string[];
       clientId: string;
-      /** @description On update absent, or masked as in answers, it keeps what is stored. */
+      /** @description On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has another origin than before (ADR 0050). */
       clientSecret?: string;
       /** @description Names of parameters of a request that are passed on to the provider. Invalid value. */
       forwardedRequestParameters?: string[];
@@ -1349,6 +1349,20 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    OAuthTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description The body is too large. */
     OAuthTooLarge: {
       headers: {
@@ -1363,7 +1377,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1491,6 +1505,20 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    TenantTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
     /** @description The body is too large. */
     TenantTooLarge: {
       headers: {
@@ -1505,7 +1533,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1625,6 +1653,7 @@ export interface operations {
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1653,6 +1682,7 @@ export interface operations {
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1683,6 +1713,7 @@ export interface operations {
           };
         };
       };
+      400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -1714,6 +1745,7 @@ export interface operations {
           };
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1744,6 +1776,7 @@ export interface operations {
           };
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1777,6 +1810,7 @@ export interface operations {
           };
         };
       };
+      400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -1806,6 +1840,7 @@ export interface operations {
           'application/json': components['schemas']['BrandManifest'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -1837,6 +1872,7 @@ export interface operations {
           };
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1865,6 +1901,7 @@ export interface operations {
           'application/json': components['schemas']['CustomDomain'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
@@ -1904,6 +1941,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -1944,6 +1982,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -1978,6 +2017,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2010,6 +2050,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2084,6 +2125,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -2156,6 +2198,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2284,6 +2327,7 @@ export interface operations {
           'application/json': components['schemas']['EventTypeList'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2318,7 +2362,21 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['OAuthInvalid'];
+      /** @description The request is malformed or breaks a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
@@ -2364,7 +2422,21 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['OAuthInvalid'];
+      /** @description The request is malformed or breaks a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
@@ -2395,6 +2467,7 @@ export interface operations {
           };
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -2428,6 +2501,7 @@ export interface operations {
         };
       };
       400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -2465,6 +2539,7 @@ export interface operations {
       400: components['responses']['OAuthInvalid'];
       401: components['responses']['OAuthUnauthenticated'];
       403: components['responses']['OAuthForbidden'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -2496,6 +2571,7 @@ export interface operations {
         };
       };
       400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -2533,6 +2609,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2608,6 +2685,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -2644,6 +2722,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2718,6 +2797,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -2788,6 +2868,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -2899,6 +2980,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -2975,6 +3057,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3009,6 +3092,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3083,6 +3167,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -3159,6 +3244,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3193,6 +3279,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3267,6 +3354,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -3304,6 +3392,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -3335,6 +3424,7 @@ export interface operations {
           'application/json': components['schemas']['WebhookKeySet'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -3367,6 +3457,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3443,6 +3534,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -3519,6 +3611,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3553,6 +3646,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3629,6 +3723,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
       409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -3705,6 +3800,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -3739,6 +3835,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
