@@ -167,7 +167,7 @@ export const revokeToken = defineOperation({
   body: RevokeTokenRequest,
   response: RevokedToken,
   secrets: ['client_secret', 'token'],
-  errorStatuses: [400, 401, 415, 429],
+  errorStatuses: [400, 401, 413, 415, 429],
 });
 
 export const retrieveTokenKeys = defineOperation({
