@@ -24,6 +24,8 @@ import {
 } from '@attestry/service-kit';
 import { countReads, hostFetch, MailReceiver, TEST_SETTINGS, type ReadCount } from '@attestry/testing';
 import { managementService } from '../index.js';
+import { InvitationLinksReadModel } from './invitation-links.read-model.js';
+import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
 const START_MS = 120_000;
@@ -70,6 +72,8 @@ const start = async () => {
 };
 /** Nothing of any stream is in memory afterwards. */
 const restart = async () => {
+  for (const model of [InvitationLinksReadModel, TenantListsReadModel])
+    expect(await services.app.get(model, { strict: false }).running.waitForHead(20_000)).toBe(true);
   await services.close();
   await engines.close();
   await start();

@@ -5,6 +5,9 @@ import { Health, startProjection } from '@attestry/service-kit';
 import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invite-member/invitation-token.js';
 import { invitationLinks, type InvitationLinkTables, type InvitationStatus } from './invitation-links.projection.js';
 
+/** A page that shows an older state confuses more than one that takes a second. */
+const WAIT_MS = 1000;
+
 /** An invitation as its link finds it. */
 export interface FoundInvitation {
   tenantId: string;
@@ -46,7 +49,7 @@ export class InvitationLinksReadModel implements OnModuleInit {
    */
   async find(token: InvitationToken): Promise<FoundInvitation | undefined> {
     // Only links with a genuine secret wait for the projection.
-    await this.running.ownWrites();
+    await this.running.waitForHead(WAIT_MS);
     return this.row(token);
   }
 
