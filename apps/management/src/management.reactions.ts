@@ -3,6 +3,7 @@ import {
   clientCreated,
   clientDeleted,
   clientRolesChanged,
+  identityRolesRestrictionChanged,
   memberInvited,
   tenantCreated,
   tenantDeleted,
@@ -66,6 +67,10 @@ export class ManagementReactions implements OnApplicationBootstrap {
         // Who made the tenant was invited by nobody.
         if (inviteExpiresAt === undefined) return [];
         return [fact(memberInvited, { tenantId, userId, roles, status: 'Active', inviteExpiresAt })];
+      }
+      case 'TenantIdentityRolesRestrictionChanged': {
+        const { tenantId, restrictIdentityRoles } = event.data;
+        return [fact(identityRolesRestrictionChanged, { tenantId, restrictIdentityRoles })];
       }
       case 'TenantRenamed':
       case 'TenantClientRenamed':

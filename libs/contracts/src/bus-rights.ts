@@ -37,6 +37,7 @@ export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
 
 const { tenantCreated, tenantDeleted, tenantPurged, clientCreated, clientRolesChanged, clientDeleted } =
   managementEvents;
+const { identityRolesRestrictionChanged } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
@@ -65,6 +66,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
         clientCreated,
         clientRolesChanged,
         clientDeleted,
+        identityRolesRestrictionChanged,
         customDomainVerified,
         customDomainWithdrawn,
       ),

@@ -7,6 +7,7 @@ import {
   clientRolesChanged,
   customDomainVerified,
   customDomainWithdrawn,
+  identityRolesRestrictionChanged,
   lookUpCustomDomain,
   lookUpManagementClient,
   lookUpTenant,
@@ -24,6 +25,8 @@ import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@
 export interface DirectoryEntry {
   context: TenantContext;
   roles: ReadonlyMap<string, readonly Role[]>;
+  /** Fewer roles may change custom domain, DIDs and authentication provider (ADR 0053). */
+  restrictIdentityRoles: boolean;
 }
 
 const MAX_ENTRIES = 50_000;
@@ -68,6 +71,7 @@ export class Directory implements OnApplicationBootstrap {
           clientCreated,
           clientRolesChanged,
           clientDeleted,
+          identityRolesRestrictionChanged,
           customDomainVerified,
           customDomainWithdrawn,
         ].map(({ subject }) => subject),
@@ -160,6 +164,7 @@ export class Directory implements OnApplicationBootstrap {
         host: tenant.host,
         baseUrl: `${this.config.publicScheme}://${tenant.host}`,
       },
+      restrictIdentityRoles: tenant.restrictIdentityRoles,
       roles: new Map(tenant.clients.map(({ clientId, roles }) => [clientId, roles])),
     };
   }

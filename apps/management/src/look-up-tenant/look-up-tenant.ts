@@ -32,5 +32,6 @@ const describe = ({ tenant, host }: LivingTenant) => ({
   tenantId: tenant.id,
   environmentId: tenant.environmentId,
   host,
+  restrictIdentityRoles: tenant.restrictIdentityRoles,
   clients: [...tenant.clients].map(([clientId, { roles }]) => ({ clientId, roles })),
 });
