@@ -13,7 +13,7 @@ import { classesWithRules, withRules } from './declared-rules.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
-export const INTERFACE_VERSION = 'v1.1.0';
+export const INTERFACE_VERSION = 'v1.2.0';
 
 export type InterfaceName = 'management' | 'tenant';
 
