@@ -771,7 +771,7 @@ export interface components {
       /** @description Names of claims of the ID token that outlive the session. Default none. */
       claimsToPersist?: string[];
       clientId: string;
-      /** @description On update absent, or masked as in answers, it keeps what is stored. */
+      /** @description On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has another origin than before (ADR 0050). */
       clientSecret?: string;
       /** @description Names of parameters of a request that are passed on to the provider. Invalid value. */
       forwardedRequestParameters?: string[];
@@ -1152,7 +1152,12 @@ export interface components {
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
     /** @enum {string} */
-    ToldEventName: 'DidCreated' | 'TenantClientCreated' | 'CustomDomainVerified' | 'TenantMemberInvited';
+    ToldEventName:
+      | 'DidCreated'
+      | 'TenantClientCreated'
+      | 'CustomDomainVerified'
+      | 'CustomDomainDeletedInUse'
+      | 'TenantMemberInvited';
     TransactionCodeConfiguration: {
       description?: string;
       /**
@@ -2316,7 +2321,21 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['OAuthInvalid'];
+      /** @description The request is malformed or breaks a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
@@ -2362,7 +2381,21 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['OAuthInvalid'];
+      /** @description The request is malformed or breaks a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
