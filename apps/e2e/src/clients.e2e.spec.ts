@@ -47,6 +47,59 @@ describe("a client's roles", () => {
   });
 });
 
+describe('a tenant that restricts which roles change its identity', () => {
+  it('takes changes of domain, DIDs and provider from admin and issuer alone, within a second', async () => {
+    const owned = await createTenantUnderTest(platform, management, 'restricted');
+    const roles = ['issuer', 'managed-issuer', 'verifier', 'dts-provider'] as const;
+    const apis = await Promise.all(
+      roles.map(async (role) => [role, await connectWithRoles(platform, management, owned, [role])] as const),
+    );
+    const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
+    const provider = { url: 'https://idp.example', clientId: 'c' };
+    /** Each with a body that is refused, or of what does not exist: nothing changes, and 403 comes before it. */
+    const changes = ({ client }: TenantApi): Promise<number[]> =>
+      Promise.all(
+        (
+          [
+            ['POST', '/v1/config/domain', {}],
+            ['PUT', '/v1/config/domain', {}],
+            ['DELETE', '/v1/config/domain', undefined],
+            ['POST', '/v1/config/domain/verify', undefined],
+            ['POST', '/v1/dids', { method: 'web', options: {} }],
+            ['DELETE', '/v1/dids/did:web:x.example', undefined],
+            ['POST', '/v1/users/authentication-providers', { ...provider, clientId: '' }],
+            ['PUT', `/v1/users/authentication-providers/${NO_SUCH}`, provider],
+            ['DELETE', `/v1/users/authentication-providers/${NO_SUCH}`, undefined],
+          ] as const
+        ).map(async ([method, path, body]) => (await client.request(method, path, body && { body })).status),
+      );
+    const isForbidden = (statuses: number[]) => statuses.every((status) => status === 403);
+    expect(expectStatus(await management.tenants.retrieve(owned.id), 200).restrictIdentityRoles).toBe(false);
+    for (const [role, api] of apis) {
+      const statuses = await changes(api);
+      const mayChangeProviders = role === 'issuer' || role === 'managed-issuer';
+      expect([role, statuses.map((status) => status === 403)]).toEqual([
+        role,
+        [...Array<boolean>(6).fill(false), ...Array<boolean>(3).fill(!mayChangeProviders)],
+      ]);
+    }
+    const set = async (restrictIdentityRoles: boolean) =>
+      expect(expectStatus(await management.tenants.change(owned.id, { restrictIdentityRoles }), 200)).toMatchObject({
+        restrictIdentityRoles,
+        name: 'restricted',
+      });
+    await set(true);
+    for (const [role, api] of apis.slice(1))
+      await waitUntil(async () => isForbidden(await changes(api)), { timeoutMs: WITHIN_MS, what: `403 for ${role}` });
+    for (const api of [owned.api, apis[0]![1]]) expect(await changes(api)).not.toContain(403);
+    // Reading is as before, and so is what is no part of the identity.
+    for (const [, api] of apis.slice(1)) expectStatus(await api.dids.list(), 200);
+    expectStatus(await apis[1]![1].users.list(), 200);
+    await set(false);
+    await waitUntil(async () => !(await changes(apis[1]![1])).includes(403), { timeoutMs: WITHIN_MS });
+  });
+});
+
 describe("a client's secret", () => {
   const asks = async (clientId: string, clientSecret: string) =>
     (await requestToken(platform.ready.auth, { client_id: clientId, client_secret: clientSecret }, tenant.url)).status;

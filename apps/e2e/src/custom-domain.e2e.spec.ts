@@ -252,6 +252,65 @@ describe('the custom domain over HTTP', () => {
     }
   });
 
+  it('when given up in use says so in the trail and to webhooks, with the number of configurations', async () => {
+    const { api } = tenant;
+    const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
+    const subscription = { events: ['CustomDomainDeletedInUse' as const], url: receiver.url };
+    const { id } = expectStatus(await api.webhooks.create(subscription), 201);
+    const metadataOf = async (answer: Answer) => {
+      const query = { requestIds: [answer.headers.get('x-request-id')!] };
+      return expectStatus(await api.analytics.list(query), 200).data.find(({ type }) => type.endsWith('_SUCCESS'))!
+        .metadata;
+    };
+    const delivered = async () => {
+      const { body, verified: isGenuine } = await receiver.next();
+      return [isGenuine, body.event.type, body.event.payload];
+    };
+    try {
+      // A domain that nothing issues under is no news.
+      const unused = await verified(tenant);
+      const plain = await api.customDomain.delete();
+      expect([plain.status, await metadataOf(plain)]).toEqual([204, {}]);
+
+      const domain = await verified(tenant);
+      const { did } = expectStatus(await api.dids.create({ method: 'web', options: { url: domain } }), 201);
+      const own = expectStatus(
+        await api.dids.create({ method: 'web', options: { url: `${tenant.host}/in-use` } }),
+        201,
+      ).did;
+      const made: string[] = [];
+      for (const [type, issuerDid] of [
+        ['InUseOne', did],
+        ['InUseTwo', did],
+        ['InUseElsewhere', own],
+      ] as const) {
+        const request = { type, name: type, issuer: { name: 'Acme' }, issuerDid, claimMappings: {} };
+        made.push(expectStatus(await api.jwtVc.create(request), 201).id);
+      }
+      const inUse = { activeConfigurations: 2 };
+      const deleted = await api.customDomain.delete();
+      expect([deleted.status, deleted.text, await metadataOf(deleted)]).toEqual([204, '', inUse]);
+      expect(await delivered()).toEqual([true, 'CustomDomainDeletedInUse', { domain, ...inUse }]);
+
+      // A replacement ends it as a deletion does, and so does another tenant that takes it over.
+      await verified(tenant, domain);
+      const next = `next-${domain}`;
+      const replaced = await api.customDomain.update({ ...brand, domain: next });
+      expect([expectStatus(replaced, 200).domain, await metadataOf(replaced)]).toEqual([next, inUse]);
+      expect(await delivered()).toEqual([true, 'CustomDomainDeletedInUse', { domain, ...inUse }]);
+      expectStatus(await api.jwtVc.delete(made[1]!), 204);
+      await verified(tenant, domain);
+      await verified(other, domain);
+      expect(await delivered()).toEqual([true, 'CustomDomainDeletedInUse', { domain, activeConfigurations: 1 }]);
+      expect((await api.customDomain.retrieve()).status).toBe(404);
+      expect(receiver.deliveries).toHaveLength(3);
+      expect(unused).not.toBe(domain);
+    } finally {
+      await api.webhooks.delete(id);
+      await receiver.close();
+    }
+  }, 60_000);
+
   it('leaves the API where it was, and the DIDs that exist as they are', async () => {
     const { api } = tenant;
     await api.customDomain.delete();

@@ -353,7 +353,10 @@ export const ROWS: Record<string, Row> = {
     foreign: () => ({ params: { tenantId: NO_SUCH } }),
   },
   'management.update-tenant': {
-    right: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: unique('Acme ') } }),
+    right: ({ tenant }) => ({
+      params: { tenantId: tenant.id },
+      body: { name: unique('Acme '), restrictIdentityRoles: false },
+    }),
     wrong: ({ tenant }) => ({ params: { tenantId: tenant.id }, body: { name: '' } }),
     refusal: { status: 400, param: 'name', location: 'body' },
     foreign: () => ({ params: { tenantId: NO_SUCH }, body: { name: 'mine' } }),

@@ -1,6 +1,7 @@
 import {
   authorize,
   checkCredentialConfiguration,
+  countDomainConfigurations,
   completeAuthorization,
   createOffer,
   createPreAuthorizedOffer,
@@ -23,6 +24,7 @@ import {
 } from '@attestry/contracts';
 import { command, query, type Endpoint } from '@attestry/service-kit';
 import { Authorize } from './authorize/authorize.js';
+import { CountDomainConfigurations } from './count-domain-configurations/count-domain-configurations.js';
 import { CheckCredentialConfiguration } from './check-credential-configuration/check-credential-configuration.js';
 import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
 import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
@@ -61,6 +63,7 @@ export const issuanceEndpoints: Endpoint[] = [
   ...configurationEndpoints(webSemanticConfigurations),
   ...configurationEndpoints(jwtVcConfigurations),
   query(checkCredentialConfiguration, CheckCredentialConfiguration),
+  query(countDomainConfigurations, CountDomainConfigurations),
   query(retrieveContext, RetrieveContext),
 
   // Users

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AuthorizeHandler } from './authorize/authorize.js';
 import { PendingAuthorizations } from './authorize/pending-authorizations.js';
+import { CountDomainConfigurationsHandler } from './count-domain-configurations/count-domain-configurations.js';
 import { CheckCredentialConfigurationHandler } from './check-credential-configuration/check-credential-configuration.js';
 import { CompleteAuthorizationHandler } from './complete-authorization/complete-authorization.js';
 import { ContextLoader } from './contexts/context-loader.js';
@@ -54,6 +55,7 @@ import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.director
     UpdateCredentialConfigurationHandler,
     DeleteCredentialConfigurationHandler,
     CheckCredentialConfigurationHandler,
+    CountDomainConfigurationsHandler,
     RetrieveContextHandler,
     ConfigurationsReadModel,
     ContextLoader,

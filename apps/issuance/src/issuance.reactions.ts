@@ -1,13 +1,20 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, credentialIssued, releaseIssuerKey, userDeleted } from '@attestry/contracts';
+import {
+  AppError,
+  credentialIssued,
+  customDomainDeletedInUse,
+  releaseIssuerKey,
+  userDeleted,
+} from '@attestry/contracts';
 import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, PlatformConfig, Reactions, ServiceClient, type Fact, forgetTenants } from '@attestry/service-kit';
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
+import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
 
 /** Categories that {@link factsOf} tells of. */
-export const PUBLISHED = [credentialConfiguration, user, issuanceSession] as const;
+export const PUBLISHED = [credentialConfiguration, user, issuanceSession, withdrawnDomains] as const;
 
 /** What other services learn of an event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
@@ -32,6 +39,14 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
           ...(event.data.sealedCredential && { sealedCredential: event.data.sealedCredential }),
         }),
       ];
+    }
+    case 'IssuerDomainWithdrawn': {
+      const event = readEvent(withdrawnDomains, stored);
+      if (event.type !== 'IssuerDomainWithdrawn') return [];
+      const { domain, activeConfigurations = 0 } = event.data;
+      return activeConfigurations > 0
+        ? [fact(customDomainDeletedInUse, { tenantId, domain, activeConfigurations })]
+        : [];
     }
     case 'UserDeleted': {
       const event = readEvent(user, stored);

@@ -199,6 +199,7 @@ describe('creating a tenant', () => {
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'Acme Ltd',
+      restrictIdentityRoles: false,
       subdomain: 'acme.one.example:8080',
       environmentId: ENV_ONE,
       environment: environment(ENV_ONE, 'one.example:8080'),
@@ -370,6 +371,26 @@ describe('tenants of a caller', () => {
       });
     expect(await refusal(rename('mine', 'stranger'))).toMatchObject({ kind: 'notFound' });
     expect(await allEvents()).toHaveLength(before);
+  });
+
+  it('restrict which roles change their identity, at once in the list too, with their name untouched', async () => {
+    const { client: _, ...made } = await create('restricted', 'restricter');
+    expect(made).toMatchObject({ restrictIdentityRoles: false });
+    const params = { tenantId: made.id };
+    const change = (body: object) => client.call(updateTenant, { params, body: body as never }, as('restricter'));
+    const restricted = { ...made, restrictIdentityRoles: true };
+    expect(await change({ restrictIdentityRoles: true })).toEqual(restricted);
+    expect(await client.call(retrieveTenant, { params }, as('restricter'))).toEqual(restricted);
+    expect(await list('restricter')).toEqual({ data: [restricted] });
+    expect(await change({ name: 'Renamed' })).toEqual({ ...restricted, name: 'Renamed' });
+    for (const [body, param] of [
+      [{}, 'name'],
+      [{ restrictIdentityRoles: 'true' }, 'restrictIdentityRoles'],
+      [{ restrictIdentityRoles: null }, 'restrictIdentityRoles'],
+      [{ name: null, restrictIdentityRoles: false }, 'name'],
+    ] as const)
+      expect(await refusal(change(body))).toMatchObject({ kind: 'invalid', details: [{ param, location: 'body' }] });
+    expect(await change({ restrictIdentityRoles: false, name: 'Open' })).toEqual({ ...made, name: 'Open' });
   });
 
   it('have events that only analytics can tell: 503 while it is away, and nothing for others', async () => {
@@ -889,6 +910,7 @@ describe('the directory', () => {
       tenantId: id,
       environmentId: ENV_ONE,
       host,
+      restrictIdentityRoles: false,
       clients: [{ clientId: own.clientId, roles: ['admin'], secrets: [secretId] }],
     };
     const ask = (body: object) => client.call(lookUpTenant, { body }, internal());

@@ -4,6 +4,7 @@ import {
   clientDeleted,
   clientRolesChanged,
   clientSecretRotated,
+  identityRolesRestrictionChanged,
   memberInvited,
   tenantCreated,
   tenantDeleted,
@@ -73,6 +74,10 @@ export class ManagementReactions implements OnApplicationBootstrap {
         // Who made the tenant was invited by nobody.
         if (inviteExpiresAt === undefined) return [];
         return [fact(memberInvited, { tenantId, userId, roles, status: 'Active', inviteExpiresAt })];
+      }
+      case 'TenantIdentityRolesRestrictionChanged': {
+        const { tenantId, restrictIdentityRoles } = event.data;
+        return [fact(identityRolesRestrictionChanged, { tenantId, restrictIdentityRoles })];
       }
       case 'TenantRenamed':
       case 'TenantClientRenamed':

@@ -9,6 +9,7 @@ import { ListAuthenticationProvidersHandler } from './list-authentication-provid
 import { RetrieveAuthenticationProviderHandler } from './retrieve-authentication-provider/retrieve-authentication-provider.js';
 import { UpdateAuthenticationProviderHandler } from './update-authentication-provider/update-authentication-provider.js';
 import { DeleteAuthenticationProviderHandler } from './delete-authentication-provider/delete-authentication-provider.js';
+import { DomainUsage } from './custom-domain/domain-usage.js';
 import { CreateCustomDomainHandler } from './create-custom-domain/create-custom-domain.js';
 import { DeleteCustomDomainHandler } from './delete-custom-domain/delete-custom-domain.js';
 import { LookUpCustomDomainHandler } from './look-up-custom-domain/look-up-custom-domain.js';
@@ -29,6 +30,7 @@ import { VerifyCustomDomainHandler } from './verify-custom-domain/verify-custom-
     RetrieveCustomDomainHandler,
     UpdateCustomDomainHandler,
     DeleteCustomDomainHandler,
+    DomainUsage,
     TxtRecords,
     VerifiedDomains,
     VerifyCustomDomainHandler,

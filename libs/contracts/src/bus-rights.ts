@@ -44,6 +44,7 @@ const {
   clientSecretRotated,
   clientDeleted,
   tokenRevoked,
+  identityRolesRestrictionChanged,
 } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
 const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
@@ -75,6 +76,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
         clientSecretRotated,
         clientDeleted,
         tokenRevoked,
+        identityRolesRestrictionChanged,
         customDomainVerified,
         customDomainWithdrawn,
       ),

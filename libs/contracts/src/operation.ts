@@ -185,7 +185,13 @@ export interface RawRequest {
 
 /** An answer that chooses its own status or headers; other answers are the body itself. */
 export interface HttpAnswer {
-  $http: { status?: number; headers?: Record<string, string>; body?: unknown };
+  $http: {
+    status?: number;
+    headers?: Record<string, string>;
+    body?: unknown;
+    /** For the operation event SUCCESS: numbers and ids, never values of a request. */
+    metadata?: Record<string, unknown>;
+  };
 }
 export const httpAnswer = (answer: HttpAnswer['$http']): HttpAnswer => ({ $http: answer });
 

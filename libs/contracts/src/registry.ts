@@ -3,6 +3,7 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import {
   checkCredentialConfiguration,
+  countDomainConfigurations,
   jwtVcConfigurations,
   webSemanticConfigurations,
 } from './issuance/credential-configurations.js';
@@ -28,7 +29,7 @@ export const OPERATIONS: readonly Operation[] = [
   dids,
   webSemanticConfigurations,
   jwtVcConfigurations,
-  { checkCredentialConfiguration },
+  { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,
   { retrieveContext },

@@ -1,5 +1,14 @@
 import { OPERATIONS } from './registry.js';
-import { isRole, PERMISSIONS, permissionsOf, ROLES, rolesWith, type Permission, type Role } from './roles.js';
+import {
+  isAllowed,
+  isRole,
+  PERMISSIONS,
+  permissionsOf,
+  ROLES,
+  rolesWith,
+  type Permission,
+  type Role,
+} from './roles.js';
 
 const DIDS: Role[] = ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'];
 const ISSUING: Role[] = ['admin', 'issuer', 'managed-issuer'];
@@ -164,5 +173,34 @@ describe('roles', () => {
     expect(ROLES.every(isRole)).toBe(true);
     for (const other of ['owner', 'Admin', 'toString', '', 7, undefined]) expect(isRole(other)).toBe(false);
     expect(rolesWith('wallets:create' as Permission)).toEqual([]);
+  });
+});
+
+describe('restrictIdentityRoles', () => {
+  const roles = OPERATIONS.flatMap(({ name, access }) => (access.kind === 'roles' ? [{ name, access }] : []));
+  /** Operations that change a tenant's identity. Written out, so that no table proves itself. */
+  const CHANGES = [
+    ...['create', 'update', 'delete', 'verify'].map((action) => `tenant-config.${action}-custom-domain`),
+    ...['create', 'update', 'delete'].map((action) => `tenant-config.${action}-authentication-provider`),
+    ...['create', 'delete'].map((action) => `dids.${action}-did`),
+  ];
+
+  it('leaves changes of domain, DIDs and provider to admin and issuer, and all else as it is', () => {
+    expect(roles.map(({ name }) => name)).toEqual(expect.arrayContaining(CHANGES));
+    for (const { name, access } of roles)
+      for (const role of ROLES) {
+        const open = isAllowed([role], access.permission, { restrictIdentityRoles: false });
+        expect([name, role, open]).toEqual([name, role, access.roles.includes(role)]);
+        const restricted = isAllowed([role], access.permission, { restrictIdentityRoles: true });
+        const expected = open && (!CHANGES.includes(name) || role === 'admin' || role === 'issuer');
+        expect([name, role, restricted]).toEqual([name, role, expected]);
+      }
+  });
+
+  it('takes one role that may among several', () => {
+    const restricted = { restrictIdentityRoles: true };
+    expect(isAllowed(['managed-issuer', 'issuer'], 'dids:create', restricted)).toBe(true);
+    expect(isAllowed(['managed-issuer', 'verifier'], 'dids:create', restricted)).toBe(false);
+    expect(isAllowed([], 'dids:read', restricted)).toBe(false);
   });
 });

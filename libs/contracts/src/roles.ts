@@ -97,6 +97,24 @@ export const PERMISSIONS = Object.fromEntries(
   ROLES.map((role) => [role, granted.flatMap(([permission, roles]) => (roles.includes(role) ? [permission] : []))]),
 ) as unknown as Readonly<Record<Role, readonly Permission[]>>;
 
+/** What says who a tenant is, and who its users are. */
+const IDENTITY_RESOURCES: readonly Resource[] = ['custom-domain', 'dids', 'authentication-providers'];
+/** Roles that may change it while the tenant's `restrictIdentityRoles` is on. */
+export const IDENTITY_ROLES: readonly Role[] = ISSUER;
+
+/** Whether a client with these roles may; with `restrictIdentityRoles` a tenant takes writes of its identity from fewer roles (ADR 0053). */
+export const isAllowed = (
+  roles: readonly Role[],
+  permission: Permission,
+  { restrictIdentityRoles }: { restrictIdentityRoles: boolean },
+): boolean => {
+  const [resource, action] = permission.split(':') as [Resource, Action];
+  const isRestricted = restrictIdentityRoles && action !== 'read' && IDENTITY_RESOURCES.includes(resource);
+  return roles.some(
+    (role) => PERMISSIONS[role]?.includes(permission) && (!isRestricted || IDENTITY_ROLES.includes(role)),
+  );
+};
+
 /** Union of the roles' permissions, sorted, without repeats. */
 export const permissionsOf = (roles: readonly Role[]): Permission[] =>
   [...new Set(roles.flatMap((role) => PERMISSIONS[role] ?? []))].sort();

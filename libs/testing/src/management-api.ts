@@ -33,6 +33,8 @@ export class ManagementApi {
       retrieve: (tenantId: string) => answerTo(client.GET(one, { params: { path: { tenantId } } })),
       update: (tenantId: string, name: string) =>
         answerTo(client.PUT(one, { params: { path: { tenantId } }, body: { name } })),
+      change: (tenantId: string, body: Schemas['UpdateTenantRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { tenantId } }, body })),
       events: (tenantId: string, query?: EventsQuery) =>
         answerTo(client.GET('/v1/tenants/{tenantId}/events', { params: { path: { tenantId }, query } })) as Promise<
           Answer<Schemas['PageOfAnalyticsEvent']>

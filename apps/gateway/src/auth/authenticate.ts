@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { forbidden, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
+import { forbidden, isAllowed, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../edge/hosts.js';
@@ -56,11 +56,12 @@ export class Authenticate {
     }
   }
 
-  /** @throws AppError 403 when the caller has none of the declared roles */
-  authorize(operation: Operation, caller: Caller): void {
+  /** @throws AppError 403 when the caller has none of the roles that the tenant takes for the operation; 503 when that is not known by the deadline */
+  async authorize(operation: Operation, host: ResolvedHost, caller: Caller, deadline: number): Promise<void> {
     if (operation.access.kind !== 'roles') return;
-    const { roles } = operation.access;
-    if (caller.kind !== 'client' || !caller.roles.some((role) => roles.includes(role))) throw forbidden();
+    const entry = host.tenant && (await this.directory.tenantByHost(host.tenant.host, deadline));
+    if (!entry || caller.kind !== 'client' || !isAllowed(caller.roles, operation.access.permission, entry))
+      throw forbidden();
   }
 
   /** A machine client with a token of ours, or a person with one of the operator's provider. */

@@ -8,6 +8,7 @@ import {
   clientSecretRotated,
   customDomainVerified,
   customDomainWithdrawn,
+  identityRolesRestrictionChanged,
   lookUpCustomDomain,
   lookUpManagementClient,
   lookUpTenant,
@@ -28,6 +29,8 @@ import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@
 export interface DirectoryEntry {
   context: TenantContext;
   clients: ReadonlyMap<string, DirectoryClient>;
+  /** Fewer roles may change custom domain, DIDs and authentication provider (ADR 0053). */
+  restrictIdentityRoles: boolean;
 }
 
 interface DirectoryClient {
@@ -93,6 +96,7 @@ export class Directory implements OnApplicationBootstrap {
           clientSecretRotated,
           clientDeleted,
           tokenRevoked,
+          identityRolesRestrictionChanged,
           customDomainVerified,
           customDomainWithdrawn,
         ].map(({ subject }) => subject),
@@ -214,6 +218,7 @@ export class Directory implements OnApplicationBootstrap {
         host: tenant.host,
         baseUrl: `${this.config.publicScheme}://${tenant.host}`,
       },
+      restrictIdentityRoles: tenant.restrictIdentityRoles,
       clients: new Map(
         tenant.clients.map(({ clientId, roles, secrets }) => [clientId, { roles, ...(secrets && { secrets }) }]),
       ),

@@ -283,7 +283,7 @@ export class Edge {
       ...(clientId && { clientId }),
     });
     this.checkRate(edge.rate);
-    this.authenticate.authorize(operation, caller);
+    await this.authenticate.authorize(operation, host, caller, edge.deadline);
     return caller;
   }
 
@@ -333,10 +333,8 @@ export class Edge {
       const deadline = this.clock.now().getTime() + (operation.timeoutMs ?? this.config.operationTimeoutMs);
       if (cursor !== undefined) {
         const { authorization } = request.headers;
-        this.authenticate.authorize(
-          operation,
-          await this.authenticate.caller(operation, host, authorization, deadline),
-        );
+        const caller = await this.authenticate.caller(operation, host, authorization, deadline);
+        await this.authenticate.authorize(operation, host, caller, deadline);
       }
       const own = { ...context, deadline };
       return runInContext(own, () => this.operations.page(operation, own, asked, cursor));

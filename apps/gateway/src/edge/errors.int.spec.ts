@@ -64,6 +64,7 @@ const tenants: Record<string, DirectoryTenant> = Object.fromEntries(
       tenantId,
       environmentId: TENANT,
       host,
+      restrictIdentityRoles: false,
       clients: [
         { clientId: `${prefix}issuer`, roles: ['issuer'] },
         { clientId: `${prefix}holder`, roles: ['holder'] },

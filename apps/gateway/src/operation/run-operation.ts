@@ -4,6 +4,7 @@ import {
   HTTP_STATUS,
   isUuid,
   unavailable,
+  type HttpAnswer,
   type Operation,
   type OperationContext,
   type OperationRequest,
@@ -21,8 +22,10 @@ const startMetadata = ({ query }: { query: unknown }): Record<string, unknown> =
   return Number.isInteger(limit) ? { limit } : {};
 };
 
-/** What a list's SUCCESS says. */
+/** What SUCCESS says: of a list how many entries it had, otherwise what the service wants recorded. */
 const successMetadata = (answer: unknown): Record<string, unknown> => {
+  const recorded = (answer as Partial<HttpAnswer> | null | undefined)?.$http?.metadata;
+  if (recorded) return recorded;
   const page = answer as { data?: unknown; nextCursor?: string } | null | undefined;
   return Array.isArray(page?.data)
     ? { entriesCount: page.data.length, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) }
@@ -93,7 +96,9 @@ export class RunOperation {
       throw failure;
     }
     const tenantId = aboutTenant(operation, request, answer);
-    const answered = await this.data.ofAnswer(operation, context, request, answer);
+    const recorded = (answer as Partial<HttpAnswer> | null | undefined)?.$http;
+    const told = recorded?.metadata ? (recorded.body ?? null) : answer;
+    const answered = await this.data.ofAnswer(operation, context, request, told);
     await this.outcome(
       context,
       this.recorder.success(operation, context, successMetadata(answer), {

@@ -5,7 +5,10 @@ import type { WithdrawnDomainsState } from './withdrawn-domains.state.js';
 export const noteDomain = (
   state: WithdrawnDomainsState,
   { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
+  { activeConfigurations }: { activeConfigurations: number },
 ): WithdrawnDomainsEvent[] => {
   if (revision <= state.revision || state.domains.includes(domain) === !isVerified) return [];
-  return [{ type: isVerified ? 'IssuerDomainRestored' : 'IssuerDomainWithdrawn', data: { domain, revision } }];
+  return isVerified
+    ? [{ type: 'IssuerDomainRestored', data: { domain, revision } }]
+    : [{ type: 'IssuerDomainWithdrawn', data: { domain, revision, activeConfigurations } }];
 };

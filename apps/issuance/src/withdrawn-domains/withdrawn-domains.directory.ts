@@ -4,15 +4,13 @@ import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, PlatformConfig, platformHostTest, Reactions } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
+import { countUnder, didWebHost } from '../credential-configuration/configurations-under.js';
+import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { noteDomain } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
 
 /** How long what another process noted may go unseen; own notes are seen at once. An ending is to be one within a second. */
 const MAX_AGE_MS = 500;
-
-/** Host of a did:web, and port where there is one; `undefined` for other DIDs. */
-const hostOf = (did: string): string | undefined =>
-  /^did:web:([^:]+)(?::|$)/.exec(did)?.[1]?.toLowerCase().replace('%3a', ':');
 
 /**
  * Whether a DID lies under a domain that its tenant has lost, or under a host of the platform that is not its tenant's:
@@ -27,6 +25,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   constructor(
     private readonly streams: Streams,
     private readonly reactions: Reactions,
+    private readonly configurations: PublishedConfigurations,
     @Inject(CLOCK) private readonly clock: Clock,
     config: PlatformConfig,
   ) {
@@ -47,7 +46,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
 
   /** @param ownHost of the tenant, which is never withdrawn and costs no look */
   async includes(tenantId: string, did: string, ownHost: string): Promise<boolean> {
-    const host = hostOf(did);
+    const host = didWebHost(did);
     if (host === undefined || host === ownHost) return false;
     // DIDs made before such hosts were refused at creation (ADR 0051).
     return this.isPlatformHost(host) || (await this.of(tenantId)).includes(host);
@@ -65,10 +64,11 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   private async note({ subject, headers, data }: FeedMessage): Promise<void> {
     const { tenantId, domain, revision } = data as CustomDomainChanged;
     const isVerified = subject === customDomainVerified.subject;
+    const activeConfigurations = isVerified ? 0 : countUnder(await this.configurations.of(tenantId), domain);
     const { state } = await this.streams.runDecision(
       withdrawnDomains,
       withdrawnDomainsStream(tenantId),
-      (before) => noteDomain(before, { domain, revision, isVerified }),
+      (before) => noteDomain(before, { domain, revision, isVerified }, { activeConfigurations }),
       {
         tenantId,
         requestId: headers['requestId'] ?? '',

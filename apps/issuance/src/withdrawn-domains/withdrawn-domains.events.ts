@@ -1,5 +1,13 @@
 /** Which domains a tenant has verified and lost again: what issuance keeps of the facts that tenant-config publishes. */
 export type WithdrawnDomainsEvent =
   /** `revision` of the custom domain's stream, by which repetitions are known. */
-  | { type: 'IssuerDomainWithdrawn'; data: { domain: string; revision: number } }
+  | {
+      type: 'IssuerDomainWithdrawn';
+      data: {
+        domain: string;
+        revision: number;
+        /** That issued under the domain; absent before ADR 0053. */
+        activeConfigurations?: number;
+      };
+    }
   | { type: 'IssuerDomainRestored'; data: { domain: string; revision: number } };

@@ -1,20 +1,23 @@
 import { given as givenOf } from '@attestry/event-store';
+import { countUnder } from '../credential-configuration/configurations-under.js';
 import { noteDomain } from './withdrawn-domains.decisions.js';
 import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 import { withdrawnDomains, type WithdrawnDomainsState } from './withdrawn-domains.state.js';
 
 const given = (events: WithdrawnDomainsEvent[]) =>
   givenOf<WithdrawnDomainsState, WithdrawnDomainsEvent>(withdrawnDomains, events);
-const withdrawn = (domain: string, revision: number): WithdrawnDomainsEvent => ({
+const withdrawn = (domain: string, revision: number, activeConfigurations = 0): WithdrawnDomainsEvent => ({
   type: 'IssuerDomainWithdrawn',
-  data: { domain, revision },
+  data: { domain, revision, activeConfigurations },
 });
 const restored = (domain: string, revision: number): WithdrawnDomainsEvent => ({
   type: 'IssuerDomainRestored',
   data: { domain, revision },
 });
-const note = (domain: string, revision: number, isVerified: boolean) => (state: WithdrawnDomainsState) =>
-  noteDomain(state, { domain, revision, isVerified });
+const note =
+  (domain: string, revision: number, isVerified: boolean, activeConfigurations = 0) =>
+  (state: WithdrawnDomainsState) =>
+    noteDomain(state, { domain, revision, isVerified }, { activeConfigurations });
 
 describe('withdrawn domains', () => {
   it('are those that were verified once and are no more', () => {
@@ -33,6 +36,11 @@ describe('withdrawn domains', () => {
     });
   });
 
+  it('say how many configurations issued under them', () =>
+    given([])
+      .when(note('a.example', 2, false, 3))
+      .then([withdrawn('a.example', 2, 3)]));
+
   it('do not change by what is told again, or late', () => {
     given([withdrawn('a.example', 2)])
       .when(note('a.example', 2, false))
@@ -44,4 +52,19 @@ describe('withdrawn domains', () => {
       .when(note('a.example', 5, true))
       .then([]);
   });
+});
+
+describe('configurations under a domain', () => {
+  const under = (...dids: string[]) => dids.map((did) => ({ issuerKey: { did } as never }));
+
+  it('are those whose DID is at that host, whatever its path', () =>
+    expect(
+      countUnder(
+        under(
+          ...['did:web:a.example', 'did:web:A.example:issuers:x', 'did:web:a.example%3A8443', 'did:web:b.a.example'],
+          ...['did:web:a.example.evil.example', 'did:key:z6Mk', 'did:web:b.example:a.example'],
+        ),
+        'a.example',
+      ),
+    ).toBe(2));
 });

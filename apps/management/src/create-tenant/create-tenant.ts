@@ -81,7 +81,7 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     await this.withdrawUnlessOwner(claim, events);
     await this.lists.settled(position);
     return {
-      ...tenantView({ id: claim.owner, name }, host, environment, ['admin']),
+      ...tenantView({ id: claim.owner, name, restrictIdentityRoles: false }, host, environment, ['admin']),
       client: { clientId, clientSecret },
     };
   }

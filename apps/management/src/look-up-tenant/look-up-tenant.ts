@@ -33,6 +33,7 @@ const describe = ({ tenant, host }: LivingTenant) => ({
   tenantId: tenant.id,
   environmentId: tenant.environmentId,
   host,
+  restrictIdentityRoles: tenant.restrictIdentityRoles,
   clients: [...tenant.clients].map(([clientId, { roles, secretMac, previous }]) => ({
     clientId,
     roles,

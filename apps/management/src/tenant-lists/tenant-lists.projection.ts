@@ -9,7 +9,14 @@ import type { TenantEvent } from '../tenant/tenant.events.js';
 import { tenant } from '../tenant/tenant.state.js';
 
 export interface TenantListTables {
-  tenant: { id: string; environment_id: string; name: string; subdomain: string; created_at: string };
+  tenant: {
+    id: string;
+    environment_id: string;
+    name: string;
+    subdomain: string;
+    restrict_identity_roles: number;
+    created_at: string;
+  };
   /** `roles` is JSON. */
   membership: { tenant_id: string; management_client_id: string; roles: string };
   tenant_client: { id: string; tenant_id: string; name: string; roles: string; created_at: string };
@@ -32,6 +39,7 @@ export const tenantLists: Projection<TenantListTables> = {
       .addColumn('environment_id', 'text', (c) => c.notNull())
       .addColumn('name', 'text', (c) => c.notNull())
       .addColumn('subdomain', 'text', (c) => c.notNull())
+      .addColumn('restrict_identity_roles', 'integer', (c) => c.notNull())
       .addColumn('created_at', 'text', (c) => c.notNull())
       .execute();
     await db.schema
@@ -86,7 +94,10 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       const { tenantId, environmentId, name, subdomain, createdAt } = event.data;
       await trx
         .insertInto('tenant')
-        .values({ id: tenantId, environment_id: environmentId, name, subdomain, created_at: createdAt })
+        .values({
+          ...{ id: tenantId, environment_id: environmentId, name, subdomain, created_at: createdAt },
+          restrict_identity_roles: 0,
+        })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
       return;
@@ -94,6 +105,15 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
     case 'TenantRenamed': {
       const { tenantId, name } = event.data;
       await trx.updateTable('tenant').set({ name }).where('id', '=', tenantId).execute();
+      return;
+    }
+    case 'TenantIdentityRolesRestrictionChanged': {
+      const { tenantId, restrictIdentityRoles } = event.data;
+      await trx
+        .updateTable('tenant')
+        .set({ restrict_identity_roles: restrictIdentityRoles ? 1 : 0 })
+        .where('id', '=', tenantId)
+        .execute();
       return;
     }
     case 'MachineMembershipGranted': {

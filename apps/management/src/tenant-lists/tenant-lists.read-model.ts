@@ -12,6 +12,7 @@ export interface ListedTenant {
   environmentId: string;
   name: string;
   subdomain: string;
+  restrictIdentityRoles: boolean;
   roles: Role[];
 }
 export interface ListedMember {
@@ -72,6 +73,7 @@ export class TenantListsReadModel implements OnModuleInit {
         'tenant.environment_id as environment_id',
         'tenant.name as name',
         'tenant.subdomain as subdomain',
+        'tenant.restrict_identity_roles as restrict_identity_roles',
         'tenant.created_at as created_at',
       ]);
     const owner = caller.kind === 'client' ? [caller.clientId] : ['user', caller.userId];
@@ -81,11 +83,12 @@ export class TenantListsReadModel implements OnModuleInit {
     });
     return {
       ...rows,
-      data: rows.data.map(({ id, environment_id: environmentId, name, subdomain, roles }) => ({
+      data: rows.data.map(({ id, environment_id: environmentId, name, subdomain, restrict_identity_roles, roles }) => ({
         id,
         environmentId,
         name,
         subdomain,
+        restrictIdentityRoles: restrict_identity_roles === 1,
         roles: JSON.parse(roles) as Role[],
       })),
     };

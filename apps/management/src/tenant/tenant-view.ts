@@ -2,7 +2,7 @@ import type { Environment, Role, Tenant } from '@attestry/contracts';
 
 /** The tenant as the management API shows it to one of its members. */
 export const tenantView = (
-  tenant: { id: string; name: string },
+  tenant: { id: string; name: string; restrictIdentityRoles: boolean },
   host: string,
   environment: Environment,
   roles: Role[],
@@ -12,5 +12,6 @@ export const tenantView = (
   subdomain: host,
   environmentId: environment.id,
   environment,
+  restrictIdentityRoles: tenant.restrictIdentityRoles,
   membership: { roles },
 });

@@ -1,4 +1,4 @@
-import { conflict, forbidden, invalid, notFound, type Role } from '@attestry/contracts';
+import { conflict, forbidden, invalid, invalidBody, notFound, type Role } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
 import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, TenantClient, TenantState } from './tenant.state.js';
@@ -137,11 +137,23 @@ export const deleteClient = (state: TenantState, command: { caller: Principal; c
   return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
 };
 
-/** The name people see; the subdomain stays. The same name leaves no trace. */
-export const renameTenant = (state: TenantState, command: { caller: Principal; name: string }): TenantEvent[] => {
-  const { id: tenantId, name: before } = seenByAdmin(state, command.caller);
-  const { name } = command;
-  return name === before ? [] : [{ type: 'TenantRenamed', data: { tenantId, name } }];
+/**
+ * The name people see, and which roles change the tenant's identity; the subdomain stays. What is absent stays as it is; the
+ * same value again leaves no event.
+ * @throws 400 when neither is given
+ */
+export const updateTenant = (
+  state: TenantState,
+  { caller, name, restrictIdentityRoles }: { caller: Principal; name?: string; restrictIdentityRoles?: boolean },
+): TenantEvent[] => {
+  const { id: tenantId, ...before } = seenByAdmin(state, caller);
+  if (name === undefined && restrictIdentityRoles === undefined)
+    throw invalidBody('name', 'must be given, or restrictIdentityRoles');
+  const events: TenantEvent[] = [];
+  if (name !== undefined && name !== before.name) events.push({ type: 'TenantRenamed', data: { tenantId, name } });
+  if (restrictIdentityRoles !== undefined && restrictIdentityRoles !== before.restrictIdentityRoles)
+    events.push({ type: 'TenantIdentityRolesRestrictionChanged', data: { tenantId, restrictIdentityRoles } });
+  return events;
 };
 
 const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant): TenantEvent[] => [

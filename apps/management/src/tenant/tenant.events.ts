@@ -34,6 +34,7 @@ export type TenantEvent =
       };
     }
   | { type: 'TenantRenamed'; data: { tenantId: string; name: string } }
+  | { type: 'TenantIdentityRolesRestrictionChanged'; data: { tenantId: string; restrictIdentityRoles: boolean } }
   | { type: 'MachineMembershipGranted'; data: { tenantId: string; managementClientId: string; roles: Role[] } }
   /** A registered user is a member at once. `inviteExpiresAt` is absent for who made the tenant. */
   | {

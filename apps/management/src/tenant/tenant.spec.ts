@@ -6,10 +6,10 @@ import {
   deleteClient,
   deleteTenant,
   liveSecrets,
-  renameTenant,
   rotateClientSecret,
   seenClient,
   updateClient,
+  updateTenant,
   purgedUpTo,
   purgeTenant,
   MAX_CLIENTS_PER_TENANT,
@@ -113,7 +113,7 @@ describe('tenant', () => {
     const rename =
       (name: string, caller = 'boss') =>
       (state: TenantState) =>
-        renameTenant(state, { caller: machine(caller), name });
+        updateTenant(state, { caller: machine(caller), name });
     const renamed: TenantEvent = { type: 'TenantRenamed', data: { tenantId, name: 'Acme Ltd' } };
     given(tenant, living).when(rename('Acme Ltd')).then([renamed]);
     given(tenant, [...living, renamed])
@@ -128,6 +128,41 @@ describe('tenant', () => {
     given(tenant, [...living, deleted])
       .when(rename('Late'))
       .thenThrows('NotFound');
+  });
+
+  it('restricts which roles change its identity, by its admins, and each member alone', () => {
+    const restricted = (restrictIdentityRoles: boolean): TenantEvent => ({
+      type: 'TenantIdentityRolesRestrictionChanged',
+      data: { tenantId: (living[0] as { data: { tenantId: string } }).data.tenantId, restrictIdentityRoles },
+    });
+    const change =
+      (body: { name?: string; restrictIdentityRoles?: boolean }, caller = 'boss') =>
+      (state: TenantState) =>
+        updateTenant(state, { caller: machine(caller), ...body });
+    expect(living.reduce(tenant.evolve, tenant.initial)).toMatchObject({ restrictIdentityRoles: false });
+    given(tenant, living)
+      .when(change({ restrictIdentityRoles: true }))
+      .then([restricted(true)]);
+    given(tenant, living)
+      .when(change({ restrictIdentityRoles: false }))
+      .then([]);
+    given(tenant, [...living, restricted(true)])
+      .when(change({ name: 'Acme Ltd' }))
+      .then([{ type: 'TenantRenamed', data: { tenantId: restricted(true).data.tenantId, name: 'Acme Ltd' } }]);
+    given(tenant, [...living, restricted(true)])
+      .when(change({ restrictIdentityRoles: false }))
+      .then([restricted(false)]);
+    given(tenant, living).when(change({})).thenThrows('BadRequest');
+    given(tenant, [...living, member('eye', ['issuer'])])
+      .when(change({ restrictIdentityRoles: true }, 'eye'))
+      .thenThrows('Forbidden');
+    given(tenant, living)
+      .when(change({ restrictIdentityRoles: true }, 'other'))
+      .thenThrows('NotFound');
+    expect([...living, restricted(true)].reduce(tenant.evolve, tenant.initial)).toMatchObject({
+      name: expect.any(String),
+      restrictIdentityRoles: true,
+    });
   });
 
   it('is deleted once, by an admin', () => {

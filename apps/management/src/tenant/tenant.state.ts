@@ -23,6 +23,8 @@ export interface ActiveTenant {
   name: string;
   subdomain: string;
   host: string;
+  /** Only `admin` and `issuer` clients change custom domain, DIDs and authentication provider (ADR 0053). */
+  restrictIdentityRoles: boolean;
   /** By client id. Maps, for the ids of management clients may be any text, `__proto__` included. */
   clients: ReadonlyMap<string, TenantClient>;
   /** Roles by management client id. */
@@ -68,6 +70,7 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
         name,
         subdomain,
         host,
+        restrictIdentityRoles: false,
         clients: new Map(),
         machineMembers: new Map(),
         members: new Map(),
@@ -75,6 +78,10 @@ const evolve = (state: TenantState, event: TenantEvent): TenantState => {
     }
     case 'TenantRenamed':
       return whileActive(state, (tenant) => ({ ...tenant, name: event.data.name }));
+    case 'TenantIdentityRolesRestrictionChanged': {
+      const { restrictIdentityRoles } = event.data;
+      return whileActive(state, (tenant) => ({ ...tenant, restrictIdentityRoles }));
+    }
     case 'MachineMembershipGranted': {
       const { managementClientId, roles } = event.data;
       return whileActive(state, (tenant) => ({
@@ -154,6 +161,7 @@ export const tenant: Aggregate<TenantState, TenantEvent> = {
   types: {
     TenantCreated: 1,
     TenantRenamed: 1,
+    TenantIdentityRolesRestrictionChanged: 1,
     MachineMembershipGranted: 1,
     MemberAdded: 1,
     MemberInvited: 1,

@@ -6,7 +6,7 @@ import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { renameTenant, seenByMember } from '../tenant/tenant.decisions.js';
+import { seenByMember, updateTenant } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
@@ -27,12 +27,11 @@ export class UpdateTenantHandler implements ICommandHandler<UpdateTenant> {
 
   async execute({ request, context }: UpdateTenant): Promise<Tenant> {
     const { tenantId } = request.params;
-    const { name } = request.body;
     const caller = managementCaller(context);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => renameTenant(current, { caller, name }),
+      (current) => updateTenant(current, { ...request.body, caller }),
       eventContext(context, tenantId),
     );
     await this.lists.settled(position);

@@ -1,12 +1,19 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { CustomDomain, OperationContext, updateCustomDomain as operation } from '@attestry/contracts';
+import {
+  httpAnswer,
+  type CustomDomain,
+  type HttpAnswer,
+  type OperationContext,
+  type updateCustomDomain as operation,
+} from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { eventContext, IDS, PlatformConfig, platformDomains, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured, updateCustomDomain } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
+import { DomainUsage } from '../custom-domain/domain-usage.js';
 import { VerifiedDomains } from '../verified-domain/verified-domains.js';
 
 export class UpdateCustomDomain {
@@ -21,11 +28,12 @@ export class UpdateCustomDomainHandler implements ICommandHandler<UpdateCustomDo
   constructor(
     private readonly streams: Streams,
     private readonly domains: VerifiedDomains,
+    private readonly usage: DomainUsage,
     private readonly config: PlatformConfig,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: UpdateCustomDomain): Promise<CustomDomain> {
+  async execute({ request, context }: UpdateCustomDomain): Promise<CustomDomain | HttpAnswer> {
     const tenantId = tenantOf(context).id;
     const verificationToken = this.ids.uuid();
     let before: ConfiguredDomain | undefined;
@@ -39,8 +47,10 @@ export class UpdateCustomDomainHandler implements ICommandHandler<UpdateCustomDo
       },
       eventContext(context),
     );
-    if (before && events.some(({ type }) => type === 'CustomDomainReplaced'))
-      await this.domains.release({ ...before, owner: tenantId }, eventContext(context));
-    return viewOf(configured(state));
+    const view = viewOf(configured(state));
+    if (!before || !events.some(({ type }) => type === 'CustomDomainReplaced')) return view;
+    await this.domains.release({ ...before, owner: tenantId }, eventContext(context));
+    const metadata = await this.usage.metadataOf(before, context);
+    return metadata ? httpAnswer({ body: view, metadata }) : view;
   }
 }

@@ -267,3 +267,21 @@ export const checkCredentialConfiguration = defineOperation({
   body: CheckConfigurationRequest,
   response: CheckConfigurationAnswer,
 });
+
+export class CountDomainConfigurationsRequest {
+  /** Lower case, no port. */
+  @IsString() @MaxLength(253) domain: string;
+}
+export class CountDomainConfigurationsAnswer {
+  activeConfigurations: number;
+}
+/** Asked by tenant-config when a verified custom domain is given up, for the trail. */
+export const countDomainConfigurations = defineOperation({
+  name: 'issuance.count-domain-configurations',
+  summary: 'Count the active credential configurations whose DID is under a domain',
+  access: calledBy('tenant-config'),
+  kind: 'query',
+  errors: 'tenant',
+  body: CountDomainConfigurationsRequest,
+  response: CountDomainConfigurationsAnswer,
+});

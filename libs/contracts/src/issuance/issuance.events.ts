@@ -21,3 +21,11 @@ export const credentialIssued = defineIntegrationEvent<{
 }>('issuance.credential-issued');
 
 export const userDeleted = defineIntegrationEvent<{ tenantId: string; userId: string }>('issuance.user-deleted');
+
+/** A tenant lost its custom domain, by deletion, replacement or to another tenant, while credential configurations issue under it. */
+export const customDomainDeletedInUse = defineIntegrationEvent<{
+  tenantId: string;
+  domain: string;
+  /** Number of active credential configurations whose DID is under the domain. */
+  activeConfigurations: number;
+}>('issuance.custom-domain-deleted-in-use');

@@ -13,6 +13,10 @@ export const tenantCreated = defineIntegrationEvent<TenantCreatedData>('manageme
 export const tenantDeleted = defineIntegrationEvent<{ tenantId: string; host: string }>('management.tenant-deleted');
 /** Its keys are destroyed; whoever has rows of it removes them. */
 export const tenantPurged = defineIntegrationEvent<{ tenantId: string }>('management.tenant-purged');
+export const identityRolesRestrictionChanged = defineIntegrationEvent<{
+  tenantId: string;
+  restrictIdentityRoles: boolean;
+}>('management.identity-roles-restriction-changed');
 export const clientCreated = defineIntegrationEvent<{ tenantId: string; clientId: string; roles: Role[] }>(
   'management.client-created',
 );

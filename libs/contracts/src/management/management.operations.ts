@@ -59,6 +59,8 @@ export class Tenant {
   subdomain: string;
   environmentId: string;
   environment: Environment;
+  /** Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider. */
+  restrictIdentityRoles: boolean;
   membership: Membership;
 }
 
@@ -234,13 +236,22 @@ export const retrieveTenant = defineOperation({
   errorStatuses: [400, 401, 404],
 });
 
+/** At least one of them; what is absent stays as it is. */
 export class UpdateTenantRequest {
-  @Name() name: string;
+  @Optional() @Name() name?: string;
+
+  /**
+   * Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication provider. Takes
+   * effect within a second, also for tokens issued before.
+   */
+  @Optional()
+  @IsBoolean({ message: 'must be a boolean' })
+  restrictIdentityRoles?: boolean;
 }
 
 export const updateTenant = defineOperation({
   name: 'management.update-tenant',
-  summary: 'Rename a tenant; its subdomain stays',
+  summary: 'Change the name of a tenant, or which roles may change its identity; its subdomain stays',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_UPDATE', category: 'tenant', tenantFrom: 'params' },
@@ -593,6 +604,7 @@ export class DirectoryTenant {
   environmentId: string;
   /** Canonical host. */
   host: string;
+  restrictIdentityRoles: boolean;
   /** Clients that exist, with their roles and the secrets whose tokens are valid. */
   clients: { clientId: string; roles: Role[]; secrets?: DirectorySecret[] }[];
 }

@@ -260,10 +260,24 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       subdomain: { type: 'string', description: 'The full tenant host.' },
       environmentId: { type: 'string' },
       environment: { $ref: '#/components/schemas/Environment' },
+      restrictIdentityRoles: {
+        type: 'boolean',
+        description:
+          'Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider.',
+      },
       membership: { $ref: '#/components/schemas/Membership' },
       client: { $ref: '#/components/schemas/ClientCredentials', description: 'The default client, role `admin`.' },
     },
-    required: ['client', 'environment', 'environmentId', 'id', 'membership', 'name', 'subdomain'],
+    required: [
+      'client',
+      'environment',
+      'environmentId',
+      'id',
+      'membership',
+      'name',
+      'restrictIdentityRoles',
+      'subdomain',
+    ],
   },
   CredentialBranding: {
     type: 'object',
@@ -1313,9 +1327,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       subdomain: { type: 'string', description: 'The full tenant host.' },
       environmentId: { type: 'string' },
       environment: { $ref: '#/components/schemas/Environment' },
+      restrictIdentityRoles: {
+        type: 'boolean',
+        description:
+          'Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider.',
+      },
       membership: { $ref: '#/components/schemas/Membership' },
     },
-    required: ['id', 'name', 'subdomain', 'environmentId', 'environment', 'membership'],
+    required: ['id', 'name', 'subdomain', 'environmentId', 'environment', 'restrictIdentityRoles', 'membership'],
   },
   TenantParams: { type: 'object', properties: { tenantId: { type: 'string' } }, required: ['tenantId'] },
   TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post'] },
@@ -1340,7 +1359,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   },
   ToldEventName: {
     type: 'string',
-    enum: ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified', 'TenantMemberInvited'],
+    enum: [
+      'DidCreated',
+      'TenantClientCreated',
+      'CustomDomainVerified',
+      'CustomDomainDeletedInUse',
+      'TenantMemberInvited',
+    ],
   },
   TransactionCodeConfiguration: {
     type: 'object',
@@ -1360,7 +1385,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
     required: ['roles'],
   },
-  UpdateTenantRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  UpdateTenantRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      restrictIdentityRoles: {
+        type: 'boolean',
+        description:
+          'Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication provider. Takes effect within a second, also for tokens issued before.',
+      },
+    },
+    description: 'At least one of them; what is absent stays as it is.',
+  },
   UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   User: {
     type: 'object',

@@ -1,5 +1,6 @@
 import { didCreated } from '../dids/dids.events.js';
 import type { IntegrationEventType } from '../integration-event.js';
+import { customDomainDeletedInUse } from '../issuance/issuance.events.js';
 import { clientCreated, memberInvited } from '../management/management.events.js';
 import { customDomainVerified } from '../tenant-config/tenant-config.events.js';
 
@@ -15,7 +16,13 @@ const told = <Data extends { tenantId: string }>(
   ...members: Exclude<keyof Data & string, 'tenantId'>[]
 ): ToldEvent => ({ of, members });
 
-const NAMES = ['DidCreated', 'TenantClientCreated', 'CustomDomainVerified', 'TenantMemberInvited'] as const;
+const NAMES = [
+  'DidCreated',
+  'TenantClientCreated',
+  'CustomDomainVerified',
+  'CustomDomainDeletedInUse',
+  'TenantMemberInvited',
+] as const;
 export type ToldEventName = (typeof NAMES)[number];
 
 /**
@@ -26,6 +33,7 @@ export const TOLD_EVENTS: Readonly<Record<ToldEventName, ToldEvent>> = {
   DidCreated: told(didCreated, 'did', 'method'),
   TenantClientCreated: told(clientCreated, 'clientId', 'roles'),
   CustomDomainVerified: told(customDomainVerified, 'domain'),
+  CustomDomainDeletedInUse: told(customDomainDeletedInUse, 'domain', 'activeConfigurations'),
   TenantMemberInvited: told(memberInvited, 'userId', 'roles', 'status', 'inviteExpiresAt'),
 };
 

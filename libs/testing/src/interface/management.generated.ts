@@ -112,7 +112,7 @@ export interface paths {
     };
     /** Retrieve a tenant */
     get: operations['retrieveTenant'];
-    /** Rename a tenant; its subdomain stays */
+    /** Change the name of a tenant, or which roles may change its identity; its subdomain stays */
     put: operations['updateTenant'];
     post?: never;
     /** Delete a tenant */
@@ -372,6 +372,8 @@ export interface components {
       id: string;
       membership: components['schemas']['Membership'];
       name: string;
+      /** @description Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider. */
+      restrictIdentityRoles: boolean;
       /** @description The full tenant host. */
       subdomain: string;
     };
@@ -997,6 +999,8 @@ export interface components {
       id: string;
       membership: components['schemas']['Membership'];
       name: string;
+      /** @description Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider. */
+      restrictIdentityRoles: boolean;
       /** @description The full tenant host. */
       subdomain: string;
     };
@@ -1029,9 +1033,12 @@ export interface components {
     UpdateMembershipRequest: {
       roles: components['schemas']['Role'][];
     };
+    /** @description At least one of them; what is absent stays as it is. */
     UpdateTenantRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
-      name: string;
+      name?: string;
+      /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication provider. Takes effect within a second, also for tokens issued before. */
+      restrictIdentityRoles?: boolean;
     };
     UpdateUserInformationRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
@@ -1704,7 +1711,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['UpdateTenantRequest'];
       };

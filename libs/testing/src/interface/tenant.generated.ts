@@ -1154,7 +1154,12 @@ export interface components {
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
     /** @enum {string} */
-    ToldEventName: 'DidCreated' | 'TenantClientCreated' | 'CustomDomainVerified' | 'TenantMemberInvited';
+    ToldEventName:
+      | 'DidCreated'
+      | 'TenantClientCreated'
+      | 'CustomDomainVerified'
+      | 'CustomDomainDeletedInUse'
+      | 'TenantMemberInvited';
     TransactionCodeConfiguration: {
       description?: string;
       /**
