@@ -1091,6 +1091,20 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    ManagementTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
     /** @description The body is too large. */
     ManagementTooLarge: {
       headers: {
@@ -1105,7 +1119,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     ManagementTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1205,6 +1219,20 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
+    /** @description The request did not arrive in time. */
+    OAuthTimeout: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description The body is too large. */
     OAuthTooLarge: {
       headers: {
@@ -1219,7 +1247,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1291,7 +1319,21 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The rate limit is met; wait until `x-ratelimit-reset`. */
+    /** @description The request is malformed or breaks a rule; `details` name each fault. */
+    TenantInvalid: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1366,6 +1408,7 @@ export interface operations {
           'application/json': components['schemas']['JwkSet'];
         };
       };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -1400,6 +1443,7 @@ export interface operations {
       };
       400: components['responses']['OAuthInvalid'];
       401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
@@ -1470,6 +1514,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1542,6 +1587,7 @@ export interface operations {
       };
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -1617,6 +1663,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1651,6 +1698,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1731,6 +1779,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -1809,6 +1858,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1844,6 +1894,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -1888,6 +1939,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -2023,6 +2075,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       409: components['responses']['ManagementConflict'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
@@ -2060,6 +2113,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2097,6 +2151,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2210,6 +2265,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2245,6 +2301,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2275,6 +2332,7 @@ export interface operations {
           'application/json': components['schemas']['UserInformation'];
         };
       };
+      400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       429: components['responses']['ManagementTooManyRequests'];
@@ -2312,6 +2370,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
+      408: components['responses']['ManagementTimeout'];
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
