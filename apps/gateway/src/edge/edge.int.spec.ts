@@ -282,6 +282,11 @@ describe('a request that names two hosts', () => {
     });
   });
 
+  it('is refused in the shape of the first', async () => {
+    const answer = await get('/v1/tenants', `Host: ${MANAGEMENT}`, `Host: ${HOST}`);
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'BadRequest', type: 'ValidationError' });
+  });
+
   it('one host in either form is served', async () => {
     const post = (target: string) =>
       send(`POST ${target} HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 0\r\n\r\n`).answer;

@@ -163,7 +163,7 @@ export class Edge {
       requestId,
       startedAt,
       deadline: startedAt + this.config.operationTimeoutMs,
-      errors: 'tenant',
+      errors: this.hosts.apiOf(hostHeader) === 'management' ? 'management' : 'tenant',
       rate: undefined,
       address: rateKeyOf(address),
       admitted: undefined,
@@ -185,7 +185,6 @@ export class Edge {
     }
 
     const host = await this.hosts.resolve(hostHeader, edge.deadline);
-    if (host?.api === 'management') edge.errors = 'management';
     const document = host && this.documents.find(host.api, path);
     if (document) return this.answerDocument(edge, request, reply, document);
     if (!SERVED_METHODS.includes(request.method)) {
@@ -235,7 +234,7 @@ export class Edge {
       const api = this.hosts.apiOf(host);
       const operation = this.routers[api].find(request.method, path)?.operation;
       edge.allowsOrigins = operation !== undefined && allowsOrigins(operation);
-      edge.errors = operation?.errors ?? (api === 'management' ? 'management' : 'tenant');
+      if (operation) edge.errors = operation.errors;
       // What is still to come of the body would be read in vain.
       if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
       throw error;

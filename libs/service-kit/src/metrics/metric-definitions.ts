@@ -63,7 +63,7 @@ export const METRICS = {
   httpRefused: {
     name: 'attestry_http_refused_total',
     type: 'counter',
-    help: 'Refused before an operation was known: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `timeout`, `malformed` or `method`.',
+    help: 'Connections and requests that a limit of the HTTP server ended, or its parser refused: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `timeout`, `malformed` or `method`.',
     labels: ['reason'],
   },
   httpConnections: {
