@@ -41,7 +41,13 @@ const start = async () => {
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   });
   engines = await openEngines(config);
-  const tenant: DirectoryTenant = { tenantId: TENANT, environmentId: TENANT, host: HOST, clients: [] };
+  const tenant: DirectoryTenant = {
+    tenantId: TENANT,
+    environmentId: TENANT,
+    restrictIdentityRoles: false,
+    host: HOST,
+    clients: [],
+  };
   serving.push(
     engines.bus.serve(lookUpTenant.subject, async () => ({ ok: true, data: { tenant } })),
     engines.bus.serve(issueNonce.subject, (data) => {
