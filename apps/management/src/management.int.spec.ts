@@ -826,7 +826,7 @@ describe('revocation', () => {
     const [head, , signature] = old.split('.') as [string, string, string];
     const claims = Buffer.from(JSON.stringify({ ...decodeJwt(old), exp: 9e9 })).toString('base64url');
     clock.time += 14_400_000;
-    for (const value of [old, `${head}.${claims}.${signature}`, 'x', 'a.b.c', 'é', 'x'.repeat(10_000)])
+    for (const value of [old, `${head}.${claims}.${signature}`, 'x', 'a.b.c', 'é', 'x'.repeat(4096)])
       expect(await revoke({ token: value, ...credentialsOf(acme), token_type_hint: 'refresh_token' })).toEqual({});
     expect(await events(old)).toEqual([]);
   });

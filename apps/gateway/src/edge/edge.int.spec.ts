@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { issueNonce, lookUpTenant, type DirectoryTenant } from '@attestry/contracts';
+import { bodyLimitOf, issueCredential, issueNonce, lookUpTenant, type DirectoryTenant } from '@attestry/contracts';
 import type { Reply, Serving } from '@attestry/messaging';
 import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
 import type { FastifyInstance } from 'fastify';
@@ -25,7 +25,7 @@ let engines: Engines;
 let app: NestFastifyApplication;
 let port: number;
 const serving: Serving[] = [];
-/** What issuance answers to a nonce call; a test sets it. */
+/** What issuance answers; a test sets it. */
 let reply: () => Promise<Reply>;
 let texts: string[];
 
@@ -50,10 +50,12 @@ const start = async () => {
   };
   serving.push(
     engines.bus.serve(lookUpTenant.subject, async () => ({ ok: true, data: { tenant } })),
-    engines.bus.serve(issueNonce.subject, (data) => {
-      texts.push((data as { raw: { text: string } }).raw.text);
-      return reply();
-    }),
+    ...[issueNonce, issueCredential].map(({ subject }) =>
+      engines.bus.serve(subject, (data) => {
+        texts.push((data as { raw: { text: string } }).raw.text);
+        return reply();
+      }),
+    ),
   );
   app = await NestFactory.create<NestFastifyApplication>(
     rootModule([gatewayParty], engines),
@@ -128,6 +130,9 @@ const head = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, `Host: ${HOST}`, ...lines, '', ''].join('\r\n');
 const NONCE = '/v1/openid/nonce';
 const nonceHead = (...lines: string[]) => head('POST', NONCE, ...lines);
+/** Of all operations without a token the one that takes the longest body. */
+const credentialHead = (...lines: string[]) => head('POST', '/v1/openid/credential', ...lines);
+const LONGEST = bodyLimitOf(issueCredential.http!);
 
 const until = async (condition: () => boolean): Promise<void> => {
   for (let n = 0; n < 500; n++) {
@@ -230,10 +235,15 @@ describe('requests in flight of one address', () => {
 
 describe('bytes of bodies in flight of one address', () => {
   const chunk = (size: number) => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+  /** Requests that declare so many bytes together and send none of them. */
+  const holding = (bytes: number) =>
+    Array.from({ length: Math.ceil(bytes / LONGEST) }, (_, at) =>
+      send(credentialHead(`content-length: ${Math.min(LONGEST, bytes - at * LONGEST)}`)),
+    );
 
   it('are at most 8 MiB: a body that is longer than what is left is refused before it is read', async () => {
     const before = await refused('body-bytes-in-flight');
-    const many = Array.from({ length: 8 }, () => send(nonceHead(`content-length: ${MIB}`)));
+    const many = holding(8 * MIB);
     await pause(200);
     const peer = send(nonceHead('content-length: 1'));
     expectTooMany(await peer.answer);
@@ -248,16 +258,16 @@ describe('bytes of bodies in flight of one address', () => {
   });
 
   it('count what comes in chunks', async () => {
-    const many = Array.from({ length: 7 }, () => send(nonceHead(`content-length: ${MIB}`)));
-    const streaming = send(nonceHead('transfer-encoding: chunked') + chunk(MIB - 100));
+    const many = holding(8 * MIB - LONGEST);
+    const streaming = send(credentialHead('transfer-encoding: chunked') + chunk(LONGEST - 100));
     await pause(200);
-    const peer = send(nonceHead('transfer-encoding: chunked') + chunk(50));
+    const peer = send(credentialHead('transfer-encoding: chunked') + chunk(50));
     await pause(100);
     peer.socket.write(chunk(51));
     expectTooMany(await peer.answer);
     streaming.socket.write('0\r\n\r\n');
     expect((await streaming.answer).status).toBe(200);
-    expect(texts).toEqual(['x'.repeat(MIB - 100)]);
+    expect(texts).toEqual(['x'.repeat(LONGEST - 100)]);
     for (const { socket } of many) socket.destroy();
   });
 

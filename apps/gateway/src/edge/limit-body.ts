@@ -1,5 +1,10 @@
 import { Transform, type Readable } from 'node:stream';
-import { errorCodes, type FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+
+/** Has the code of the error that Fastify throws for its own limit. */
+class BodyTooLong extends Error {
+  readonly code = 'FST_ERR_CTP_BODY_TOO_LARGE';
+}
 
 /** The length a request declares for its body; 0 when it has none, or sends it in chunks. */
 export const declaredLength = ({ 'content-length': length }: { 'content-length'?: string | undefined }): number =>
@@ -9,7 +14,7 @@ export const declaredLength = ({ 'content-length': length }: { 'content-length'?
  * The body as it is read, refused once it is longer than the operation takes: at once when its length is declared, otherwise with the first
  * byte beyond the limit.
  * @param count called with the bytes of each chunk of a body of undeclared length; the body fails with the error it throws
- * @throws FST_ERR_CTP_BODY_TOO_LARGE, as Fastify does for its own limit
+ * @throws BodyTooLong
  */
 export const limitBody = (
   limit: number,
@@ -18,7 +23,7 @@ export const limitBody = (
   count: (bytes: number) => void,
 ): Readable => {
   if (request.headers['content-length'] !== undefined) {
-    if (Number(request.headers['content-length']) > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    if (Number(request.headers['content-length']) > limit) throw new BodyTooLong('the body is longer than the operation takes');
     // Node reads no more than was declared.
     return payload;
   }
@@ -27,7 +32,7 @@ export const limitBody = (
     transform(chunk: Buffer, _encoding, done) {
       received += chunk.length;
       try {
-        if (received > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+        if (received > limit) throw new BodyTooLong('the body is longer than the operation takes');
         count(chunk.length);
         done(null, chunk);
       } catch (error) {

@@ -92,10 +92,6 @@ const mappingFault = (name: string, mapping: unknown, format: CredentialFormat):
   return undefined;
 };
 
-/** The claims of a credential whose every claim has its default value. */
-const defaultsOf = (mappings: [string, ClaimMapping][]): Record<string, unknown> =>
-  Object.fromEntries(mappings.map(([name, { defaultValue }]) => [name, defaultValue]));
-
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 
@@ -126,13 +122,10 @@ export const configurationFaults = (request: ConfigurationRequest, format: Crede
   else if (utf8Length(JSON.stringify(request.claimMappings)) > MAX_CLAIM_MAPPINGS_BYTES)
     fault('claimMappings', 'must be at most 64 KiB of JSON');
   else {
-    const before = details.length;
     for (const [name, mapping] of mappings) {
       const msg = mappingFault(name, mapping, format);
       if (msg) fault(`claimMappings.${name}`, msg);
     }
-    const together = format === 'ldp_vc' && details.length === before && linkedDataFault(defaultsOf(mappings));
-    if (together) fault('claimMappings', `must not have default values that ${together}`);
   }
 
   if (request.expiresIn && !isPositive(request.expiresIn)) fault('expiresIn', 'must be a Duration', request.expiresIn);

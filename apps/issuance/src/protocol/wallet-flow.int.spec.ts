@@ -905,7 +905,7 @@ describe('large linked data', () => {
   it('is refused in an offer whose credential could never be issued', async () => {
     const tooMany = ['invalid', ['claims must not make a credential whose claims hold more than 20000 JSON values']];
     const tooDeep = ['invalid', ['claims must not make a credential whose claims nest deeper than 32 levels']];
-    expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit) }))).toEqual(tooMany);
+    expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit - 1) }))).toEqual(tooMany);
     expect(await detailOf(offer({ credentials: [ldpVc], claims: nested(31) }))).toEqual(tooDeep);
     // One claim that becomes many.
     const claimMappings = Object.fromEntries(
@@ -915,7 +915,7 @@ describe('large linked data', () => {
     expect(await detailOf(offer({ credentials: [multiplied], claims: list(100) }))).toEqual(tooMany);
     await offer({ credentials: [multiplied], claims: list(90) });
     // Not linked data.
-    await offer({ credentials: [jwtVc], claims: list(limit) });
+    await offer({ credentials: [jwtVc], claims: list(limit - 1) });
     await offer({ credentials: [ldpVc], claims: nested(29) });
   });
 
@@ -923,16 +923,21 @@ describe('large linked data', () => {
     const of = (...values: unknown[]) => ({
       claimMappings: Object.fromEntries(values.map((defaultValue, i) => [`claim${i}`, { defaultValue }])),
     });
-    const half = Array.from({ length: 10_500 }, () => 1);
-    expect(await detailOf(configure('ldp_vc', 'Large', of(half, half)))).toEqual([
+    const many = Array.from({ length: limit - 2 }, () => 1);
+    expect(await detailOf(configure('ldp_vc', 'Large', of(many)))).toEqual([
       'invalid',
-      ['claimMappings must not have default values that hold more than 20000 JSON values'],
+      ['claimMappings.claim0 must not have a defaultValue that makes claims hold more than 20000 JSON values'],
     ]);
-    expect(await detailOf(configure('ldp_vc', 'Large', of('x', nested(31).given_name)))).toEqual([
+    // Of several together the shape of a request takes no more.
+    expect(await detailOf(configure('ldp_vc', 'Large', of(many, 'x')))).toEqual([
+      'invalid',
+      ['claimMappings must have at most 20000 values in all'],
+    ]);
+    expect(await detailOf(configure('ldp_vc', 'Large', of('x', nested(30).given_name)))).toEqual([
       'invalid',
       ['claimMappings.claim1 must not have a defaultValue that makes claims nest deeper than 32 levels'],
     ]);
-    await configure('jwt_vc_json', 'Large', of(half, half));
+    await configure('jwt_vc_json', 'Large', of(many));
   });
 
   it('is bounded over all proofs of a request', async () => {
