@@ -51,8 +51,8 @@ const suites = [
     projects: ['e2e'],
     args: ['--maxWorkers=2'],
     leftOut: [
-      ...['crash', 'canary', 'first-tenant', 'fuzz', 'long-streams', 'main-thread-budget', 'moving', 'observability'],
-      ...['restoring', 'sign-in'],
+      ...['authorization-redirects', 'canary', 'cluster-command', 'crash', 'doctor', 'first-tenant', 'fuzz'],
+      ...['long-streams', 'main-thread-budget', 'moving', 'observability', 'restoring', 'sign-in'],
     ],
     together,
     env: { ATTESTRY_MODE: 'cluster' },

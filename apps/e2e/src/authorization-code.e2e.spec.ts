@@ -409,6 +409,8 @@ describe('the authorization code', () => {
       });
     expect(errorOf(await request())).toEqual([400, 'invalid_proof']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
+    // Another process of the service reads it from the store a moment later.
+    await waitUntil(async () => (await request()).status === 401, { timeoutMs: 5000, what: 'the end of the token' });
     expect(errorOf(await request())).toEqual([401, 'invalid_token']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
   });

@@ -51,7 +51,8 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     if (world) await closeWorld(world);
   });
 
-  const isOnAuthHost = ({ path }: Pick<ToldOperation, 'path'>) => path === '/.well-known/jwks.json';
+  const isOnAuthHost = ({ path }: Pick<ToldOperation, 'path'>) =>
+    path === '/.well-known/jwks.json' || path === '/oauth/revoke';
   const hostOf = ({ api, path }: ToldOperation): string => {
     if (path === '/v1') return new URL(world.platform.tenantUrl('contexts')).host;
     if (isOnAuthHost({ path })) return new URL(world.platform.ready.auth).host;

@@ -95,7 +95,8 @@ export class PlatformProcess implements RunningPlatform {
   static async start(options: PlatformProcessOptions = {}): Promise<PlatformProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'attestry-'));
     const dataDir = options.dataDir ?? join(folder, 'data');
-    await mkdir(dataDir, { recursive: true });
+    // In production a folder that others can enter is refused (ADR 0054).
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
     const platform = new PlatformProcess(folder, dataDir, options);
     try {
       await platform.restart();

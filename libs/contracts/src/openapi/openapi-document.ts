@@ -327,12 +327,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
     if (http!.refusesOnPage && status === 400) {
-      const { content: bodies, ...response } = errorResponse(errors, status);
+      const { content: bodies, ...response } = errorResponse(operation, status);
       const page = { 'text/html': { schema: { type: 'string' } } };
       return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
     }
     if (!deprecated) return [String(status), { $ref: `#/components/responses/${name}` }];
-    const { headers, ...response } = errorResponse(errors, status);
+    const { headers, ...response } = errorResponse(operation, status);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
   });
   return { [String(success)]: good, ...Object.fromEntries(refused) };
@@ -414,11 +414,12 @@ const responseName = (shape: ErrorShape, status: number): string => {
   return `${SHAPE_NAME[shape]}${kind[0]!.toUpperCase()}${kind.slice(1)}`;
 };
 
-const errorResponse = (shape: ErrorShape, status: number): JsonObject => {
+const errorResponse = ({ errors: shape, rate }: Operation, status: number): JsonObject => {
   const kind = kindOf(status);
   const isText = shape === 'tenant' && (status === 401 || status === 403);
   const special: Partial<Record<ErrorKind, string>> = {
-    unauthenticated: 'www-authenticate',
+    // A client that sends its secret in the body has no scheme that a challenge could name (RFC 6749 §5.2).
+    ...(rate !== 'client-token' && { unauthenticated: 'www-authenticate' }),
     tooManyRequests: 'retry-after',
   };
   return {
@@ -436,10 +437,7 @@ const errorResponses = (operations: readonly Operation[]): Record<string, JsonOb
       .filter(({ deprecated }) => !deprecated)
       .flatMap((operation) => {
         const [, ...refusals] = statusesOf(operation);
-        return refusals.map((status) => [
-          responseName(operation.errors, status),
-          errorResponse(operation.errors, status),
-        ]);
+        return refusals.map((status) => [responseName(operation.errors, status), errorResponse(operation, status)]);
       }),
   );
 

@@ -1301,7 +1301,6 @@ export interface components {
     OAuthUnauthenticated: {
       headers: {
         'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
         'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
         'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
