@@ -1,6 +1,6 @@
 import type { Piscina } from 'piscina';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault } from './canonicalization.js';
-import { contextLoader, hashDocuments } from './canonicalize.worker.js';
+import { hashDocuments } from './canonicalize.worker.js';
 import { CREDENTIALS_V2, sharedContexts } from './well-known.js';
 
 const CONTEXT_URL = 'https://contexts.example/v1';
@@ -31,8 +31,9 @@ const outcomeOf = (job: Promise<unknown>): Promise<unknown> => job.catch((error:
 
 describe('canonicalization', () => {
   const open: Canonicalization[] = [];
-  const pool = (threads: number, deadlineMs?: number) => {
-    const made = new Canonicalization({ shared, threads, ...(deadlineMs !== undefined && { deadlineMs }) });
+  const pool = (threads: number, deadlineMs?: number, waitMs?: number) => {
+    const limits = { ...(deadlineMs !== undefined && { deadlineMs }), ...(waitMs !== undefined && { waitMs }) };
+    const made = new Canonicalization({ shared, threads, ...limits });
     open.push(made);
     return made;
   };
@@ -51,6 +52,11 @@ describe('canonicalization', () => {
   it.each<[string, object, Map<string, object>]>([
     ['a large document', large('x'), new Map()],
     [
+      'a context of the tenant, however small',
+      credential({ t1: 'x' }, OWN),
+      new Map([[OWN, { '@context': { t1: 'https://acme.example/1' } }]]),
+    ],
+    [
       'a large context of the tenant',
       credential({ t1: 'x' }, OWN),
       new Map([
@@ -68,7 +74,7 @@ describe('canonicalization', () => {
     const made = pool(1);
     const hashes = await made.hashes(A, [document, credential({})], contexts);
     expect(threadsOf(made)).toHaveLength(1);
-    const here = await hashDocuments([document, credential({})], contextLoader(shared, contexts));
+    const here = await hashDocuments([document, credential({})], shared, contexts);
     expect({ hashes }).toEqual(here);
   });
 
@@ -95,6 +101,38 @@ describe('canonicalization', () => {
     expect(next).toHaveLength(1);
     expect(terminated).toBe(1);
     expect([made.runningJobs, made.waitingJobs]).toEqual([0, 0]);
+  });
+
+  const defining = (context: object) => new Map([[OWN, { '@context': context }]]);
+
+  it('ends a context that refers to itself without end, in a thread of its own', async () => {
+    const made = pool(1, 3000);
+    const looping = defining({ a: { '@id': 'urn:a', '@context': [OWN, { b: 'urn:b' }] } });
+    const refused = await outcomeOf(made.hashes(A, [credential({ a: 'urn:x' }, OWN)], looping));
+    expect(refused).toBeInstanceOf(CanonicalizationTooLong);
+    expect(await made.hashes(B, [large('x')])).toHaveLength(1);
+  });
+
+  it('keeps nothing of a context that another call could take for its own', async () => {
+    const made = pool(1);
+    const imported = 'https://acme.example/imported';
+    const hashWith = async (meaning: string) => {
+      const contexts = new Map([
+        [OWN, { '@context': { '@version': 1.1, '@import': imported } }],
+        [imported, { '@context': { degree: meaning } }],
+      ]);
+      const [hash] = await made.hashes(A, [credential({ degree: 'x' }, OWN)], contexts);
+      return hash!.toString('hex');
+    };
+    const [first, second, again] = [await hashWith('urn:v1'), await hashWith('urn:v2'), await hashWith('urn:v1')];
+    expect(second).not.toBe(first);
+    expect(again).toBe(first);
+  });
+
+  it.each([{}, 5, true, { '@id': 5 }])('reports a container that is none as a fault: %j', async (container) => {
+    const contexts = defining({ a: { '@id': 'urn:a', '@container': container } });
+    const refused = await outcomeOf(pool(1).hashes(A, [credential({ a: 'x' }, OWN)], contexts));
+    expect(refused).toBeInstanceOf(DocumentFault);
   });
 
   it('gives each tenant its turn', async () => {
@@ -126,6 +164,13 @@ describe('canonicalization', () => {
       ...unavailable,
       message: 'Too many credentials of this tenant are waiting to be signed',
     });
+    // A tenant without a waiting job takes the place of one with many; a second job of it finds none.
+    const place = outcomeOf(made.hashes(C, [large('x')]));
+    expect(made.waitingJobs).toBe(64);
+    expect(await waiting[31]).toMatchObject({
+      ...unavailable,
+      message: 'Too many credentials are waiting to be signed',
+    });
     await expect(made.hashes(C, [large('x')])).rejects.toMatchObject({
       ...unavailable,
       message: 'Too many credentials are waiting to be signed',
@@ -133,10 +178,36 @@ describe('canonicalization', () => {
     // What needs no thread is not held.
     expect(await made.hashes(C, [credential({})])).toHaveLength(1);
     await made.close();
-    expect(await Promise.all([running, ...waiting])).toEqual(
-      Array.from({ length: 65 }, () => expect.objectContaining({ kind: 'unavailable' }) as unknown),
+    expect(await Promise.all([running, ...waiting, place])).toEqual(
+      Array.from({ length: 66 }, () => expect.objectContaining({ kind: 'unavailable' }) as unknown),
     );
     await expect(made.hashes(C, [large('x')])).rejects.toMatchObject(unavailable);
+  });
+
+  it('drops jobs that have waited longer than any caller does', async () => {
+    const made = pool(1, 3000, 500);
+    const running = outcomeOf(made.hashes(A, [POISON]));
+    const dropped = outcomeOf(made.hashes(B, [large('x')]));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const taken = made.hashes(C, [large('x')]);
+    expect(await dropped).toMatchObject({ ...unavailable, message: 'The credentials waited too long to be signed' });
+    await running;
+    // It has waited too, for the thread that is terminated.
+    expect(await outcomeOf(taken)).toMatchObject(unavailable);
+    expect([made.runningJobs, made.waitingJobs]).toEqual([0, 0]);
+  });
+
+  it('refuses a tenant whose slow jobs took 15 s within a minute, and no other', async () => {
+    const made = pool(1);
+    Object.assign(made, { minuteBegan: performance.now() });
+    (made as unknown as { slow: Map<string, number> }).slow.set(A, 14_000);
+    await outcomeOf(made.hashes(A, [ring(6000)]));
+    const refused = await outcomeOf(made.hashes(A, [large('x')]));
+    expect(refused).toMatchObject({ kind: 'unavailable', message: 'Credentials of this tenant take too long to sign' });
+    expect(await made.hashes(A, [credential({})])).toHaveLength(1);
+    expect(await made.hashes(B, [large('x')])).toHaveLength(1);
+    Object.assign(made, { minuteBegan: performance.now() - 60_000 });
+    expect(await made.hashes(A, [large('x')])).toHaveLength(1);
   });
 
   it('fails the job of a thread that dies with 503, and goes on with another thread', async () => {

@@ -2,18 +2,19 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, jsonSize } from '@attestry/contracts';
 import { Piscina } from 'piscina';
-import {
-  contextLoader,
-  hashDocuments,
-  type CanonicalizationResult,
-  type CanonicalizationTask,
-} from './canonicalize.worker.js';
+import { hashDocuments, type CanonicalizationResult, type CanonicalizationTask } from './canonicalize.worker.js';
 
-/** Values, contexts included, up to which a call is canonicalized by the caller's thread: at worst some milliseconds. */
+/** Values up to which documents that name shared contexts only are canonicalized by the caller's thread: at worst some milliseconds. */
 const SMALL = 256;
 const DEADLINE_MS = 5000;
 const QUEUE = 64;
 const QUEUE_OF_TENANT = 32;
+/** No caller waits longer for an answer: a job that has waited so long is dropped. */
+const WAIT_MS = 10_000;
+/** A job that takes longer counts against its tenant, whose slow jobs have so much time of threads in each minute. */
+const SLOW_MS = 1000;
+const SLOW_MS_PER_MINUTE = 15_000;
+const MINUTE_MS = 60_000;
 /** After so long without work a thread ends and gives its memory back. */
 const IDLE_MS = 60_000;
 const MEMORY_MB = 256;
@@ -29,16 +30,18 @@ export class DocumentFault extends Error {
   }
 }
 
-/** Canonicalization took longer than 5 s of a thread of its own. The same document would take as long again. */
+/** Canonicalization took longer than 5 s of a thread of its own, or all of its memory. The same document would take as much again. */
 export class CanonicalizationTooLong extends Error {
   override readonly name = 'CanonicalizationTooLong';
 }
 
-const busy = (message: string) =>
-  new AppError('unavailable', message, { headers: { 'retry-after': String(DEADLINE_MS / 1000) } });
+const busy = (message: string, afterMs = DEADLINE_MS) =>
+  new AppError('unavailable', message, { headers: { 'retry-after': String(Math.ceil(afterMs / 1000)) } });
 
 interface Job extends CanonicalizationTask {
   tenantId: string;
+  /** Milliseconds, of `performance.now()`. */
+  since: number;
   resolve(result: CanonicalizationResult): void;
   reject(error: unknown): void;
 }
@@ -49,6 +52,7 @@ export interface CanonicalizationOptions {
   /** Default: processors minus one, at least 1. */
   threads?: number;
   deadlineMs?: number;
+  waitMs?: number;
 }
 
 const EMPTY: ReadonlyMap<string, object> = new Map();
@@ -61,28 +65,34 @@ export class Canonicalization {
   private readonly threads: number;
   private readonly threadsOfTenant: number;
   private readonly deadlineMs: number;
+  private readonly waitMs: number;
   private readonly shared: ReadonlyMap<string, object>;
   private pool: Piscina<CanonicalizationTask, CanonicalizationResult> | undefined;
   private closed = false;
   /** By tenant; the order of the tenants is the order of their turns. */
   private readonly waiting = new Map<string, Job[]>();
   private readonly running = new Map<string, number>();
+  /** Milliseconds that slow jobs of a tenant took in the current minute. */
+  private readonly slow = new Map<string, number>();
+  private minuteBegan = 0;
   /** Jobs that wait for a thread. */
   waitingJobs = 0;
   /** Jobs that have a thread. */
   runningJobs = 0;
-  /** Called when a job passes the deadline and its thread is terminated. */
+  /** Called when a job passes the deadline or the memory of its thread, which is terminated. */
   onTerminated: () => void = () => undefined;
 
-  constructor({ shared, threads, deadlineMs = DEADLINE_MS }: CanonicalizationOptions) {
+  constructor({ shared, threads, deadlineMs = DEADLINE_MS, waitMs = WAIT_MS }: CanonicalizationOptions) {
     this.shared = shared;
     this.threads = threads ?? Math.max(1, availableParallelism() - 1);
     this.threadsOfTenant = Math.max(1, Math.floor(this.threads / 2));
     this.deadlineMs = deadlineMs;
+    this.waitMs = waitMs;
   }
 
   /**
-   * SHA-256 of the RDFC-1.0 form of each document. Contexts that documents name must be shared or given here.
+   * SHA-256 of the RDFC-1.0 form of each document. Contexts that documents name must be shared or given here. Contexts that are
+   * given are processed in a thread, however small: a few lines that refer to themselves can take any time and memory.
    * @throws DocumentFault, CanonicalizationTooLong, AppError 503 with `Retry-After`
    */
   async hashes(
@@ -90,10 +100,10 @@ export class Canonicalization {
     documents: readonly object[],
     contexts: ReadonlyMap<string, object> = EMPTY,
   ): Promise<Buffer[]> {
-    const { exceeds } = jsonSize([documents, [...contexts.values()]], { values: SMALL, depth: SMALL });
-    const result = exceeds
-      ? await this.inThread(tenantId, documents, contexts)
-      : await hashDocuments(documents, contextLoader(this.shared, contexts));
+    const isSmall = contexts.size === 0 && !jsonSize(documents, { values: SMALL, depth: SMALL }).exceeds;
+    const result = isSmall
+      ? await hashDocuments(documents, this.shared, contexts)
+      : await this.inThread(tenantId, documents, contexts);
     if ('fault' in result) throw new DocumentFault(result.fault.code, result.fault.message);
     // As plain octets they come from another thread.
     return result.hashes.map((octets) => Buffer.from(octets));
@@ -104,18 +114,52 @@ export class Canonicalization {
     documents: readonly object[],
     contexts: ReadonlyMap<string, object>,
   ): Promise<CanonicalizationResult> {
-    const queue = this.waiting.get(tenantId) ?? [];
     if (this.closed) throw busy('The service is shutting down');
-    if (this.runningJobs >= this.threads || !this.mayRun(tenantId)) {
-      if (queue.length >= QUEUE_OF_TENANT) throw busy('Too many credentials of this tenant are waiting to be signed');
-      if (this.waitingJobs >= QUEUE) throw busy('Too many credentials are waiting to be signed');
-    }
+    this.checkSlow(tenantId);
+    if (this.runningJobs >= this.threads || !this.mayRun(tenantId)) this.checkPlaces(tenantId);
     return new Promise((resolve, reject) => {
-      queue.push({ tenantId, documents, contexts: [...contexts], resolve, reject });
+      const queue = this.waiting.get(tenantId) ?? [];
+      queue.push({ tenantId, documents, contexts: [...contexts], since: performance.now(), resolve, reject });
       this.waiting.set(tenantId, queue);
       this.waitingJobs++;
       this.dispatch();
     });
+  }
+
+  /** @throws AppError 503 while slow jobs of the tenant have used up their time */
+  private checkSlow(tenantId: string): void {
+    const now = performance.now();
+    if (now - this.minuteBegan >= MINUTE_MS) {
+      this.minuteBegan = now;
+      this.slow.clear();
+    }
+    if ((this.slow.get(tenantId) ?? 0) >= SLOW_MS_PER_MINUTE)
+      throw busy('Credentials of this tenant take too long to sign', this.minuteBegan + MINUTE_MS - now);
+  }
+
+  /** A tenant without a waiting job always gets a place: that of the last job of the tenant with the most. @throws AppError 503 */
+  private checkPlaces(tenantId: string): void {
+    this.dropOverdue();
+    const own = this.waiting.get(tenantId)?.length ?? 0;
+    if (own >= QUEUE_OF_TENANT) throw busy('Too many credentials of this tenant are waiting to be signed');
+    if (this.waitingJobs < QUEUE) return;
+    const full = 'Too many credentials are waiting to be signed';
+    const [longest] = [...this.waiting.values()].sort((a, b) => b.length - a.length);
+    if (own > 0 || !longest || longest.length < 2) throw busy(full);
+    longest.pop()!.reject(busy(full));
+    this.waitingJobs--;
+  }
+
+  /** Jobs that no caller waits for any more. */
+  private dropOverdue(): void {
+    const oldest = performance.now() - this.waitMs;
+    for (const [tenantId, queue] of this.waiting) {
+      while (queue[0] && queue[0].since < oldest) {
+        queue.shift()!.reject(busy('The credentials waited too long to be signed'));
+        this.waitingJobs--;
+      }
+      if (queue.length === 0) this.waiting.delete(tenantId);
+    }
   }
 
   private mayRun(tenantId: string): boolean {
@@ -123,6 +167,7 @@ export class Canonicalization {
   }
 
   private dispatch(): void {
+    this.dropOverdue();
     while (this.runningJobs < this.threads) {
       const next = [...this.waiting].find(([tenantId]) => this.mayRun(tenantId));
       if (!next) return;
@@ -141,16 +186,20 @@ export class Canonicalization {
     this.running.set(tenantId, (this.running.get(tenantId) ?? 0) + 1);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), this.deadlineMs);
+    const began = performance.now();
     this.threadPool()
       .run({ documents, contexts }, { signal: deadline.signal })
       .then(job.resolve, (error: unknown) => {
-        if (deadline.signal.aborted) {
+        // A thread without memory left would have none for the same document again.
+        if (deadline.signal.aborted || (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') {
           this.onTerminated();
-          job.reject(new CanonicalizationTooLong(`canonicalization took longer than ${this.deadlineMs} ms`));
+          job.reject(new CanonicalizationTooLong('canonicalization took more time or memory than a document may take'));
         } else job.reject(new AppError('unavailable', 'Service temporarily unavailable', { cause: error }));
       })
       .finally(() => {
         clearTimeout(timer);
+        const took = performance.now() - began;
+        if (took >= SLOW_MS) this.slow.set(tenantId, (this.slow.get(tenantId) ?? 0) + took);
         this.runningJobs--;
         const left = this.running.get(tenantId)! - 1;
         if (left) this.running.set(tenantId, left);

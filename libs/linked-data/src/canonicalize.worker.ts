@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { isMainThread, workerData } from 'node:worker_threads';
 import jsonld from 'jsonld';
-import type { DocumentLoader } from 'jsonld';
+import type { DocumentLoader, ResolvedContexts } from 'jsonld';
+import ContextResolver from 'jsonld/lib/ContextResolver.js';
 
 // Runs in a worker thread, from source too, where Node only strips types: no imports of files beside this one.
 
@@ -23,7 +24,7 @@ class UnknownContext extends Error {
 }
 
 /** `shared` documents are the same at each call: the processor keeps what it made of them. */
-export const contextLoader =
+const contextLoader =
   (shared: ReadonlyMap<string, object>, contexts: ReadonlyMap<string, object>): DocumentLoader =>
   async (url) => {
     const document = shared.get(url);
@@ -33,9 +34,14 @@ export const contextLoader =
     return { contextUrl: null, documentUrl: url, document: own };
   };
 
-const canonicalHash = async (document: object, documentLoader: DocumentLoader): Promise<Uint8Array> => {
+const canonicalHash = async (
+  document: object,
+  documentLoader: DocumentLoader,
+  resolved: ResolvedContexts | undefined,
+): Promise<Uint8Array> => {
   const canonical = await jsonld.canonize(document, {
     documentLoader,
+    ...(resolved && { contextResolver: new ContextResolver({ sharedCache: resolved }) }),
     safe: true,
     base: null,
     // As verifiers do it, or literals with a direction would differ.
@@ -51,18 +57,27 @@ const faultOf = (error: unknown): { code: string; message: string } | undefined 
   if (/maximum deep iterations/i.test(error.message)) return { code: 'ambiguous blank nodes', message: error.message };
   // A context that refers to itself in its own way.
   if (error instanceof RangeError) return { code: 'nested too deep', message: error.message };
+  // The processor takes the type of some keywords' values for granted.
+  if (error instanceof TypeError) return { code: 'invalid context', message: error.message };
   if (!error.name.startsWith('jsonld.')) return undefined;
   const { details } = error as { details?: { code?: string; event?: { code?: string } } };
   return { code: details?.event?.code ?? details?.code ?? error.message, message: error.message };
 };
 
+/**
+ * @param contexts beside the shared ones. What the processor makes of them is kept for this call only: the same text can mean
+ * something else where a context that it imports is another version
+ */
 export const hashDocuments = async (
   documents: readonly object[],
-  loader: DocumentLoader,
+  shared: ReadonlyMap<string, object>,
+  contexts: ReadonlyMap<string, object>,
 ): Promise<CanonicalizationResult> => {
+  const loader = contextLoader(shared, contexts);
+  const resolved: ResolvedContexts | undefined = contexts.size > 0 ? new Map() : undefined;
   try {
     const hashes: Uint8Array[] = [];
-    for (const document of documents) hashes.push(await canonicalHash(document, loader));
+    for (const document of documents) hashes.push(await canonicalHash(document, loader, resolved));
     return { hashes };
   } catch (error) {
     const fault = faultOf(error);
@@ -76,4 +91,4 @@ const shared = new Map(isMainThread ? [] : (workerData as Contexts));
 
 /** The task of a worker thread; see canonicalization.ts. */
 export default ({ documents, contexts }: CanonicalizationTask): Promise<CanonicalizationResult> =>
-  hashDocuments(documents, contextLoader(shared, new Map(contexts)));
+  hashDocuments(documents, shared, new Map(contexts));

@@ -13,8 +13,12 @@ declare module 'jsonld' {
     /** Rejects where data would be dropped. */
     safe: boolean;
   }
+  /** What the processor made of contexts, by address or text. */
+  type ResolvedContexts = Map<unknown, unknown>;
   interface CanonizeOptions extends Options {
     base: null;
+    /** Default: one that keeps contexts for all calls of the process. */
+    contextResolver?: object;
     rdfDirection: 'i18n-datatype';
     canonizeOptions: { algorithm: 'RDFC-1.0' };
   }
@@ -23,6 +27,13 @@ declare module 'jsonld' {
     /** N-Quads. */
     canonize(document: object, options: CanonizeOptions): Promise<string>;
   };
-  export type { DocumentLoader, RemoteDocument };
+  export type { DocumentLoader, RemoteDocument, ResolvedContexts };
   export default jsonld;
+}
+
+declare module 'jsonld/lib/ContextResolver.js' {
+  import type { ResolvedContexts } from 'jsonld';
+  export default class ContextResolver {
+    constructor(options: { sharedCache: ResolvedContexts });
+  }
 }
