@@ -447,6 +447,12 @@ describe('JSON-LD contexts', () => {
       'more than 20,000 values',
       () => serve('/many', JSON.stringify({ '@context': {}, pad: Array.from({ length: 20_000 }, () => 1) })),
     ],
+    ['a list that repeats a context', () => serve('/repeats', '{"@context":[{"a":"urn:a"},{"a":"urn:a"}]}')],
+    [
+      'a list that names a context twice, below a term',
+      () => serve('/twice', `{"@context":{"a":{"@id":"urn:a","@context":["${CREDENTIALS_V2}","${CREDENTIALS_V2}"]}}}`),
+    ],
+    ['a container that is none', () => serve('/container', '{"@context":{"a":{"@id":"urn:a","@container":{}}}}')],
     ['the context every credential has', () => CREDENTIALS_V2],
     ["the platform's own", () => engines.config.contextUrl],
     ['the one of the other data model', () => 'https://www.w3.org/2018/credentials/v1'],

@@ -185,6 +185,8 @@ interface Hostile {
   token?: unknown;
   status?: number;
   slow?: boolean;
+  /** Of the discovery document. */
+  documentStatus?: number;
 }
 let hostile: Hostile = {};
 
@@ -192,6 +194,7 @@ describe('signing in at a provider that cannot be believed', () => {
   let url: string;
   let tenantId: string;
   let asked = 0;
+  let discovered = 0;
   /** Members of the discovery document that replace the right ones. */
   let announced: Record<string, string> = {};
 
@@ -220,7 +223,9 @@ describe('signing in at a provider that cannot be believed', () => {
     const server = createServer((request, response) => {
       const json = (body: unknown, status = 200) =>
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      if (request.url === '/.well-known/openid-configuration')
+      if (request.url === '/.well-known/openid-configuration') {
+        discovered += 1;
+        if (hostile.documentStatus !== undefined) return json({}, hostile.documentStatus);
         return json({
           issuer: url,
           authorization_endpoint: `${url}/authorize?tenant=1`,
@@ -230,6 +235,7 @@ describe('signing in at a provider that cannot be believed', () => {
           id_token_signing_alg_values_supported: ['ES256'],
           ...announced,
         });
+      }
       if (request.url === '/keys') return json({ keys: [jwk] });
       asked += 1;
       if (hostile.slow) return undefined;
@@ -327,6 +333,18 @@ describe('signing in at a provider that cannot be believed', () => {
     expect(await pinned()).toBe(url);
   });
 
+  it('is not asked again for its documents for five seconds after it failed', async () => {
+    clock.ahead = 30 * 60_000;
+    hostile = { documentStatus: 503 };
+    const before = discovered;
+    for (let n = 0; n < 5; n++) expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
+    expect(discovered).toBe(before + 1);
+    hostile = {};
+    clock.ahead += 5001;
+    expect((await began(tenantId)).url).toContain('/authorize');
+    clock.ahead = 0;
+  });
+
   it('waits five seconds at most', async () => {
     const startedAt = performance.now();
     expect(await codeOf(signIn({ slow: true }))).toBe('temporarily_unavailable');
@@ -342,7 +360,7 @@ describe('signing in at a provider that cannot be believed', () => {
     );
     // Its documents are known for a while; after that it cannot be used.
     expect((await began(tenantId)).url).toContain('/authorize');
-    clock.ahead = 30 * 60_000;
+    clock.ahead = 60 * 60_000;
     expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
     clock.ahead = 0;
   });

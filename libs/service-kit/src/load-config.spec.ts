@@ -200,6 +200,14 @@ describe('engines in production', () => {
     expect(await faultsOf({ DATA_DIR })).toEqual([]);
   });
 
+  it('are refused where certificates are not verified', async () => {
+    expect(await faultsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
+      expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0 accepts the certificate of any server'),
+    ]);
+    expect(await faultsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+    expect(await faultsOf({ NODE_ENV: 'development', NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([]);
+  });
+
   it('are refused in one message with all other faults, and without a secret', async () => {
     const open = {
       ...SERVICE,

@@ -39,6 +39,10 @@ export const inspectConfig = async (
   const { faults, parsed } = readSettings(env, purpose);
   // Without a valid NODE_ENV the rules of production hold.
   if (parsed.nodeEnv !== undefined && parsed.nodeEnv !== 'production') return { faults, passed: [], skipped: [] };
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    faults.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 accepts the certificate of any server: remove it, and name your own authority in NODE_EXTRA_CA_CERTS',
+    );
   const user = busUser ?? parsed.service ?? (purpose === 'migrate' ? 'none' : undefined);
   const inspector = new EngineInspector(parsed, user, lookup);
   let found: EnginesInspection = await inspector.inspect();

@@ -45,6 +45,16 @@ const referencesOf = (context: unknown): string[] => {
   });
 };
 
+/** Whether a list of contexts names one twice. Lists of lists would multiply: few values could stand for millions of contexts. */
+const repeatsContext = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) {
+    const texts = value.map((entry) => JSON.stringify(entry));
+    if (new Set(texts).size < texts.length) return true;
+  }
+  return Object.values(value).some(repeatsContext);
+};
+
 /** Fetches, checks and keeps the contexts a tenant names in a configuration (decision 20). */
 @Injectable()
 export class TenantContexts {
@@ -134,6 +144,8 @@ export class TenantContexts {
     const { values, exceeds } = jsonSize(document, LINKED_DATA_LIMITS);
     if (exceeds === 'depth') throw new Refused(`must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`);
     if (exceeds) throw new Refused(TOO_LARGE);
+    if (repeatsContext((document as { '@context': unknown })['@context']))
+      throw new Refused('must not repeat an entry of a list');
     return { url, sha256: sha256(text), text, document, values };
   }
 

@@ -23,6 +23,8 @@ const REQUEST_MS = 5000;
 const MAX_ANSWER_BYTES = 262_144;
 /** How long a provider's documents are believed: endpoints and keys. */
 const FRESH_MS = 600_000;
+/** How long a provider whose documents could not be read is not asked again: sign-ins begin without authentication. */
+const UNUSABLE_MS = 5000;
 
 /** A provider as people can sign in with it now. */
 export interface SignInProvider {
@@ -41,6 +43,7 @@ interface Known {
 @Injectable()
 export class SignInProviders {
   private readonly known = new LRUCache<string, Known>({ max: 500 });
+  private readonly unusable = new LRUCache<string, { settings: string; until: number }>({ max: 500 });
 
   constructor(
     private readonly streams: Streams,
@@ -78,6 +81,9 @@ export class SignInProviders {
     const now = this.clock.now().getTime();
     const known = this.known.get(providerId);
     if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.client;
+    const failed = this.unusable.get(providerId);
+    if (failed?.settings === madeOf && now < failed.until)
+      throw unavailable('The authentication provider cannot be used', new Error('it could not be a moment ago'));
     const client = await this.make(tenantId, settings, events);
     this.known.set(providerId, { settings: madeOf, client, madeAt: now });
     return client;
@@ -87,6 +93,8 @@ export class SignInProviders {
     const [secret, document] = await Promise.all([
       this.secrets.open(tenantId, settings),
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
+        const until = this.clock.now().getTime() + UNUSABLE_MS;
+        this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
         this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'a provider cannot be used');
         throw unavailable('The authentication provider cannot be used', error);
       }),
