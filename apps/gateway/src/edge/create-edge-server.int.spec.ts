@@ -12,6 +12,8 @@ const LIMITS = {
   trustedProxies: [] as string[],
 };
 
+const GET = 'GET / HTTP/1.1\r\nHost: a.example\r\n\r\n';
+
 let server: Server;
 let metrics: Metrics;
 const sockets: Socket[] = [];
@@ -162,6 +164,14 @@ describe('what is no request', () => {
     expect(text).toMatch(/\r\nstrict-transport-security: max-age=31536000\r\n/);
     expect(text.endsWith('\r\n\r\n')).toBe(true);
     expect(/\r\nallow: /.test(text)).toBe(status === 405);
+  });
+
+  it('an expectation after a request that is not answered yet: 417 after that answer', async () => {
+    await listen({}, (_request, answer) => void setTimeout(() => answer.end('first'), 50));
+    const text = await answerTo(`${GET}GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nfirstHTTP\/1\.1 417 /);
+    expect(text.split('firstHTTP')[1]).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
+    expect(await count('attestry_http_refused_total{reason="malformed"}')).toBe(1);
   });
 
   it('an upgrade is a request like any other (RFC 9110 §7.8)', async () => {

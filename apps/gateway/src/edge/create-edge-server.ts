@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
-import { bareAnswer } from './bare-answer.js';
+import { bareAnswer, bareHeaders } from './bare-answer.js';
 import { Connections } from './connections.js';
 import { SERVED_METHODS } from './router.js';
 import { securityHeaders } from './security-headers.js';
@@ -72,7 +72,12 @@ export const createEdgeServer = (settings: Settings, metrics: Metrics, listener:
   });
   // Tunnels: Node hands the connection over and answers nothing itself.
   server.on('connect', (_request, socket) => answerBare(socket as Socket, 405, 'method', { allow: ALLOWED }));
-  server.on('checkExpectation', (_request, response) => answerBare(response.socket!, 417, 'malformed'));
+  // Through the response: a pipelined one waits for its turn, and has no socket until then.
+  server.on('checkExpectation', (_request, response) => {
+    refused.inc({ reason: 'malformed' });
+    const headers = bareHeaders(securityHeaders(settings.publicScheme));
+    response.writeHead(417, headers).end();
+  });
   return server;
 };
 
