@@ -14,7 +14,8 @@ export interface Exchange {
 export class Connections {
   /** By peer; a trusted proxy has no limit of its own, since many clients come through it. */
   private readonly peers = new Map<string, Set<Socket>>();
-  private readonly exchanges = new WeakMap<Socket, Exchange>();
+  /** In the order of their requests; more than one where requests are pipelined. */
+  private readonly exchanges = new WeakMap<Socket, Set<Exchange>>();
   private readonly proxies: TrustedProxies;
   private readonly refused;
   private open = 0;
@@ -33,16 +34,31 @@ export class Connections {
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
       const exchange = { request, response };
-      this.exchanges.set(socket, exchange);
-      response.once('close', () => {
-        if (this.exchanges.get(socket) === exchange) this.exchanges.delete(socket);
-      });
+      const exchanges = this.exchanges.get(socket) ?? new Set();
+      this.exchanges.set(socket, exchanges.add(exchange));
+      response.once('close', () => exchanges.delete(exchange));
     });
   }
 
   /** The last request of a connection that is not answered yet. */
   exchangeOn(socket: Socket): Exchange | undefined {
-    return this.exchanges.get(socket);
+    return [...(this.exchanges.get(socket) ?? [])].at(-1);
+  }
+
+  /**
+   * Ends a connection that Node has detached from its HTTP server, when requests on it are not answered yet. Node no longer
+   * closes them with the connection.
+   * @returns whether there were any
+   */
+  abortExchanges(socket: Socket): boolean {
+    const exchanges = [...(this.exchanges.get(socket) ?? [])];
+    if (exchanges.length === 0) return false;
+    socket.destroy();
+    for (const { request, response } of exchanges) {
+      request.destroy();
+      response.destroy();
+    }
+    return true;
   }
 
   private admit(socket: Socket): void {
@@ -70,7 +86,7 @@ export class Connections {
     for (const sockets of this.peers.values()) if (sockets.size > most.size) most = sockets;
     if (most.size <= ofPeer + 1) return false;
     for (const socket of most) {
-      const request = this.exchanges.get(socket)?.request;
+      const request = this.exchangeOn(socket)?.request;
       if (request?.complete || socket.destroyed) continue;
       this.refuse(socket, 'connections');
       return true;

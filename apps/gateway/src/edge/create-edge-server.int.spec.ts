@@ -13,6 +13,7 @@ const LIMITS = {
 };
 
 const GET = 'GET / HTTP/1.1\r\nHost: a.example\r\n\r\n';
+const TUNNEL = 'CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n';
 
 let server: Server;
 let metrics: Metrics;
@@ -182,8 +183,47 @@ describe('what is no request', () => {
     expect(peer.text()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('never becomes the answer to a request before it', async () => {
-    await listen({}, () => undefined);
-    expect(await answerTo('GET / HTTP/1.1\r\nHost: a.example\r\n\r\nGARBAGE\r\n\r\n')).toBe('');
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n'],
+    ['a tunnel', TUNNEL],
+  ])('%s never becomes the answer to a request before it, and ends all of them', async (_what, bytes) => {
+    let closed = 0;
+    await listen({}, (_request, answer) => void answer.once('close', () => closed++));
+    expect(await answerTo(GET + GET + GET + bytes)).toBe('');
+    for (let n = 0; n < 100 && closed < 3; n++) await pause(10);
+    expect(closed).toBe(3);
+  });
+});
+
+describe('a client that resets its connection', () => {
+  // A listener that throws, and an `error` event without a listener, end the process.
+  const errors: unknown[] = [];
+  const record = (error: unknown) => void errors.push(error);
+  beforeEach(() => {
+    errors.length = 0;
+    process.on('uncaughtExceptionMonitor', record);
+  });
+  afterEach(() => void process.off('uncaughtExceptionMonitor', record));
+
+  it.each([
+    ['a tunnel', TUNNEL],
+    ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+    ['an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n'],
+    ['garbage', 'GARBAGE\r\n\r\n'],
+    ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
+  ])('%s: alone, and after requests not answered yet, the process goes on', async (_what, bytes) => {
+    await listen({ maxConnections: 1000, maxConnectionsPerPeer: 1000 }, (_request, answer) => {
+      setImmediate(() => answer.end('x'.repeat(1000)));
+    });
+    for (let n = 0; n < 300; n++) {
+      const { socket } = await open();
+      socket.write((n % 2 ? GET + GET : '') + bytes);
+      if (n % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+      socket.resetAndDestroy();
+    }
+    await pause(50);
+    expect(errors).toEqual([]);
+    expect(await isOpen(await open())).toBe(true);
   });
 });

@@ -70,8 +70,12 @@ export const createEdgeServer = (settings: Settings, metrics: Metrics, listener:
     else if (error.code?.startsWith('HPE_')) answerBare(socket, 400, 'malformed');
     else socket.destroy();
   });
-  // Tunnels: Node hands the connection over and answers nothing itself.
-  server.on('connect', (_request, socket) => answerBare(socket as Socket, 405, 'method', { allow: ALLOWED }));
+  // Tunnels: Node removes its own listeners from the connection, that for errors too, and answers nothing itself.
+  server.on('connect', (_request, duplex) => {
+    const socket = duplex as Socket;
+    socket.on('error', () => undefined);
+    if (!connections.abortExchanges(socket)) answerBare(socket, 405, 'method', { allow: ALLOWED });
+  });
   // Through the response: a pipelined one waits for its turn, and has no socket until then.
   server.on('checkExpectation', (_request, response) => {
     refused.inc({ reason: 'malformed' });
