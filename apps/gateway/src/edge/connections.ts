@@ -3,12 +3,26 @@ import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { plain, rateKeyOf, TrustedProxies } from './client-address.js';
 
-type Limits = Pick<PlatformConfig, 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies'>;
+type Limits = Pick<PlatformConfig, 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies' | 'requestTimeoutMs'>;
 
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
 }
+
+/** How far a connection has written, and since when (performance.now()) that has not changed. */
+interface WriteProgress {
+  written: number;
+  queued: number;
+  since: number;
+}
+
+/** How often write progress is compared, milliseconds. */
+const PROGRESS_INTERVAL_MS = 5000;
+
+/** Bytes of the chunk that is being written which the kernel has not taken; `writableLength` has the whole chunk until its end. */
+const queuedOf = (socket: Socket): number =>
+  (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 
 /** The open connections of the HTTP server: how many there may be, in total and of one peer, and what is under way on each. */
 export class Connections {
@@ -18,7 +32,7 @@ export class Connections {
   private readonly exchanges = new WeakMap<Socket, Set<Exchange>>();
   private readonly proxies: TrustedProxies;
   private readonly refused;
-  private open = 0;
+  private readonly open = new Map<Socket, WriteProgress>();
 
   constructor(
     private readonly limits: Limits,
@@ -26,10 +40,13 @@ export class Connections {
   ) {
     this.proxies = new TrustedProxies(limits.trustedProxies);
     this.refused = metrics.counter('httpRefused');
-    metrics.onScrape(() => metrics.gauge('httpConnections').set(this.open));
+    metrics.onScrape(() => metrics.gauge('httpConnections').set(this.open.size));
   }
 
   watch(server: Server): void {
+    const interval = Math.min(PROGRESS_INTERVAL_MS, Math.ceil(this.limits.requestTimeoutMs / 4));
+    const timer = setInterval(() => this.endUnread(), interval).unref();
+    server.once('close', () => clearInterval(timer));
     server.on('connection', (socket: Socket) => this.admit(socket));
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
@@ -67,19 +84,20 @@ export class Connections {
     const peer = rateKeyOf(address);
     const ofPeer = isProxy ? 0 : (this.peers.get(peer)?.size ?? 0);
     if (ofPeer >= this.limits.maxConnectionsPerPeer) return this.refuse(socket, 'connections-of-peer');
-    if (this.open >= this.limits.maxConnections && !this.makeRoom(ofPeer)) return this.refuse(socket, 'connections');
-    this.open++;
+    if (this.open.size >= this.limits.maxConnections && !this.makeRoom(ofPeer))
+      return this.refuse(socket, 'connections');
+    this.open.set(socket, { written: 0, queued: 0, since: performance.now() });
     const sockets = isProxy ? undefined : (this.peers.get(peer) ?? new Set());
     if (sockets) this.peers.set(peer, sockets.add(socket));
     socket.once('close', () => {
-      this.open--;
+      this.open.delete(socket);
       if (sockets?.delete(socket) && sockets.size === 0) this.peers.delete(peer);
     });
   }
 
   /**
-   * Closes a connection of the peer that has most, so that a few peers cannot use up the total for all others. Only one that waits:
-   * for a request, or for the rest of one.
+   * Closes a connection of the peer that has most, so that a few peers cannot use up the total for all others. Only one that waits
+   * for the client: for a request, for the rest of one, or until it reads its answer.
    */
   private makeRoom(ofPeer: number): boolean {
     let most = new Set<Socket>();
@@ -87,14 +105,26 @@ export class Connections {
     if (most.size <= ofPeer + 1) return false;
     for (const socket of most) {
       const request = this.exchangeOn(socket)?.request;
-      if (request?.complete || socket.destroyed) continue;
+      if (socket.destroyed || (request?.complete && !socket.writableNeedDrain)) continue;
       this.refuse(socket, 'connections');
       return true;
     }
     return false;
   }
 
-  private refuse(socket: Socket, reason: 'connections' | 'connections-of-peer'): void {
+  /** Ends connections whose client has read nothing of its answer for as long as a request may take (ADR 0044). */
+  private endUnread(): void {
+    const now = performance.now();
+    for (const [socket, progress] of this.open) {
+      const written = socket.bytesWritten - socket.writableLength;
+      const queued = queuedOf(socket);
+      if (socket.writableLength === 0 || written !== progress.written || queued !== progress.queued)
+        this.open.set(socket, { written, queued, since: now });
+      else if (now - progress.since >= this.limits.requestTimeoutMs) this.refuse(socket, 'timeout');
+    }
+  }
+
+  private refuse(socket: Socket, reason: 'connections' | 'connections-of-peer' | 'timeout'): void {
     this.refused.inc({ reason });
     socket.destroy();
   }

@@ -108,6 +108,70 @@ describe('connections', () => {
   });
 });
 
+describe('answers that are not read', () => {
+  /** More than the buffers of both kernels hold. */
+  const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
+  const GET_LARGE = 'GET /large HTTP/1.1\r\nHost: a.example\r\n\r\n';
+  const large: RequestListener = (request, answer) => void answer.end(request.url === '/large' ? LARGE : undefined);
+  const unread = async (address?: string): Promise<Peer> => {
+    const peer = await open(address);
+    peer.socket.pause();
+    peer.socket.write(GET_LARGE.repeat(5));
+    return peer;
+  };
+
+  it('end the connection after the time that a request may take', async () => {
+    let closed = 0;
+    await listen({ requestTimeoutMs: 400 }, (request, answer) => {
+      answer.once('close', () => closed++);
+      large(request, answer);
+    });
+    await Promise.all([unread(), unread()]);
+    const begun = performance.now();
+    while ((await count('attestry_http_connections')) > 0 && performance.now() - begun < 5000) await pause(20);
+    expect(await count('attestry_http_connections')).toBe(0);
+    expect(performance.now() - begun).toBeGreaterThan(300);
+    expect(await count('attestry_http_refused_total{reason="timeout"}')).toBe(2);
+    expect(closed).toBeGreaterThanOrEqual(2);
+  });
+
+  it('a client that reads one slowly gets all of it', async () => {
+    await listen({ requestTimeoutMs: 400 }, large);
+    const { port } = server.address() as AddressInfo;
+    const begun = performance.now();
+    const socket = connect({ host: '127.0.0.1', port });
+    sockets.push(socket);
+    socket.write(GET_LARGE);
+    let bytes = 0;
+    let step = 0;
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      step += chunk.length;
+      if (bytes > LARGE.length) break;
+      if (step < 2 * 1024 * 1024) continue;
+      step = 0;
+      await pause(100);
+    }
+    expect(bytes).toBeGreaterThan(LARGE.length);
+    expect(performance.now() - begun).toBeGreaterThan(1200);
+  });
+
+  it('leave a connection that has nothing to write alone', async () => {
+    await listen({ requestTimeoutMs: 200 }, (_request, answer) => void setTimeout(() => answer.end(), 1000));
+    const peer = await open();
+    expect(await isOpen(peer)).toBe(true);
+  });
+
+  it('make room for another peer', async () => {
+    await listen({ maxConnections: 2, maxConnectionsPerPeer: 2 }, large);
+    await unread('127.0.0.2');
+    await unread('127.0.0.2');
+    await pause(200);
+    expect(await isOpen(await open('127.0.0.3'))).toBe(true);
+    expect(await count('attestry_http_refused_total{reason="connections"}')).toBe(1);
+  });
+});
+
 describe('requests that take too long to arrive', () => {
   it.each([
     ['nothing', ''],
