@@ -49,6 +49,15 @@ export const networkKeyOf = (rateKey: string): string | undefined => {
   return parts.length === 4 ? parts.slice(0, 3).join(':') : undefined;
 };
 
+/** A /48 has the limits of so many addresses: it may be a company, but it has 65,536 of what counts as one address. */
+export const ADDRESSES_OF_NETWORK = 5;
+
+/** A hop of `X-Forwarded-For` without its port: `192.0.2.1:443`, `[2001:db8::1]:443`, `[2001:db8::1]`. */
+const withoutPort = (hop: string): string => {
+  const [, ipv4, ipv6] = /^(?:([\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/.exec(hop) ?? [];
+  return ipv4 ?? ipv6 ?? hop;
+};
+
 export interface Forwarded {
   address: string;
   host: string | undefined;
@@ -61,8 +70,8 @@ export interface Forwarded {
 }
 
 /**
- * The client's address and the host it asked for. `X-Forwarded-For` is read from the right, past trusted proxies only;
- * from anybody else this header, `X-Forwarded-Host` and `traceparent` are ignored.
+ * The client's address and the host it asked for. `X-Forwarded-For` is read from the right, past trusted proxies only,
+ * and ends at a hop that is no address: what is left of it may come from the client. From anybody else this header, `X-Forwarded-Host` and `traceparent` are ignored.
  */
 export const forwarded = (
   socketAddress: string,
@@ -72,13 +81,12 @@ export const forwarded = (
   let address = plain(socketAddress) || socketAddress;
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
   if (!proxies.trusts(address)) return { address, host, isForwarded: false };
-  const hops = String(headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map((hop) => plain(hop.trim()))
-    .filter(Boolean);
+  const hops = String(headers['x-forwarded-for'] ?? '').split(',');
   for (const hop of hops.reverse()) {
-    address = hop;
-    if (!proxies.trusts(hop)) break;
+    const text = plain(withoutPort(hop.trim()));
+    if (text === '') break;
+    address = text;
+    if (!proxies.trusts(text)) break;
   }
   const forwardedHost = headers['x-forwarded-host'];
   const { traceparent } = headers;

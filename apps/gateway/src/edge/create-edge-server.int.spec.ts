@@ -12,6 +12,9 @@ const LIMITS = {
   trustedProxies: [] as string[],
 };
 
+const GET = 'GET / HTTP/1.1\r\nHost: a.example\r\n\r\n';
+const TUNNEL = 'CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n';
+
 let server: Server;
 let metrics: Metrics;
 const sockets: Socket[] = [];
@@ -105,6 +108,70 @@ describe('connections', () => {
   });
 });
 
+describe('answers that are not read', () => {
+  /** More than the buffers of both kernels hold. */
+  const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
+  const GET_LARGE = 'GET /large HTTP/1.1\r\nHost: a.example\r\n\r\n';
+  const large: RequestListener = (request, answer) => void answer.end(request.url === '/large' ? LARGE : undefined);
+  const unread = async (address?: string): Promise<Peer> => {
+    const peer = await open(address);
+    peer.socket.pause();
+    peer.socket.write(GET_LARGE.repeat(5));
+    return peer;
+  };
+
+  it('end the connection after the time that a request may take', async () => {
+    let closed = 0;
+    await listen({ requestTimeoutMs: 400 }, (request, answer) => {
+      answer.once('close', () => closed++);
+      large(request, answer);
+    });
+    await Promise.all([unread(), unread()]);
+    const begun = performance.now();
+    while ((await count('attestry_http_connections')) > 0 && performance.now() - begun < 5000) await pause(20);
+    expect(await count('attestry_http_connections')).toBe(0);
+    expect(performance.now() - begun).toBeGreaterThan(300);
+    expect(await count('attestry_http_refused_total{reason="timeout"}')).toBe(2);
+    expect(closed).toBeGreaterThanOrEqual(2);
+  });
+
+  it('a client that reads one slowly gets all of it', async () => {
+    await listen({ requestTimeoutMs: 400 }, large);
+    const { port } = server.address() as AddressInfo;
+    const begun = performance.now();
+    const socket = connect({ host: '127.0.0.1', port });
+    sockets.push(socket);
+    socket.write(GET_LARGE);
+    let bytes = 0;
+    let step = 0;
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      step += chunk.length;
+      if (bytes > LARGE.length) break;
+      if (step < 2 * 1024 * 1024) continue;
+      step = 0;
+      await pause(100);
+    }
+    expect(bytes).toBeGreaterThan(LARGE.length);
+    expect(performance.now() - begun).toBeGreaterThan(1200);
+  });
+
+  it('leave a connection that has nothing to write alone', async () => {
+    await listen({ requestTimeoutMs: 200 }, (_request, answer) => void setTimeout(() => answer.end(), 1000));
+    const peer = await open();
+    expect(await isOpen(peer)).toBe(true);
+  });
+
+  it('make room for another peer', async () => {
+    await listen({ maxConnections: 2, maxConnectionsPerPeer: 2 }, large);
+    await unread('127.0.0.2');
+    await unread('127.0.0.2');
+    await pause(200);
+    expect(await isOpen(await open('127.0.0.3'))).toBe(true);
+    expect(await count('attestry_http_refused_total{reason="connections"}')).toBe(1);
+  });
+});
+
 describe('requests that take too long to arrive', () => {
   it.each([
     ['nothing', ''],
@@ -164,6 +231,14 @@ describe('what is no request', () => {
     expect(/\r\nallow: /.test(text)).toBe(status === 405);
   });
 
+  it('an expectation after a request that is not answered yet: 417 after that answer', async () => {
+    await listen({}, (_request, answer) => void setTimeout(() => answer.end('first'), 50));
+    const text = await answerTo(`${GET}GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nfirstHTTP\/1\.1 417 /);
+    expect(text.split('firstHTTP')[1]).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
+    expect(await count('attestry_http_refused_total{reason="malformed"}')).toBe(1);
+  });
+
   it('an upgrade is a request like any other (RFC 9110 §7.8)', async () => {
     await listen({});
     const peer = await open();
@@ -172,8 +247,47 @@ describe('what is no request', () => {
     expect(peer.text()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('never becomes the answer to a request before it', async () => {
-    await listen({}, () => undefined);
-    expect(await answerTo('GET / HTTP/1.1\r\nHost: a.example\r\n\r\nGARBAGE\r\n\r\n')).toBe('');
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n'],
+    ['a tunnel', TUNNEL],
+  ])('%s never becomes the answer to a request before it, and ends all of them', async (_what, bytes) => {
+    let closed = 0;
+    await listen({}, (_request, answer) => void answer.once('close', () => closed++));
+    expect(await answerTo(GET + GET + GET + bytes)).toBe('');
+    for (let n = 0; n < 100 && closed < 3; n++) await pause(10);
+    expect(closed).toBe(3);
+  });
+});
+
+describe('a client that resets its connection', () => {
+  // A listener that throws, and an `error` event without a listener, end the process.
+  const errors: unknown[] = [];
+  const record = (error: unknown) => void errors.push(error);
+  beforeEach(() => {
+    errors.length = 0;
+    process.on('uncaughtExceptionMonitor', record);
+  });
+  afterEach(() => void process.off('uncaughtExceptionMonitor', record));
+
+  it.each([
+    ['a tunnel', TUNNEL],
+    ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+    ['an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n'],
+    ['garbage', 'GARBAGE\r\n\r\n'],
+    ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
+  ])('%s: alone, and after requests not answered yet, the process goes on', async (_what, bytes) => {
+    await listen({ maxConnections: 1000, maxConnectionsPerPeer: 1000 }, (_request, answer) => {
+      setImmediate(() => answer.end('x'.repeat(1000)));
+    });
+    for (let n = 0; n < 300; n++) {
+      const { socket } = await open();
+      socket.write((n % 2 ? GET + GET : '') + bytes);
+      if (n % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+      socket.resetAndDestroy();
+    }
+    await pause(50);
+    expect(errors).toEqual([]);
+    expect(await isOpen(await open())).toBe(true);
   });
 });

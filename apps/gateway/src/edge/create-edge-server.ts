@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
-import { bareAnswer } from './bare-answer.js';
+import { bareAnswer, bareHeaders } from './bare-answer.js';
 import { Connections } from './connections.js';
 import { SERVED_METHODS } from './router.js';
 import { securityHeaders } from './security-headers.js';
@@ -70,9 +70,18 @@ export const createEdgeServer = (settings: Settings, metrics: Metrics, listener:
     else if (error.code?.startsWith('HPE_')) answerBare(socket, 400, 'malformed');
     else socket.destroy();
   });
-  // Tunnels: Node hands the connection over and answers nothing itself.
-  server.on('connect', (_request, socket) => answerBare(socket as Socket, 405, 'method', { allow: ALLOWED }));
-  server.on('checkExpectation', (_request, response) => answerBare(response.socket!, 417, 'malformed'));
+  // Tunnels: Node removes its own listeners from the connection, that for errors too, and answers nothing itself.
+  server.on('connect', (_request, duplex) => {
+    const socket = duplex as Socket;
+    socket.on('error', () => undefined);
+    if (!connections.abortExchanges(socket)) answerBare(socket, 405, 'method', { allow: ALLOWED });
+  });
+  // Through the response: a pipelined one waits for its turn, and has no socket until then.
+  server.on('checkExpectation', (_request, response) => {
+    refused.inc({ reason: 'malformed' });
+    const headers = bareHeaders(securityHeaders(settings.publicScheme));
+    response.writeHead(417, headers).end();
+  });
   return server;
 };
 

@@ -48,6 +48,27 @@ describe('the client address', () => {
     expect(forwarded('::ffff:127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
   });
 
+  it.each([
+    ['198.51.100.7:4711', '198.51.100.7'],
+    ['[2001:db8::7]:4711', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['[::ffff:198.51.100.7]:4711', '198.51.100.7'],
+    ['198.51.100.7, 10.1.2.3:4711', '198.51.100.7'],
+  ])('is read with and without a port: %s', (hops, address) => {
+    const headers = { host: 'a.example', 'x-forwarded-for': `6.6.6.6, ${hops}` };
+    expect(forwarded('10.1.1.1', headers, proxies).address).toBe(address);
+  });
+
+  it.each(['unknown', '_hidden', '', '198.51.100.7:x', '[198.51.100.7', '2001:db8::7]:1', '198.51.100.7:1:2'])(
+    'is that of the last proxy where a hop is no address, never what is left of it: "%s"',
+    (hop) => {
+      const of = (hops: string) => forwarded('10.1.1.1', { 'x-forwarded-for': hops }, proxies).address;
+      expect(of(`6.6.6.6, ${hop}`)).toBe('10.1.1.1');
+      expect(of(`6.6.6.6, ${hop}, 10.1.2.3`)).toBe('10.1.2.3');
+    },
+  );
+
   it('takes the forwarded host of a trusted proxy only', () => {
     const headers = { host: 'inside', 'x-forwarded-host': 'acme.example' };
     expect(forwarded('10.1.1.1', headers, proxies).host).toBe('acme.example');
