@@ -55,8 +55,8 @@ export class Attempts {
     return this.count(records, budgets);
   }
 
-  /** Only failures count. */
-  async succeeded(records: ExpiringRecords, attempt: readonly Budget<string>[]): Promise<void> {
+  /** Only failures count: neither a right password nor one that was not verified. */
+  async takeBack(records: ExpiringRecords, attempt: readonly Budget<string>[]): Promise<void> {
     await Promise.all(attempt.map(({ kind, key }) => records.takeBackAttempt(kind, key)));
   }
 
@@ -78,7 +78,7 @@ export class Attempts {
       const { used, endsAt } = await records.attempt(budget.kind, budget.key, WINDOW_MS);
       counted.push(budget);
       if (used <= budget.limit) continue;
-      await this.succeeded(records, counted);
+      await this.takeBack(records, counted);
       return { usedUp: budget.kind, until: endsAt };
     }
     return { attempt: counted };
