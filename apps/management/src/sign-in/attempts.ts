@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ExpiringRecords } from '@attestry/keys';
 
 /** Failures count in a window that begins with the first of them. */
-const WINDOW_MS = 3_600_000;
+export const WINDOW_MS = 3_600_000;
 /** Of all browsers together that the account does not know. */
 export const FAILURES_PER_ACCOUNT = 10;
 /** Of one browser that the account knows, or of one link that was sent to the account's address. */

@@ -505,6 +505,33 @@ describe('a browser that the account knows', () => {
   }, 60_000);
 });
 
+describe('links that a third party has requested', () => {
+  it('work for the owner as long as the budgets are used up', async () => {
+    const email = 'seventeen@people.example';
+    await signUp(email);
+    await failUnknown(email, 10);
+    const before = mail.to(email).length;
+    const attacker = new Visitor('192.0.2.91');
+    for (let n = 0; n < 3; n++) {
+      await signInWith(attacker, email, 'guess');
+      expect((await attacker.submitTo('/browser', {})).status).toBe(200);
+    }
+    await waitUntil(() => mail.to(email).length === before + 3, { timeoutMs: 30_000, what: 'the links' });
+    const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
+    clock.time += HOUR - 60_000;
+    const owner = new Visitor();
+    const locked = await signInWith(owner, email, PASSWORD);
+    expect(locked.status).toBe(429);
+    expect((await owner.submitTo('/browser', {})).status).toBe(429);
+    expect((await owner.get(link)).status).toBe(200);
+    expect((await owner.submit({ action: 'use' })).text).toContain('You can sign in here');
+    expect((await signInWith(owner, email, PASSWORD)).status).toBe(200);
+    clock.time += 60_000;
+    expect((await new Visitor().get(link)).status).toBe(410);
+    clock.time -= HOUR;
+  }, 60_000);
+});
+
 describe('a password that is not verified because too many sign in at once', () => {
   it('counts for no budget', async () => {
     const email = 'sixteen@people.example';

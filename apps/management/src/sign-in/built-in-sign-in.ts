@@ -330,7 +330,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         visit,
         410,
         'This link is not valid',
-        html`<p>It works once, for 15 minutes. Sign in again to have another one sent.</p>
+        html`<p>It works once, for an hour. Sign in again to have another one sent.</p>
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     if (isPost) {
@@ -372,7 +372,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       visit,
       200,
       'Check your e-mail',
-      html`<p>If the address has an account, a link is on its way. It works once, for 15 minutes.</p>`,
+      html`<p>If the address has an account, a link is on its way. It works once, for an hour.</p>`,
     );
   }
 
