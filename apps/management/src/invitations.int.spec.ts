@@ -291,6 +291,16 @@ describe('the number of e-mails', () => {
     expect(mail.to(`${name}@people.example`).length).toBeLessThanOrEqual(5);
   });
 
+  it('is not multiplied by quoted local parts, which are refused', async () => {
+    const tenant = await newTenant();
+    for (const email of ['"victim"@mail.example', '"v\\ictim"@mail.example', '"vic tim"@mail.example'])
+      expect(await refusalOf(inviteTo(tenant, email))).toMatchObject({
+        kind: 'invalid',
+        details: [expect.objectContaining({ param: 'email', msg: 'must be an e-mail address' })],
+      });
+    expect(await invitedOf(tenant)).toEqual([]);
+  });
+
   it(
     'is kept over a restart, and forgotten after an hour',
     async () => {

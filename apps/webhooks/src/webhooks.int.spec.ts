@@ -352,7 +352,7 @@ describe('webhooks', () => {
       const { received, url } = await receiver(status(200));
       const [{ id: one }, { id: other }] = [
         await subscribe(tenantId, url, [FULL]),
-        await subscribe(tenantId, url, [FULL]),
+        await subscribe(tenantId, `${url}/other`, [FULL]),
       ];
       const test = (webhookId: string) =>
         client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
@@ -607,6 +607,76 @@ describe('webhooks', () => {
     await ended(tenantId, eventId, webhookId, 'TenantMemberInvited');
   });
 
+  describe('requests that callers make the platform send', () => {
+    const outcome = (call: Promise<unknown>) =>
+      call.then(
+        () => 'sent' as const,
+        (error: unknown) => error as AppError,
+      );
+    const test = (tenantId: string, webhookId: string) =>
+      outcome(client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)));
+    const tooMany = { kind: 'tooManyRequests', headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string } };
+
+    it('are ten tests a minute to one URL, also by webhooks that are created again', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver(status(200));
+      const outcomes: ('sent' | AppError)[] = [];
+      for (let n = 0; n < 3; n++) {
+        const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+        for (let k = 0; k < 6; k++) outcomes.push(await test(tenantId, webhookId));
+        await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
+      }
+      expect(outcomes.slice(0, 10)).toEqual(Array(10).fill('sent'));
+      for (const refused of outcomes.slice(10)) expect(refused).toMatchObject(tooMany);
+      expect(received.length).toBeLessThanOrEqual(10);
+      // Another tenant has its own budget.
+      const other = randomUUID();
+      expect(await test(other, (await subscribe(other, url, [FULL])).id)).toBe('sent');
+    });
+
+    it('are sixty a minute to one origin, tests and repeated deliveries together', async () => {
+      const tenantId = randomUUID();
+      const { received, url } = await receiver(status(200));
+      const attempt = async (webhookId: string) => {
+        expect(await test(tenantId, webhookId)).toBe('sent');
+        return until(async () => {
+          const request = { params: { webhookId }, query: {} };
+          const { data } = (await client.call(
+            listWebhookAttempts,
+            request,
+            contextOf(tenantId),
+          )) as PageOf<WebhookAttempt>;
+          return data[0]?.status === 'Delivered' && data[0];
+        }, 'the attempt');
+      };
+      const redeliver = (webhookId: string, deliveryId: string) =>
+        outcome(client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId)));
+      const webhooks = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => subscribe(tenantId, `${url}/${n}`, [FULL])),
+      );
+      const one = webhooks[0]!.id;
+      const { deliveryId } = await attempt(one);
+      // What is refused for another reason does not count.
+      for (let n = 0; n < 70; n++) expect(await redeliver(one, randomUUID())).toMatchObject({ kind: 'notFound' });
+      let sent = 1;
+      for (const { id } of webhooks.slice(1))
+        for (let n = 0; n < 8; n++, sent++) expect(await test(tenantId, id)).toBe('sent');
+      for (; sent < 60; sent++) {
+        const before = received.length;
+        const again = await until(async () => {
+          const it = await redeliver(one, deliveryId);
+          return (it === 'sent' || it.kind !== 'conflict') && it;
+        }, 'the end of the delivery before');
+        expect(again).toBe('sent');
+        await until(() => received.length > before, 'the repeated delivery');
+      }
+      await until(() => received.length === 60, 'the deliveries');
+      expect(await redeliver(one, deliveryId)).toMatchObject(tooMany);
+      expect(await test(tenantId, webhooks[1]!.id)).toMatchObject(tooMany);
+      expect(received).toHaveLength(60);
+    }, 60_000);
+  });
+
   describe('attempts', () => {
     const attemptsOf = async (tenantId: string, webhookId: string, query: { limit?: number; cursor?: string } = {}) =>
       (await client.call(
@@ -829,10 +899,11 @@ describe('webhooks', () => {
       let webhookId = '';
       let tests = 0;
       const send = async () => {
-        // A webhook is tested ten times a minute at most.
+        // A URL is tested ten times a minute at most, an origin sixty times.
+        await pause(200);
         if (tests++ % 10 === 0) {
           if (webhookId) await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
-          webhookId = (await subscribe(tenantId, url, [SUMMARY])).id;
+          webhookId = (await subscribe(tenantId, `${url}/${tests}`, [SUMMARY])).id;
         }
         const before = received.length;
         await client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));

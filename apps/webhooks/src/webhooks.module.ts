@@ -17,6 +17,7 @@ import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
 import { TestWebhookHandler } from './test-webhook/test-webhook.js';
 import { UpdateWebhookHandler } from './update-webhook/update-webhook.js';
+import { WebhookRequests } from './webhook-requests/webhook-requests.js';
 import { TenantSlots } from './webhook-slots/tenant-slots.js';
 import { WebhookDirectory } from './webhook-directory.js';
 import { WebhookKeys } from './webhook-keys.js';
@@ -28,6 +29,7 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
   providers: [
     // subscriptions
     TenantSlots,
+    WebhookRequests,
     CreateWebhookHandler,
     ListWebhooksHandler,
     RetrieveWebhookHandler,

@@ -134,12 +134,15 @@ export const ClientId = (): PropertyDecorator =>
     MaxLength(32, { message: 'Invalid value' }),
   );
 
-/** An e-mail address, in lower case as it is stored and compared; at most 254 characters (RFC 5321 §4.5.3.1.3). */
+/**
+ * An e-mail address, in lower case as it is stored and compared; at most 254 characters (RFC 5321 §4.5.3.1.3). Quoted local parts are
+ * refused: they are other spellings of the same mailbox (RFC 5321 §4.1.2), without end.
+ */
 export const Email = (): PropertyDecorator =>
   all(
     Normalize((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value)),
     IsString({ message: 'must be a string' }),
-    IsEmail({}, { message: 'must be an e-mail address' }),
+    IsEmail({ blacklisted_chars: '"' }, { message: 'must be an e-mail address' }),
     Length(1, 254, { message: 'must have 1 to 254 characters' }),
   );
 

@@ -1,13 +1,16 @@
 import { domainToASCII } from 'node:url';
 
+/** Domains of one provider that ignores dots in the local part. */
+const GMAIL: ReadonlySet<string> = new Set(['gmail.com', 'googlemail.com']);
+
 /**
  * What all spellings of a mailbox have in common: case, forms of the same character, the ASCII form of the domain, and what follows a
- * `+` in the local part (RFC 5233), which most servers deliver to the same mailbox.
+ * `+` in the local part (RFC 5233), which most servers deliver to the same mailbox; at Gmail dots and the name of the domain too.
  */
 export const mailboxOf = (email: string): string => {
   const text = email.trim().normalize('NFKC').toLowerCase();
   const at = text.lastIndexOf('@');
-  const local = text.slice(0, at);
-  const domain = text.slice(at + 1);
-  return `${local.replace(/(?<=.)\+.*$/s, '')}@${domainToASCII(domain) || domain}`;
+  const local = text.slice(0, at).replace(/(?<=.)\+.*$/s, '');
+  const domain = domainToASCII(text.slice(at + 1)) || text.slice(at + 1);
+  return GMAIL.has(domain) ? `${local.replaceAll('.', '')}@gmail.com` : `${local}@${domain}`;
 };

@@ -42,11 +42,15 @@ export class Accounts {
     return found && this.holder(found);
   }
 
-  /** `undefined` for an unknown account and for a wrong password, after the same work. */
-  async check(email: string, password: string): Promise<AccountHolder | undefined> {
+  /**
+   * `undefined` for an unknown account and for a wrong password, after the same work.
+   * @param caller whose concurrent sign-ins are bounded
+   * @throws AppError 503 or 429 when too many sign in at once
+   */
+  async check(email: string, password: string, caller: string): Promise<AccountHolder | undefined> {
     const found = await this.find(email);
     const stored = found && (await this.opened(found.sealedPassword));
-    return (await this.passwords.verify(password, stored)) && found ? this.holder(found) : undefined;
+    return (await this.passwords.verify(password, stored, caller)) && found ? this.holder(found) : undefined;
   }
 
   /** `undefined` when it does not exist or was erased. */
@@ -55,11 +59,18 @@ export class Accounts {
     return state.status === 'open' ? this.holder(state) : undefined;
   }
 
-  /** @throws AppError conflict when the address has an account */
-  async open(given: { email: string; name: string; password: string }, requestId: string): Promise<AccountHolder> {
+  /**
+   * @param caller whose concurrent sign-ins are bounded
+   * @throws AppError conflict when the address has an account; 503 or 429 when too many sign in at once
+   */
+  async open(
+    given: { email: string; name: string; password: string },
+    requestId: string,
+    caller: string,
+  ): Promise<AccountHolder> {
     const email = given.email.trim().toLowerCase();
     const { name } = given;
-    const password = await this.passwords.hash(given.password);
+    const password = await this.passwords.hash(given.password, caller);
     const events = this.events(requestId);
     const now = this.clock.now().toISOString();
     const claim = await this.streams.runDecision(

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ExpiringRecords } from '@attestry/keys';
 
 /** Failures count in a window that begins with the first of them. */
-const WINDOW_MS = 3_600_000;
+export const WINDOW_MS = 3_600_000;
 /** Of all browsers together that the account does not know. */
 export const FAILURES_PER_ACCOUNT = 10;
 /** Of one browser that the account knows, or of one link that was sent to the account's address. */
@@ -55,8 +55,8 @@ export class Attempts {
     return this.count(records, budgets);
   }
 
-  /** Only failures count. */
-  async succeeded(records: ExpiringRecords, attempt: readonly Budget<string>[]): Promise<void> {
+  /** Only failures count: neither a right password nor one that was not verified. */
+  async takeBack(records: ExpiringRecords, attempt: readonly Budget<string>[]): Promise<void> {
     await Promise.all(attempt.map(({ kind, key }) => records.takeBackAttempt(kind, key)));
   }
 
@@ -78,7 +78,7 @@ export class Attempts {
       const { used, endsAt } = await records.attempt(budget.kind, budget.key, WINDOW_MS);
       counted.push(budget);
       if (used <= budget.limit) continue;
-      await this.succeeded(records, counted);
+      await this.takeBack(records, counted);
       return { usedUp: budget.kind, until: endsAt };
     }
     return { attempt: counted };

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   admitUser,
+  AppError,
   createTenant,
   inviteMember,
+  unavailable,
   type Caller,
   type Operation,
   type OperationContext,
@@ -26,6 +28,7 @@ import { managementService } from '../index.js';
 import { Accounts, isTaken } from './accounts.js';
 import { DeviceCookies } from './device-cookies.js';
 import { keptState } from './kept-state.js';
+import { Passwords } from './passwords.js';
 
 const START_MS = 120_000;
 const PASSWORD = 'a long enough password';
@@ -62,7 +65,9 @@ beforeAll(async () => {
   mail = await MailReceiver.start();
   server = createServer((request, response) => {
     const { signIn } = services.app.get(SignInDesk, { strict: false });
-    void signIn!.handle(request, response, { requestId: 'request', address, call });
+    const from = request.headers['x-test-address'];
+    const visit = { requestId: 'request', address: typeof from === 'string' ? from : address, call };
+    void signIn!.handle(request, response, visit);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
@@ -92,6 +97,9 @@ class Visitor {
   private readonly cookies = new Map<string, string>();
   private text = '';
 
+  /** @param from address that the gateway counts; absent: {@link address} */
+  constructor(private readonly from?: string) {}
+
   async get(url: string): Promise<{ status: number; text: string }> {
     return this.send(url);
   }
@@ -118,7 +126,11 @@ class Visitor {
     const answer = await hostFetch(url, {
       redirect: 'manual',
       ...init,
-      headers: { cookie, ...(init.body ? { 'content-type': 'application/x-www-form-urlencoded' } : {}) },
+      headers: {
+        cookie,
+        ...(this.from !== undefined && { 'x-test-address': this.from }),
+        ...(init.body ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+      },
     });
     for (const line of answer.headers.getSetCookie()) {
       const [pair] = line.split(';') as [string];
@@ -140,8 +152,8 @@ const signUp = async (email: string, name = 'Somebody'): Promise<Visitor> => {
   expect([joined.status, joined.text.includes('The invitation is accepted')]).toEqual([200, true]);
   return visitor;
 };
-const signIn = async (email: string, password: string) => {
-  const visitor = new Visitor();
+const signIn = async (email: string, password: string, from?: string) => {
+  const visitor = new Visitor(from);
   await visitor.get(`${base}/sign-in`);
   return visitor.submit({ email, password });
 };
@@ -150,19 +162,22 @@ describe('an account', () => {
   it('is one for an address, whoever comes at once, and stands nowhere in clear', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
     const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
-    const opened = await Promise.allSettled([accounts.open(given, 'r1'), accounts.open(given, 'r2')]);
+    const opened = await Promise.allSettled([
+      accounts.open(given, 'r1', 'caller'),
+      accounts.open(given, 'r2', 'caller'),
+    ]);
     const [refused] = opened.flatMap((it) => (it.status === 'rejected' ? [it.reason as unknown] : []));
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(isTaken(refused)).toBe(true);
-    const holder = await accounts.check('twice@PEOPLE.example ', PASSWORD);
+    const holder = await accounts.check('twice@PEOPLE.example ', PASSWORD, 'caller');
     expect(holder).toMatchObject({ email: 'twice@people.example', name: 'Twice Over' });
     expect(await accounts.byId(holder!.accountId)).toEqual(holder);
-    expect(await accounts.check('twice@people.example', `${PASSWORD}!`)).toBeUndefined();
+    expect(await accounts.check('twice@people.example', `${PASSWORD}!`, 'caller')).toBeUndefined();
     const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
     expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
     expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
     await engines.vault.destroy('platform', [holder!.accountId]);
-    expect(await accounts.check('twice@people.example', PASSWORD)).toBeUndefined();
+    expect(await accounts.check('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
     expect(await accounts.byId(holder!.accountId)).toBeUndefined();
   });
 });
@@ -204,7 +219,7 @@ describe('the page of an invitation', () => {
 
   it('takes who has an account already by the password', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
-    await accounts.open({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r');
+    await accounts.open({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
     const visitor = new Visitor();
     expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
     expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);
@@ -350,7 +365,10 @@ describe('failed sign-ins in browsers that the account does not know', () => {
 
   it('are counted before they are judged, so that many at once are ten too', async () => {
     await signUp('nine@people.example');
-    const statuses = await Promise.all(Array.from({ length: 15 }, () => signIn('nine@people.example', 'guess')));
+    const from = (n: number) => `198.51.100.${n + 1}`;
+    const statuses = await Promise.all(
+      Array.from({ length: 15 }, (_, n) => signIn('nine@people.example', 'guess', from(n))),
+    );
     expect(statuses.filter(({ status }) => status === 400)).toHaveLength(10);
     expect(statuses.filter(({ status }) => status === 429)).toHaveLength(5);
   });
@@ -375,8 +393,7 @@ describe('failed sign-ins in browsers that the account does not know', () => {
   it('are fifty an hour from one address over all accounts, refused before they count against an account', async () => {
     const owner = await signUp('seven@people.example');
     address = '192.0.2.77';
-    const tried = await Promise.all(Array.from({ length: 50 }, (_, n) => signIn(`n${n}@people.example`, 'guess')));
-    expect(new Set(tried.map(({ status }) => status))).toEqual(new Set([400]));
+    for (let n = 0; n < 50; n++) expect((await signIn(`n${n}@people.example`, 'guess')).status).toBe(400);
     for (let n = 0; n < 12; n++) {
       const refused = await signIn('seven@people.example', 'guess');
       expect([refused.status, refused.text.includes('from your network')]).toEqual([429, true]);
@@ -485,6 +502,68 @@ describe('a browser that the account knows', () => {
     };
     expect(await answers('nobody-at-all@people.example')).toEqual([200, 200, 200, 429]);
     expect(mail.to('nobody-at-all@people.example')).toEqual([]);
+  }, 60_000);
+});
+
+describe('links that a third party has requested', () => {
+  it('work for the owner as long as the budgets are used up', async () => {
+    const email = 'seventeen@people.example';
+    await signUp(email);
+    await failUnknown(email, 10);
+    const before = mail.to(email).length;
+    const attacker = new Visitor('192.0.2.91');
+    for (let n = 0; n < 3; n++) {
+      await signInWith(attacker, email, 'guess');
+      expect((await attacker.submitTo('/browser', {})).status).toBe(200);
+    }
+    await waitUntil(() => mail.to(email).length === before + 3, { timeoutMs: 30_000, what: 'the links' });
+    const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
+    clock.time += HOUR - 60_000;
+    const owner = new Visitor();
+    const locked = await signInWith(owner, email, PASSWORD);
+    expect(locked.status).toBe(429);
+    expect((await owner.submitTo('/browser', {})).status).toBe(429);
+    expect((await owner.get(link)).status).toBe(200);
+    expect((await owner.submit({ action: 'use' })).text).toContain('You can sign in here');
+    expect((await signInWith(owner, email, PASSWORD)).status).toBe(200);
+    clock.time += 60_000;
+    expect((await new Visitor().get(link)).status).toBe(410);
+    clock.time -= HOUR;
+  }, 60_000);
+});
+
+describe('a password that is not verified because too many sign in at once', () => {
+  it('counts for no budget', async () => {
+    const email = 'sixteen@people.example';
+    const owner = signedOut(await signUp(email));
+    const passwords = services.app.get(Passwords, { strict: false });
+    const callers: string[] = [];
+    const refuse = (error: AppError) => {
+      passwords.verify = (_password, _stored, caller) => {
+        callers.push(caller);
+        return Promise.reject(error);
+      };
+    };
+    const statuses: number[] = [];
+    try {
+      refuse(unavailable('Too many people sign in at once'));
+      for (let n = 0; n < 12; n++) {
+        statuses.push((await signInWith(owner, email, PASSWORD)).status);
+        statuses.push((await signIn(email, PASSWORD, '192.0.2.90')).status);
+      }
+      expect(statuses).toEqual(Array(24).fill(503));
+      refuse(new AppError('tooManyRequests', 'Too many sign-ins at once', { headers: { 'retry-after': '1' } }));
+      const refused = await signIn(email, PASSWORD, '192.0.2.90');
+      expect([refused.status, refused.retryAfter]).toEqual([429, '1']);
+    } finally {
+      passwords.verify = Passwords.prototype.verify;
+    }
+    // The known browser does not share a bound with its neighbors.
+    expect(new Set(callers).size).toBe(2);
+    expect(callers).toContain('address 192.0.2.90');
+    for (const _ of Array(9)) expect((await signInWith(owner, email, 'guess')).status).toBe(400);
+    expect((await signInWith(owner, email, PASSWORD)).status).toBe(200);
+    expect((await signIn(email, PASSWORD, '192.0.2.90')).status).toBe(200);
   }, 60_000);
 });
 

@@ -278,10 +278,19 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const known = this.knownBrowser(visit, account, link);
     const begun = await this.attempts.begin(records, { account, address: visit.address, known });
     if ('until' in begun) return this.refused(begun, email);
-    const holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024));
+    // Neighbors behind one address do not shut out a browser that the account knows.
+    const caller = known ? `account ${account}` : `address ${visit.address}`;
+    let holder: AccountHolder | undefined;
+    try {
+      holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
+    } catch (error) {
+      // Only verified passwords count: a full queue does not use up the owner's budget.
+      await this.attempts.takeBack(records, begun.attempt);
+      throw error;
+    }
     this.metrics.counter('signInAttempts').inc({ outcome: holder ? 'ok' : 'wrong' });
     if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
-    await this.attempts.succeeded(records, begun.attempt);
+    await this.attempts.takeBack(records, begun.attempt);
     this.devices.remember(visit.request, visit.response, account, this.isSecure);
     return { holder };
   }
@@ -321,7 +330,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         visit,
         410,
         'This link is not valid',
-        html`<p>It works once, for 15 minutes. Sign in again to have another one sent.</p>
+        html`<p>It works once, for an hour. Sign in again to have another one sent.</p>
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     if (isPost) {
@@ -363,7 +372,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       visit,
       200,
       'Check your e-mail',
-      html`<p>If the address has an account, a link is on its way. It works once, for 15 minutes.</p>`,
+      html`<p>If the address has an account, a link is on its way. It works once, for an hour.</p>`,
     );
   }
 
@@ -437,7 +446,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     ];
     if (faults.length) return { faults };
     try {
-      const holder = await this.accounts.open({ email, name, password }, requestId);
+      const holder = await this.accounts.open({ email, name, password }, requestId, `address ${visit.address}`);
       this.devices.remember(visit.request, visit.response, this.accounts.macOf(email), this.isSecure);
       return { holder };
     } catch (error) {
@@ -625,6 +634,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   private fail(response: ServerResponse, error: unknown, requestId: string): void {
+    if (error instanceof AppError && error.kind === 'tooManyRequests' && !response.headersSent) {
+      for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
+      response.statusCode = 429;
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      return void response.end(page('Too many sign-ins', html`<p>${error.message}. Try again in a moment.</p>`));
+    }
     const isAway = error instanceof AppError && error.kind === 'unavailable';
     this.logger.error(
       { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },

@@ -4,9 +4,14 @@ import { newId, randomSecret, type ExpiringRecords } from '@attestry/keys';
 import { CLOCK, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { Mailer } from '../send-invitations/mailer.js';
 import { Accounts } from './accounts.js';
+import { WINDOW_MS } from './attempts.js';
 
 const KIND = 'DeviceLink';
-const LIFE_MS = 15 * 60_000;
+/**
+ * As long as budgets are used up: three links an hour that lived shorter would leave a part of the hour in which a third party that
+ * requested all of them locks the owner out of new browsers.
+ */
+const LIFE_MS = WINDOW_MS;
 
 /**
  * Links by which the owner of an account makes a browser known to it while failures of others have used up the budget of unknown
@@ -64,7 +69,7 @@ const deviceLinkMail = (to: string, link: string) => ({
     '',
     link,
     '',
-    'The link works once, for 15 minutes.',
+    'The link works once, for an hour.',
     'If it was not you, you need not do anything: the link alone signs in nobody.',
     '',
   ].join('\n'),

@@ -5,12 +5,12 @@ describe('hashes of passwords', () => {
   const passwords = new Passwords();
 
   it('are argon2id with a salt each, and tell the one password', async () => {
-    const [one, two] = await Promise.all([passwords.hash('correct horse'), passwords.hash('correct horse')]);
+    const [one, two] = await Promise.all([passwords.hash('correct horse', 'a'), passwords.hash('correct horse', 'a')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(two).not.toBe(one);
-    expect(await passwords.verify('correct horse', one)).toBe(true);
-    expect(await passwords.verify('correct horsf', one)).toBe(false);
-    expect(await passwords.verify('correct horse', undefined)).toBe(false);
+    expect(await passwords.verify('correct horse', one, 'a')).toBe(true);
+    expect(await passwords.verify('correct horsf', one, 'a')).toBe(false);
+    expect(await passwords.verify('correct horse', undefined, 'a')).toBe(false);
   });
 
   it('are those of the reference: made with other parameters they are checked with those', async () => {
@@ -25,15 +25,27 @@ describe('hashes of passwords', () => {
     });
     const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
     const stored = `$argon2id$v=19$m=64,t=3,p=2$${text(nonce)}$${text(hash)}`;
-    expect(await passwords.verify('pässword', stored)).toBe(true);
+    expect(await passwords.verify('pässword', stored, 'a')).toBe(true);
     // Typed as two code points.
-    expect(await passwords.verify('pa\u0308ssword', stored)).toBe(true);
-    await expect(passwords.verify('x', 'plain')).rejects.toThrow('no argon2id hash');
+    expect(await passwords.verify('pa\u0308ssword', stored, 'a')).toBe(true);
+    await expect(passwords.verify('x', 'plain', 'a')).rejects.toThrow('no argon2id hash');
   });
 
   it('are not made without end: who comes when too many wait is told so', async () => {
-    const crowd = await Promise.allSettled(Array.from({ length: 70 }, () => passwords.verify('x', undefined)));
+    const crowd = await Promise.allSettled(
+      Array.from({ length: 70 }, (_, n) => passwords.verify('x', undefined, `caller ${n}`)),
+    );
     expect(crowd.filter(({ status }) => status === 'rejected')).toHaveLength(4);
-    expect(await passwords.verify('x', undefined)).toBe(false);
+    expect(await passwords.verify('x', undefined, 'a')).toBe(false);
+  }, 60_000);
+
+  it('are four at once for one caller, and leave the queue to others', async () => {
+    const calls = Array.from({ length: 70 }, () => passwords.verify('x', undefined, 'flooding'));
+    const others = [passwords.verify('x', undefined, 'other'), passwords.hash('x', 'another')];
+    const refused = (await Promise.allSettled(calls)).filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(66);
+    expect(refused[0]).toMatchObject({ reason: { kind: 'tooManyRequests', headers: { 'retry-after': '1' } } });
+    expect((await Promise.allSettled(others)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(await passwords.verify('x', undefined, 'flooding')).toBe(false);
   }, 60_000);
 });

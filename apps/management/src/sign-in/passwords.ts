@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { unavailable } from '@attestry/contracts';
+import { AppError, unavailable } from '@attestry/contracts';
 
 const derive = promisify(argon2);
 
@@ -16,6 +16,8 @@ const HASH_BYTES = 32;
 const PARALLEL = 2;
 /** Those that may wait; whoever comes then is told to come again. */
 const MAX_WAITING = 64;
+/** In progress or waiting for one caller, so that no single caller fills the queue (ADR 0048). */
+export const MAX_PER_CALLER = 4;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
@@ -36,31 +38,38 @@ const encoded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base
 export class Passwords {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
+  private readonly byCaller = new Map<string, number>();
   /** What somebody without an account is compared with, so that they wait as long. */
   private readonly nobody = { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) };
 
-  /** @throws AppError 503 when too many wait */
-  async hash(password: string): Promise<string> {
+  /**
+   * @param caller the address block, or the account for a browser that it knows
+   * @throws AppError 503 when too many wait; 429 when too many of this caller do
+   */
+  async hash(password: string, caller: string): Promise<string> {
     const nonce = randomBytes(SALT_BYTES);
     const hash = await this.derive(
       password,
       { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES, nonce },
       HASH_BYTES,
+      caller,
     );
     return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${encoded(nonce)}$${encoded(hash)}`;
   }
 
   /**
    * @param stored `undefined` where there is no account: false, after as much work
-   * @throws AppError 503 when too many wait; Error for what is no hash of ours
+   * @param caller the address block, or the account for a browser that it knows
+   * @throws AppError 503 when too many wait; 429 when too many of this caller do; Error for what is no hash of ours
    */
-  async verify(password: string, stored: string | undefined): Promise<boolean> {
+  async verify(password: string, stored: string | undefined, caller: string): Promise<boolean> {
     if (stored === undefined) {
       const { salt: nonce, hash } = this.nobody;
       const made = await this.derive(
         password,
         { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES, nonce },
         HASH_BYTES,
+        caller,
       );
       timingSafeEqual(made, hash);
       return false;
@@ -74,10 +83,26 @@ export class Passwords {
       parallelism: Number(lanes),
       nonce: Buffer.from(salt!, 'base64'),
     };
-    return timingSafeEqual(await this.derive(password, parameters, expected.length), expected);
+    return timingSafeEqual(await this.derive(password, parameters, expected.length, caller), expected);
   }
 
-  private async derive(password: string, parameters: Parameters, tagLength: number): Promise<Buffer> {
+  private async derive(password: string, parameters: Parameters, tagLength: number, caller: string): Promise<Buffer> {
+    const ofCaller = this.byCaller.get(caller) ?? 0;
+    if (ofCaller >= MAX_PER_CALLER)
+      throw new AppError('tooManyRequests', 'Too many sign-ins at once from your network', {
+        headers: { 'retry-after': '1' },
+      });
+    this.byCaller.set(caller, ofCaller + 1);
+    try {
+      return await this.deriveInTurn(password, parameters, tagLength);
+    } finally {
+      const left = this.byCaller.get(caller)! - 1;
+      if (left > 0) this.byCaller.set(caller, left);
+      else this.byCaller.delete(caller);
+    }
+  }
+
+  private async deriveInTurn(password: string, parameters: Parameters, tagLength: number): Promise<Buffer> {
     await this.turn();
     try {
       return await derive('argon2id', { message: bytesOf(password), tagLength, ...parameters });

@@ -7,14 +7,15 @@ import {
   type redeliverWebhookAttempt as operation,
   type WebhookDelivery,
 } from '@attestry/contracts';
-import { Streams, type Clock } from '@attestry/event-store';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
-import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { AttemptsReadModel } from '../attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
+import { WebhookRequests } from '../webhook-requests/webhook-requests.js';
 import { enabled } from '../webhook/webhook.decisions.js';
 import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
@@ -32,7 +33,9 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
     private readonly vault: KeyVault,
     private readonly attempts: AttemptsReadModel,
     private readonly sender: SendDeliveries,
+    private readonly requests: WebhookRequests,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   async execute({ request, context }: RedeliverAttempt): Promise<WebhookDelivery> {
@@ -43,23 +46,25 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
     if (deliveryKey === undefined) throw notFound();
     const now = this.clock.now().toISOString();
     let delivery: ScheduledDelivery | undefined;
-    const decided = await this.streams.runDecision(
-      webhookDelivery,
-      webhookDeliveryStream(tenantId, deliveryKey),
-      async (state) => {
-        const requeued = requeueDelivery(state, { now });
-        if ('delivery' in state) ({ delivery } = state);
-        if (delivery?.sealedCredential && !(await this.isKept(tenantId, delivery.sealedCredential.sealed)))
-          // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
-          throw invalid({
-            value: deliveryId,
-            msg: 'the credential of this event is no longer kept; it cannot be delivered again',
-            param: 'deliveryId',
-            location: 'params',
-          });
-        return requeued;
-      },
-      eventContext(context),
+    const decided = await this.requests.redeliver(idFor(context, 'redelivery', this.ids), { tenantId, url }, () =>
+      this.streams.runDecision(
+        webhookDelivery,
+        webhookDeliveryStream(tenantId, deliveryKey),
+        async (state) => {
+          const requeued = requeueDelivery(state, { now });
+          if ('delivery' in state) ({ delivery } = state);
+          if (delivery?.sealedCredential && !(await this.isKept(tenantId, delivery.sealedCredential.sealed)))
+            // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
+            throw invalid({
+              value: deliveryId,
+              msg: 'the credential of this event is no longer kept; it cannot be delivered again',
+              param: 'deliveryId',
+              location: 'params',
+            });
+          return requeued;
+        },
+        eventContext(context),
+      ),
     );
     this.sender.offer({ tenantId, requestId: context.requestId, host: hostOf(url), decided });
     return { webhookId, event: delivery!.event };

@@ -7,11 +7,12 @@ import {
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { Budgets, CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { deliveryKeyOf } from '../delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
+import { WebhookRequests } from '../webhook-requests/webhook-requests.js';
 import { enabled } from '../webhook/webhook.decisions.js';
 import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
@@ -22,16 +23,13 @@ export class TestWebhook {
   ) {}
 }
 
-/** A test asks a third party for work, so it has a limit of its own (ADR 0049). */
-export const TESTS_PER_MINUTE = 10;
-
 /** An event like any other from here on: signed, retried, listed. */
 @CommandHandler(TestWebhook)
 export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
   constructor(
     private readonly streams: Streams,
     private readonly sender: SendDeliveries,
-    private readonly budgets: Budgets,
+    private readonly requests: WebhookRequests,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -42,22 +40,14 @@ export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const now = this.clock.now().toISOString();
     const event = { id: this.ids.uuid(), type: TEST_EVENT, timestamp: now } as const;
-    await this.budgets.use(event.id, [
-      {
-        name: 'webhook-tests',
-        owner: tenantId,
-        key: webhookId,
-        limit: TESTS_PER_MINUTE,
-        windowMs: 60_000,
-        message: `A webhook is tested at most ${TESTS_PER_MINUTE} times a minute`,
-      },
-    ]);
     const deliveryKey = deliveryKeyOf(event.id, webhookId, event.type);
-    const decided = await this.streams.runDecision(
-      webhookDelivery,
-      webhookDeliveryStream(tenantId, deliveryKey),
-      (state) => scheduleDelivery(state, { deliveryKey, webhookId, event, payload: {}, attemptAt: now }),
-      eventContext(context),
+    const decided = await this.requests.test(event.id, { tenantId, webhookId, url }, () =>
+      this.streams.runDecision(
+        webhookDelivery,
+        webhookDeliveryStream(tenantId, deliveryKey),
+        (state) => scheduleDelivery(state, { deliveryKey, webhookId, event, payload: {}, attemptAt: now }),
+        eventContext(context),
+      ),
     );
     this.sender.offer({ tenantId, requestId: context.requestId, host: hostOf(url), decided });
     return { webhookId, event };

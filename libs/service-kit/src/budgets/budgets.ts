@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { AppError, unavailable } from '@attestry/contracts';
+import { AppError, unavailable, type ErrorKind } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { isErased, KeyVault } from '@attestry/keys';
 import { Metrics } from '../metrics/metrics.js';
@@ -11,7 +11,7 @@ import { admit, type Use } from './budget.js';
 /** How often something may be done within any `windowMs` milliseconds. */
 export interface Budget {
   /** Label of the metric. */
-  name: 'mailbox' | 'tenant-mails' | 'webhook-tests';
+  name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests';
   /** Tenant whose key seals the uses, or the platform. */
   owner: string;
   /** What is counted; only its digest is stored. */
@@ -23,6 +23,16 @@ export interface Budget {
 }
 
 const MOST_TRIES = 20;
+
+/** Kinds of errors after which nothing has changed. */
+const REFUSALS: ReadonlySet<ErrorKind> = new Set([
+  'invalid',
+  'forbidden',
+  'notFound',
+  'conflict',
+  'unprocessable',
+  'tooManyRequests',
+]);
 
 /**
  * Budgets of calls that have an effect on somebody else. The uses are stored with the keys, so that restarts and several processes
@@ -52,13 +62,31 @@ export class Budgets {
         used.push(budget);
         continue;
       }
-      await Promise.all(used.map((one) => this.change(one, (uses) => ({ uses: uses.filter((it) => it.id !== id) }))));
+      await this.giveBack(id, used);
       this.metrics.counter('budgetRefusals').inc({ budget: budget.name });
       throw new AppError('tooManyRequests', budget.message, {
         headers: { 'retry-after': String(admitted.retryAfterSeconds) },
         check: budget.name,
       });
     }
+  }
+
+  /**
+   * Uses each of the budgets once for work that decides after that whether it has an effect: refused work gives the uses back. A
+   * failure whose outcome is unknown keeps them.
+   */
+  async useFor<Result>(id: string, budgets: readonly Budget[], work: () => Promise<Result>): Promise<Result> {
+    await this.use(id, budgets);
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof AppError && REFUSALS.has(error.kind)) await this.giveBack(id, budgets);
+      throw error;
+    }
+  }
+
+  private async giveBack(id: string, budgets: readonly Budget[]): Promise<void> {
+    await Promise.all(budgets.map((one) => this.change(one, (uses) => ({ uses: uses.filter((it) => it.id !== id) }))));
   }
 
   private async change<Outcome extends { uses: Use[] } | { retryAfterSeconds: number }>(
