@@ -49,6 +49,9 @@ export const networkKeyOf = (rateKey: string): string | undefined => {
   return parts.length === 4 ? parts.slice(0, 3).join(':') : undefined;
 };
 
+/** A /48 has the limits of so many addresses: it may be a company, but it has 65,536 of what counts as one address. */
+export const ADDRESSES_OF_NETWORK = 5;
+
 /** A hop of `X-Forwarded-For` without its port: `192.0.2.1:443`, `[2001:db8::1]:443`, `[2001:db8::1]`. */
 const withoutPort = (hop: string): string => {
   const [, ipv4, ipv6] = /^(?:([\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/.exec(hop) ?? [];

@@ -55,6 +55,45 @@ describe('wallet limits', () => {
   });
 });
 
+describe('wallet limits of an IPv6 /48', () => {
+  beforeEach(() => {
+    const config = parseConfig({
+      DATA_DIR: 'unused',
+      RATE_LIMIT_WALLET_ADDRESS: '3',
+      RATE_LIMIT_WALLET_TENANT: '20',
+    });
+    limits = new RateLimits(config, new MemoryRateCounter());
+  });
+  const wallet = (address: string, tenantId = TENANT) =>
+    limits.count('wallet', { address: rateKeyOf(address), tenantId });
+  const fromMany = async (networks: number, each: number) => {
+    for (let n = 0; n < networks; n++) await times(each, () => wallet(`2001:db8:1:${n.toString(16)}::1`));
+  };
+
+  it('are those of five addresses; what it is refused does not count against the tenant', async () => {
+    await fromMany(100, 3);
+    expect(shown(await wallet('2001:db8:1:ffff::1'))).toEqual([15, 0, true]);
+    expect(shown(await wallet('192.0.2.1'))).toEqual([3, 2, false]);
+    // 15 of the network and one of the address before.
+    expect(shown(await wallet('2001:db8:2:1::1'))).toEqual([3, 2, false]);
+    for (const n of [2, 3, 4]) expect((await wallet(`192.0.2.${n}`)).exceeded).toBe(false);
+    expect(shown(await wallet('192.0.2.5'))).toEqual([20, 0, true]);
+  });
+
+  it('count no calls that an address is refused', async () => {
+    await fromMany(1, 100);
+    expect((await wallet('2001:db8:1:1::1')).exceeded).toBe(false);
+    expect((await wallet('2001:db8:1:2::1')).exceeded).toBe(false);
+  });
+
+  it('are separate for each tenant and network', async () => {
+    await fromMany(5, 3);
+    expect((await wallet('2001:db8:1:ffff::1')).exceeded).toBe(true);
+    expect((await wallet('2001:db8:2:ffff::1')).exceeded).toBe(false);
+    expect((await wallet('2001:db8:1:ffff::1', OTHER)).exceeded).toBe(false);
+  });
+});
+
 describe('limits of token calls', () => {
   const failed = (address: string, n = 1) => times(n, () => limits.countTokenFailure(rateKeyOf(address)));
   const failures = async (address: string) => shown(await limits.tokenFailures(rateKeyOf(address)));

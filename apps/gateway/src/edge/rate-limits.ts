@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RateClass } from '@attestry/contracts';
 import { PlatformConfig, RateCounter, type RateLimits as Limits } from '@attestry/service-kit';
-import { networkKeyOf } from './client-address.js';
+import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
 
 /** What the three `x-ratelimit-*` headers say. */
 export interface RateState {
@@ -35,7 +35,7 @@ export class RateLimits {
     private readonly counter: RateCounter,
   ) {}
 
-  /** Counts one call. With two limits (wallet) the state of the limit with fewer calls left is returned. */
+  /** Counts one call. With several limits (wallet) the state of the limit with fewer calls left is returned. */
   async count(rate: Exclude<RateClass, 'client-token'>, subject: RateSubject): Promise<RateState> {
     const limits = this.limitsOf(subject.tenantId);
     switch (rate) {
@@ -44,10 +44,15 @@ export class RateLimits {
       case 'public':
         return this.take(`p:${subject.address}`, limits.public);
       case 'wallet': {
-        // Each increment is atomic, so that an address takes at most its own limit from the tenant's, also with calls at once.
-        const address = await this.take(`wa:${subject.tenantId}:${subject.address}`, limits.walletAddress);
-        if (address.exceeded) return address;
-        return nearest(address, await this.take(`wt:${subject.tenantId}`, limits.walletTenant));
+        const { tenantId, address } = subject;
+        // Each increment is atomic, so that an address or network takes at most its own limit from the tenant's, also with calls at once.
+        const own = await this.take(`wa:${tenantId}:${address}`, limits.walletAddress);
+        if (own.exceeded) return own;
+        const network = networkKeyOf(address);
+        if (network === undefined) return nearest(own, await this.take(`wt:${tenantId}`, limits.walletTenant));
+        const ofNetwork = await this.take(`wn:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * limits.walletAddress);
+        if (ofNetwork.exceeded) return ofNetwork;
+        return nearest(nearest(own, ofNetwork), await this.take(`wt:${tenantId}`, limits.walletTenant));
       }
     }
   }

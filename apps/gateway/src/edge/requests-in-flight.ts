@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@attestry/contracts';
 import { Metrics, PlatformConfig } from '@attestry/service-kit';
+import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
 
 interface Held {
+  key: string;
+  /** How many addresses' limits it has. */
+  addresses: number;
   requests: number;
   bytes: number;
 }
@@ -15,7 +19,7 @@ export interface InFlight {
   release(): void;
 }
 
-/** Requests, and bytes of their bodies, between the head of a request and the end of its answer: how much one address may have. */
+/** Requests, and bytes of their bodies, between the head of a request and the end of its answer: how much one address, and one IPv6 /48, may have. */
 @Injectable()
 export class RequestsInFlight {
   private readonly held = new Map<string, Held>();
@@ -34,28 +38,40 @@ export class RequestsInFlight {
    * @throws AppError 429, and nothing is held
    */
   take(address: string, bytes: number): InFlight {
-    const held = this.held.get(address) ?? { requests: 0, bytes: 0 };
-    if (held.requests >= this.config.maxRequestsInFlight) throw this.tooMany('requests-in-flight');
+    const network = networkKeyOf(address);
+    const all = [this.heldBy(address, 1)];
+    if (network !== undefined) all.push(this.heldBy(network, ADDRESSES_OF_NETWORK));
+    if (all.some((held) => held.requests >= held.addresses * this.config.maxRequestsInFlight))
+      throw this.tooMany('requests-in-flight');
     let own = 0;
     let released = false;
     const add = (more: number): void => {
       if (released) return;
-      if (held.bytes + more > this.config.maxBodyBytesInFlight) throw this.tooMany('body-bytes-in-flight');
-      held.bytes += more;
+      if (all.some((held) => held.bytes + more > held.addresses * this.config.maxBodyBytesInFlight))
+        throw this.tooMany('body-bytes-in-flight');
+      for (const held of all) held.bytes += more;
       own += more;
     };
     add(bytes);
-    held.requests++;
-    this.held.set(address, held);
+    for (const held of all) {
+      held.requests++;
+      this.held.set(held.key, held);
+    }
     return {
       add,
       release: () => {
         if (released) return;
         released = true;
-        held.bytes -= own;
-        if (--held.requests === 0) this.held.delete(address);
+        for (const held of all) {
+          held.bytes -= own;
+          if (--held.requests === 0) this.held.delete(held.key);
+        }
       },
     };
+  }
+
+  private heldBy(key: string, addresses: number): Held {
+    return this.held.get(key) ?? { key, addresses, requests: 0, bytes: 0 };
   }
 
   private tooMany(reason: 'requests-in-flight' | 'body-bytes-in-flight'): AppError {
