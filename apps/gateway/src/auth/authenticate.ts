@@ -34,6 +34,7 @@ export class Authenticate {
 
   /**
    * @param deadline of the call, milliseconds since the epoch
+   * @param beforeCheck awaited where a token is checked that is not remembered as verified
    * @throws AppError 401; 503 when it cannot be told by then
    */
   async caller(
@@ -41,6 +42,7 @@ export class Authenticate {
     host: ResolvedHost,
     authorization: string | undefined,
     deadline: number,
+    beforeCheck?: () => Promise<void>,
   ): Promise<Caller> {
     switch (operation.access.kind) {
       case 'public':
@@ -48,9 +50,9 @@ export class Authenticate {
       case 'holder':
         return { kind: 'holder' };
       case 'management':
-        return this.managementCaller(authorization, deadline);
+        return this.managementCaller(authorization, deadline, beforeCheck);
       case 'roles':
-        return this.tenantClient(host, authorization, deadline);
+        return this.tenantClient(host, authorization, deadline, beforeCheck);
       case 'internal':
         throw unauthenticated(CHALLENGE);
     }
@@ -65,21 +67,30 @@ export class Authenticate {
   }
 
   /** A machine client with a token of ours, or a person with one of the operator's provider. */
-  private async managementCaller(authorization: string | undefined, deadline: number): Promise<Caller> {
+  private async managementCaller(
+    authorization: string | undefined,
+    deadline: number,
+    beforeCheck?: () => Promise<void>,
+  ): Promise<Caller> {
     const bearer = bearerOf(authorization);
     if (bearer !== undefined && this.userTokens.isOurs(bearer)) {
-      const person = await this.userTokens.verify(bearer, deadline);
+      const person = await this.userTokens.verify(bearer, deadline, beforeCheck);
       if (!person) throw unauthenticated(INVALID_TOKEN);
       return { kind: 'user', userId: await this.directory.userOf(person, deadline) };
     }
-    const token = await this.verified(authorization, deadline);
+    const token = await this.verified(authorization, deadline, beforeCheck);
     if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(token, deadline)))
       throw unauthenticated(INVALID_TOKEN);
     return { kind: 'management', clientId: token.clientId };
   }
 
-  private async tenantClient(host: ResolvedHost, authorization: string | undefined, deadline: number): Promise<Caller> {
-    const token = await this.verified(authorization, deadline);
+  private async tenantClient(
+    host: ResolvedHost,
+    authorization: string | undefined,
+    deadline: number,
+    beforeCheck?: () => Promise<void>,
+  ): Promise<Caller> {
+    const token = await this.verified(authorization, deadline, beforeCheck);
     const tenant = host.tenant;
     if (!tenant || token.audience !== tenant.baseUrl) throw unauthenticated(INVALID_TOKEN);
     // The directory's roles, not the token's: a change counts at once.
@@ -88,10 +99,10 @@ export class Authenticate {
     return { kind: 'client', clientId: token.clientId, roles: roles as Role[] };
   }
 
-  private async verified(authorization: string | undefined, deadline: number) {
+  private async verified(authorization: string | undefined, deadline: number, beforeCheck?: () => Promise<void>) {
     if (!authorization) throw unauthenticated(CHALLENGE);
     const bearer = bearerOf(authorization);
-    const token = bearer && (await this.tokens.verify(bearer, deadline));
+    const token = bearer && (await this.tokens.verify(bearer, deadline, beforeCheck));
     if (!token) throw unauthenticated(INVALID_TOKEN);
     const { tokenId, expiresAt } = token;
     if (tokenId !== undefined && (await this.directory.isRevoked(tokenId, expiresAt, this.clock.now(), deadline)))

@@ -52,12 +52,14 @@ export class TokenVerifier {
   /**
    * `undefined` when the token is not one of ours or has expired.
    * @param deadline of the call that brought it, milliseconds since the epoch
+   * @param beforeCheck awaited where the token is not remembered as verified
    */
-  async verify(token: string, deadline: number): Promise<ClientToken | undefined> {
+  async verify(token: string, deadline: number, beforeCheck?: () => Promise<void>): Promise<ClientToken | undefined> {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
     if (known && now < known.until) return known.token;
+    await beforeCheck?.();
     const payload = await this.check(token, now, deadline);
     if (!payload) return undefined;
     const { client_id: clientId, secret_id: secretId, aud, iss, exp, jti } = payload;

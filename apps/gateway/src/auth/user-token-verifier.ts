@@ -87,13 +87,19 @@ export class UserTokenVerifier {
   /**
    * `undefined` when it is not a valid access token of a person.
    * @param deadline of the call that brought it, milliseconds since the epoch
+   * @param beforeCheck awaited where the token is not remembered as verified
    * @throws AppError 503 when the provider's keys cannot be had
    */
-  async verify(token: string, deadline: number): Promise<PersonOfIssuer | undefined> {
+  async verify(
+    token: string,
+    deadline: number,
+    beforeCheck?: () => Promise<void>,
+  ): Promise<PersonOfIssuer | undefined> {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
     if (known && known.until > now) return (await this.hasEnded(known.payload)) ? undefined : known.token;
+    await beforeCheck?.();
     const payload = await this.check(token, now, deadline);
     if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
     if (payload['client_id'] === payload.sub) return undefined;

@@ -110,23 +110,36 @@ export class Directory implements OnApplicationBootstrap {
     );
   }
 
-  /** @param deadline of the call that wants to know, milliseconds since the epoch, as everywhere here */
-  async tenantByHost(host: string, deadline: number): Promise<DirectoryEntry | undefined> {
+  /**
+   * @param deadline of the call that wants to know, milliseconds since the epoch, as everywhere here
+   * @param beforeLookUp awaited where management is asked
+   */
+  async tenantByHost(
+    host: string,
+    deadline: number,
+    beforeLookUp?: () => Promise<void>,
+  ): Promise<DirectoryEntry | undefined> {
     if (this.feed?.health.healthy) {
       const known = this.byHost.get(host);
       if (known) return known;
       if (this.unknown.has(host)) return undefined;
     }
+    await beforeLookUp?.();
     return once(this.asking, host, () => this.ask(host, deadline));
   }
 
   /** The living tenant that has verified this domain. @param domain host name in lower case */
-  async tenantByCustomDomain(domain: string, deadline: number): Promise<TenantContext | undefined> {
+  async tenantByCustomDomain(
+    domain: string,
+    deadline: number,
+    beforeLookUp?: () => Promise<void>,
+  ): Promise<TenantContext | undefined> {
     if (this.feed?.health.healthy) {
       const known = this.byCustomDomain.get(domain);
       if (known) return known;
       if (this.unknown.has(domain)) return undefined;
     }
+    await beforeLookUp?.();
     return once(this.askingForDomain, domain, () => this.askForDomain(domain, deadline));
   }
 

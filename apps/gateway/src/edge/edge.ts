@@ -184,7 +184,10 @@ export class Edge {
       return this.answerHealth(path, reply);
     }
 
-    const host = await this.hosts.resolve(hostHeader, edge.deadline);
+    const host = await this.hosts.resolve(hostHeader, edge.deadline, () => {
+      this.takeShape(request, hostHeader, path);
+      return this.checkPublicCalls(edge);
+    });
     const document = host && this.documents.find(host.api, path);
     if (document) return this.answerDocument(edge, request, reply, document);
     if (!SERVED_METHODS.includes(request.method)) {
@@ -231,15 +234,26 @@ export class Edge {
       // A longer body is a 413, and not read.
       edge.inFlight = this.inFlight.take(edge.address, length > MAX_BODY_BYTES ? 0 : length);
     } catch (error) {
-      const api = this.hosts.apiOf(host);
-      const operation = this.routers[api].find(request.method, path)?.operation;
-      edge.allowsOrigins = operation !== undefined && allowsOrigins(operation);
-      if (operation) edge.errors = operation.errors;
+      this.takeShape(request, host, path);
       // What is still to come of the body would be read in vain.
       if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
       throw error;
     }
     reply.raw.once('finish', edge.inFlight.release).once('close', edge.inFlight.release);
+  }
+
+  /** The shape of errors before the host is looked up: that of the path and of the API that the host would have. */
+  private takeShape({ edge, method }: FastifyRequest, host: string | undefined, path: string): void {
+    const operation = this.routers[this.hosts.apiOf(host)].find(method, path)?.operation;
+    edge.allowsOrigins = operation !== undefined && allowsOrigins(operation);
+    if (operation) edge.errors = operation.errors;
+  }
+
+  /** Before work for a caller that is not known yet: an address over its public limit costs nothing more (ADR 0046). */
+  private async checkPublicCalls(edge: EdgeState): Promise<void> {
+    const rate = await this.rates.publicCalls(edge.address);
+    if (rate.exceeded) edge.rate = rate;
+    this.checkRate(rate);
   }
 
   /** Rate limit and authentication; both before the body is read. */
@@ -263,7 +277,9 @@ export class Edge {
     }
     let caller: Caller;
     try {
-      caller = await this.authenticate.caller(operation, host, request.headers.authorization, edge.deadline);
+      caller = await this.authenticate.caller(operation, host, request.headers.authorization, edge.deadline, () =>
+        this.checkPublicCalls(edge),
+      );
     } catch (error) {
       // A caller nobody knows is counted by address, so that guessing tokens is limited too.
       edge.rate = await this.rates.count('public', { address });

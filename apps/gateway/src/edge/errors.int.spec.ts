@@ -28,6 +28,7 @@ import type { Reply, Serving } from '@attestry/messaging';
 import { createNestLogger, Metrics, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { SignJWT } from 'jose';
+import { TokenVerifier } from '../auth/token-verifier.js';
 import { gatewayParty } from '../gateway.module.js';
 import { Edge } from './edge.js';
 
@@ -47,6 +48,8 @@ let engines: Engines;
 let app: NestFastifyApplication;
 let server: FastifyInstance;
 const peers: Serving[] = [];
+/** Look-ups of tenants at management. */
+let lookUps = 0;
 /** What the service behind an operation answers; a test sets it. */
 let reply: () => Promise<Reply> = async () => ({ ok: true, data: { data: [] } });
 
@@ -81,11 +84,13 @@ beforeAll(async () => {
     BASE_DOMAIN: 'example.test',
     OPERATION_TIMEOUT_MS: '1500',
     RATE_LIMIT_CLIENT_TOKEN: '20',
+    RATE_LIMIT_PUBLIC: '100',
     TRUSTED_PROXIES: '127.0.0.1',
     RATE_LIMIT_TENANTS: JSON.stringify({ [LIMITED]: { api: 2 } }),
   });
   engines = await openEngines(config);
   serve(lookUpTenant, async ({ body }) => {
+    lookUps++;
     const tenant = tenants[(body as { host: string }).host];
     return { ok: true, data: tenant ? { tenant } : {} };
   });
@@ -468,6 +473,41 @@ describe('errors of callers', () => {
     expect([refused.statusCode, refused.headers['x-ratelimit-remaining']]).toEqual([429, '0']);
     const other = await tokenCall('198.51.102.1', { client_id: 'other' });
     expect([other.statusCode, other.headers['x-ratelimit-remaining']]).toEqual([200, '19']);
+  });
+
+  it('429 for an address over its public limit, before a host is looked up or a token is checked', async () => {
+    const headers = { 'x-forwarded-for': '198.51.103.1' };
+    // Remembered: a call of a client with its own limit goes on.
+    const authorization = `Bearer ${await token('issuer', HOSTS.tenant)}`;
+    const known = () => server.inject({ ...tenant.right, headers: { ...headers, authorization, host: HOSTS.tenant } });
+    expect((await known()).statusCode).toBe(200);
+    const unknownPath = () => server.inject({ url: '/none', headers: { ...headers, host: HOSTS.tenant } });
+    expect(await statusesOf(100, unknownPath)).toEqual([404]);
+    const before = lookUps;
+    let checks = 0;
+    const verifier = app.get(TokenVerifier) as unknown as { check?: (...all: unknown[]) => Promise<unknown> };
+    const { check } = verifier;
+    verifier.check = (...all) => {
+      checks++;
+      return check!.apply(verifier, all);
+    };
+    for (let n = 0; n < 5; n++) {
+      const url = tenant.right.url!;
+      const refused = await server.inject({ url, headers: { ...headers, host: `cold-${n}.example.test` } });
+      expectBody('tenant', refused, 'TooManyRequests');
+      expect(refused.statusCode).toBe(429);
+      expect([refused.headers['x-ratelimit-limit'], refused.headers['x-ratelimit-remaining']]).toEqual(['100', '0']);
+      expect((await send(tenant, { ...tenant.right, headers }, 'holder')).statusCode).toBe(429);
+      expect((await known()).statusCode).toBe(200);
+    }
+    expect(lookUps).toBe(before);
+    expect(checks).toBe(0);
+    // From another address both go on.
+    expect((await send(tenant, tenant.right, 'holder')).statusCode).not.toBe(429);
+    expect((await server.inject({ url: '/none', headers: { host: 'cold-9.example.test' } })).statusCode).toBe(404);
+    expect(lookUps).toBe(before + 1);
+    expect(checks).toBe(1);
+    delete verifier.check;
   });
 
   it('counts failed token calls by status for the operator', async () => {

@@ -42,18 +42,26 @@ export class Hosts {
     return (header !== undefined && this.fixed.get(this.canonical(header))?.api) || 'tenant';
   }
 
-  /** `undefined` for a host that is nobody's. @throws AppError 503 when the directory cannot tell */
-  async resolve(header: string | undefined, deadline: number): Promise<ResolvedHost | undefined> {
+  /**
+   * `undefined` for a host that is nobody's.
+   * @param beforeLookUp awaited where management is asked for a host that is not in memory
+   * @throws AppError 503 when the directory cannot tell
+   */
+  async resolve(
+    header: string | undefined,
+    deadline: number,
+    beforeLookUp?: () => Promise<void>,
+  ): Promise<ResolvedHost | undefined> {
     if (!header || header.length > 300) return undefined;
     const host = this.canonical(header);
     const fixed = this.fixed.get(host);
     if (fixed) return fixed;
     if (this.tenantEndings.some((ending) => host.endsWith(ending))) {
-      const tenant = await this.directory.tenantByHost(host, deadline);
+      const tenant = await this.directory.tenantByHost(host, deadline, beforeLookUp);
       return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
     }
     if (!DOMAIN.test(host)) return undefined;
-    const tenant = await this.directory.tenantByCustomDomain(host, deadline);
+    const tenant = await this.directory.tenantByCustomDomain(host, deadline, beforeLookUp);
     return tenant && { api: 'custom-domain', publicUrl: `${this.config.publicScheme}://${host}`, tenant };
   }
 

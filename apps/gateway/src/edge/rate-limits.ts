@@ -57,6 +57,11 @@ export class RateLimits {
     }
   }
 
+  /** Public calls of an address; counts nothing. */
+  publicCalls(address: string): Promise<RateState> {
+    return this.look(`p:${address}`, this.limitsOf(undefined).public);
+  }
+
   /** Failed token calls of an address and of its network; counts nothing. */
   tokenFailures(address: string): Promise<RateState> {
     return this.failures(address, (key, limit) => this.look(key, limit));
