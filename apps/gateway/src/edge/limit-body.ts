@@ -23,7 +23,8 @@ export const limitBody = (
   count: (bytes: number) => void,
 ): Readable => {
   if (request.headers['content-length'] !== undefined) {
-    if (Number(request.headers['content-length']) > limit) throw new BodyTooLong('the body is longer than the operation takes');
+    if (Number(request.headers['content-length']) > limit)
+      throw new BodyTooLong('the body is longer than the operation takes');
     // Node reads no more than was declared.
     return payload;
   }

@@ -183,6 +183,9 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return this.show(visit, 405, 'This does not work', html`<p>This page takes forms.</p>`);
     }
     const read = await readForm(request);
+    if (!read) return;
+    // The rest of the form is not read (RFC 9110 §15.5.9).
+    if (read.status === 408) response.setHeader('connection', 'close');
     if (read.status !== 200)
       return this.show(visit, read.status, 'This does not work', html`<p>The form could not be read.</p>`);
     if (!this.guard.isOwn(request, read.fields['form'], this.origin))
