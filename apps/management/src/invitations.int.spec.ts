@@ -6,12 +6,14 @@ import {
   admitUser,
   createTenant,
   deleteMembership,
+  invalidBody,
   inviteMember,
   resendInvitation,
   type AppError,
   type Caller,
   type OperationContext,
 } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
 import { isErased } from '@attestry/keys';
 import {
   openEngines,
@@ -322,6 +324,23 @@ describe('the number of e-mails', () => {
     const text = await waitUntil(latest, { timeoutMs: 30_000, what: 'the latest e-mail' });
     expect(await accept(new URL(/http\S+/.exec(text)![0]))).toMatchObject({ tenantId: one });
     expect(mail.to(`${name}@people.example`).length).toBeLessThanOrEqual(5);
+  });
+
+  it('does not count an invitation that is refused after it was counted', async () => {
+    const [one, other] = [await newTenant(), await newTenant()];
+    const email = freshEmail();
+    const streams = services.app.get(Streams, { strict: false });
+    const before = streams.runDecision.bind(streams) as (...given: unknown[]) => Promise<unknown>;
+    const runDecision = (...given: unknown[]) =>
+      given[1] === tenantStream(one) ? Promise.reject(invalidBody('email', 'is already a member')) : before(...given);
+    Object.assign(streams, { runDecision });
+    try {
+      for (let n = 0; n < 6; n++) expect(await refusalOf(inviteTo(one, email))).toMatchObject({ kind: 'invalid' });
+    } finally {
+      Object.assign(streams, { runDecision: before });
+    }
+    for (let n = 0; n < 5; n++) await inviteTo(other, email);
+    expect(await refusalOf(inviteTo(other, email))).toMatchObject({ kind: 'tooManyRequests' });
   });
 
   it('is not multiplied by quoted local parts, which are refused', async () => {
