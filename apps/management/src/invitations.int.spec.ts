@@ -6,12 +6,14 @@ import {
   admitUser,
   createTenant,
   deleteMembership,
+  invalidBody,
   inviteMember,
   resendInvitation,
   type AppError,
   type Caller,
   type OperationContext,
 } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
 import { isErased } from '@attestry/keys';
 import {
   openEngines,
@@ -130,16 +132,47 @@ describe('the e-mail of an invitation', () => {
     });
   });
 
-  it('waits while the server turns it away for now, and goes out once it takes it', async () => {
+  it('waits while the server closes connections, and goes out once it takes it', async () => {
     const email = freshEmail();
-    mail.answer = 451;
-    await invite(email);
+    mail.answer = 421;
     const refusals = mail.refused;
+    await invite(email);
     await waitUntil(() => mail.refused > refusals + 1, { timeoutMs: 30_000, what: 'a second try' });
     expect(mail.to(email)).toEqual([]);
     expect(engines.health.report().ready).toBe(true);
     mail.answer = 250;
     await mail.linkTo(email);
+  });
+
+  it('that is deferred for its recipient is retried apart, and holds up nobody else’s', async () => {
+    const deferred = freshEmail();
+    mail.answers.set(deferred, 451);
+    await invite(deferred);
+    const refusals = mail.refused;
+    for (let n = 0; n < 3; n++) {
+      const other = freshEmail();
+      await invite(other);
+      await mail.linkTo(other);
+    }
+    expect(mail.refused - refusals).toBeLessThanOrEqual(1);
+    const { refused } = mail;
+    clock.time += 30_000;
+    await waitUntil(() => mail.refused === refused + 1, { timeoutMs: 30_000, what: 'a second try' });
+    expect(engines.health.report().ready).toBe(true);
+    mail.answers.delete(deferred);
+    await waitUntil(
+      () => {
+        clock.time += 10_000;
+        return mail.to(deferred).length === 1;
+      },
+      { timeoutMs: 30_000, what: 'a third try' },
+    );
+    expect(await accept(await mail.linkTo(deferred))).toMatchObject({ tenantId });
+    const sealed = (await sealedSecrets()).at(-4)!;
+    await waitUntil(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), {
+      timeoutMs: 30_000,
+      what: 'the key of the secret destroyed',
+    });
   });
 
   it('waits too while the server refuses the sender, which is for the operator to mend', async () => {
@@ -169,21 +202,20 @@ describe('the e-mail of an invitation', () => {
   });
 
   it('is not sent for an invitation that was replaced or withdrawn before its turn', async () => {
-    mail.answer = 451;
     const withdrawn = freshEmail();
     const replaced = freshEmail();
+    for (const email of [withdrawn, replaced]) mail.answers.set(email, 451);
     const { userId } = await invite(withdrawn);
     await invite(replaced);
     await invite(replaced);
     await client.call(deleteMembership, { params: { tenantId, userId } }, boss());
-    // The first of them may have been under way before.
-    const { refused } = mail;
-    await waitUntil(() => mail.refused > refused + 1, { timeoutMs: 30_000, what: 'two more refusals' });
-    mail.answer = 250;
-    await mail.linkTo(replaced);
     const last = freshEmail();
     await invite(last);
     await mail.linkTo(last);
+    // The e-mails before have been tried.
+    mail.answers.clear();
+    clock.time += 30_000;
+    await mail.linkTo(replaced);
     expect(mail.to(withdrawn)).toEqual([]);
     expect(mail.to(replaced)).toHaveLength(1);
   });
@@ -201,15 +233,18 @@ describe('the e-mail of an invitation', () => {
   });
 
   it(
-    'goes out after a restart when the server was away, once',
+    'goes out after a restart when the server was away or deferred it, once',
     async () => {
       const email = freshEmail();
+      const { refused } = mail;
       mail.answer = 451;
       await invite(email);
+      await waitUntil(() => mail.refused > refused, { timeoutMs: 30_000, what: 'the first try' });
       await stop();
       mail.answer = 250;
       const before = mail.mails.length;
       await start({ SMTP_URL: mail.url });
+      clock.time += 30_000;
       await mail.linkTo(email);
       const last = freshEmail();
       await invite(last);
@@ -289,6 +324,23 @@ describe('the number of e-mails', () => {
     const text = await waitUntil(latest, { timeoutMs: 30_000, what: 'the latest e-mail' });
     expect(await accept(new URL(/http\S+/.exec(text)![0]))).toMatchObject({ tenantId: one });
     expect(mail.to(`${name}@people.example`).length).toBeLessThanOrEqual(5);
+  });
+
+  it('does not count an invitation that is refused after it was counted', async () => {
+    const [one, other] = [await newTenant(), await newTenant()];
+    const email = freshEmail();
+    const streams = services.app.get(Streams, { strict: false });
+    const before = streams.runDecision.bind(streams) as (...given: unknown[]) => Promise<unknown>;
+    const runDecision = (...given: unknown[]) =>
+      given[1] === tenantStream(one) ? Promise.reject(invalidBody('email', 'is already a member')) : before(...given);
+    Object.assign(streams, { runDecision });
+    try {
+      for (let n = 0; n < 6; n++) expect(await refusalOf(inviteTo(one, email))).toMatchObject({ kind: 'invalid' });
+    } finally {
+      Object.assign(streams, { runDecision: before });
+    }
+    for (let n = 0; n < 5; n++) await inviteTo(other, email);
+    expect(await refusalOf(inviteTo(other, email))).toMatchObject({ kind: 'tooManyRequests' });
   });
 
   it('is not multiplied by quoted local parts, which are refused', async () => {

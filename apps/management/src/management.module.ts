@@ -41,6 +41,7 @@ import { RetrieveUserInformationHandler } from './retrieve-user-information/retr
 import { RevokeTokenHandler } from './revoke-token/revoke-token.js';
 import { RotateClientSecretHandler } from './rotate-client-secret/rotate-client-secret.js';
 import { KeepTokenKeysFresh } from './rotate-token-keys/keep-token-keys-fresh.js';
+import { DeferredInvitations } from './send-invitations/deferred-invitations.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
 import { Accounts } from './sign-in/accounts.js';
@@ -100,6 +101,7 @@ import { UpdateUserInformationHandler } from './update-user-information/update-u
     Budgets,
     MailLimits,
     Mailer,
+    DeferredInvitations,
     SendInvitations,
     // the built-in sign-in
     Passwords,

@@ -7,6 +7,8 @@ export class MailReceiver {
   readonly mails: (Email & { recipients: string[] })[] = [];
   /** What recipients are answered from now on; 250 takes them. */
   answer = 250;
+  /** What single recipients are answered instead. */
+  readonly answers = new Map<string, number>();
   /** What senders are answered from now on. */
   senderAnswer = 250;
   /** How many it did not take. */
@@ -29,8 +31,8 @@ export class MailReceiver {
           callback(Object.assign(new Error('refused'), { responseCode: senderAnswer }));
         }
       },
-      onRcptTo: (_address, _session, callback) => {
-        const { answer } = receiver;
+      onRcptTo: ({ address }, _session, callback) => {
+        const answer = receiver.answers.get(address) ?? receiver.answer;
         if (answer === 250) callback();
         else {
           receiver.refused++;

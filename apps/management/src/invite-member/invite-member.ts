@@ -35,13 +35,20 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
 
   async execute({ request, context }: InviteMember): Promise<InvitationResult> {
     const { tenantId } = request.params;
-    const { email, roles } = request.body;
+    const { email } = request.body;
     const caller = managementCaller(context);
     // Strangers leave no trace: not even the person they name becomes known.
     seenByAdmin((await this.streams.load(tenant, tenantStream(tenantId))).state, caller);
     // Registered users are added without an e-mail.
-    if (!(await this.people.isRegistered(email)))
-      await this.mails.use(tenantId, email, idFor(context, 'invitation', this.ids));
+    if (await this.people.isRegistered(email)) return this.invite({ request, context });
+    const id = idFor(context, 'invitation', this.ids);
+    return this.mails.useFor(tenantId, email, id, () => this.invite({ request, context }));
+  }
+
+  private async invite({ request, context }: InviteMember): Promise<InvitationResult> {
+    const { tenantId } = request.params;
+    const { email, roles } = request.body;
+    const caller = managementCaller(context);
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
     const now = this.people.now();
     const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);

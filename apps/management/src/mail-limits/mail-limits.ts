@@ -17,11 +17,11 @@ export class MailLimits {
   ) {}
 
   /**
-   * Counts one e-mail.
+   * Counts one e-mail; refused work gives it back.
    * @param id of the invitation: a repeated call counts once
    * @throws AppError 429 with `Retry-After`
    */
-  async use(tenantId: string, email: string, id: string): Promise<void> {
+  async useFor<Result>(tenantId: string, email: string, id: string, work: () => Promise<Result>): Promise<Result> {
     const ofTenant: Budget = {
       name: 'tenant-mails',
       owner: tenantId,
@@ -38,6 +38,6 @@ export class MailLimits {
       windowMs: HOUR_MS,
       message: `At most ${MAILS_PER_MAILBOX} invitations an hour are sent to one mailbox`,
     };
-    await this.budgets.use(id, [ofTenant, ofMailbox]);
+    return this.budgets.useFor(id, [ofTenant, ofMailbox], work);
   }
 }

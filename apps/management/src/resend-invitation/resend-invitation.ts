@@ -39,10 +39,14 @@ export class ResendInvitationHandler implements ICommandHandler<ResendInvitation
     seenInvitation((await this.streams.load(tenant, tenantStream(tenantId))).state, caller, userId);
     const user = await this.people.user(userId);
     const registered = user.status === 'registered';
-    if (!registered) {
-      const { email } = await this.people.open(user.status === 'absent' ? {} : user);
-      await this.mails.use(tenantId, email, this.ids.uuid());
-    }
+    if (registered) return this.resend({ request, context }, registered);
+    const { email } = await this.people.open(user.status === 'absent' ? {} : user);
+    return this.mails.useFor(tenantId, email, this.ids.uuid(), () => this.resend({ request, context }, registered));
+  }
+
+  private async resend({ request, context }: ResendInvitation, registered: boolean): Promise<InvitationResult> {
+    const { tenantId, userId } = request.params;
+    const caller = managementCaller(context);
     const now = this.people.now();
     const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(

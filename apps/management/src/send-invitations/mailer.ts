@@ -16,6 +16,14 @@ export class MailRefused extends Error {
   override readonly name = 'MailRefused';
 }
 
+/** The server does not take this e-mail for now (RFC 5321 §4.2.1: 4yz); others may go out. */
+export class MailDeferred extends Error {
+  override readonly name = 'MailDeferred';
+}
+
+/** The server closes the connection (RFC 5321 §3.8), so it concerns every e-mail. */
+const CLOSING = 421;
+
 /** Hands e-mail to the server of `SMTP_URL`; without one, writes it into the data folder and logs where. */
 @Injectable()
 export class Mailer implements OnApplicationShutdown {
@@ -42,7 +50,7 @@ export class Mailer implements OnApplicationShutdown {
 
   /**
    * @param id of the message, the same whenever it is sent again, so that a mailbox can tell
-   * @throws MailRefused; Error when it may go out later
+   * @throws MailRefused; MailDeferred; Error when no e-mail can be sent for now
    */
   async send(id: string, mail: Mail): Promise<void> {
     const { smtpUrl, dataDir } = this.config;
@@ -58,7 +66,8 @@ export class Mailer implements OnApplicationShutdown {
       const isRefused = responseCode !== undefined && responseCode >= 500 && OF_THE_MAIL.has(command);
       // Refused before it was sent: an address that no server takes.
       if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(told);
-      throw new Error(told, { cause: error });
+      const isOfTheMail = responseCode !== undefined && responseCode !== CLOSING && OF_THE_MAIL.has(command);
+      throw isOfTheMail ? new MailDeferred(told) : new Error(told, { cause: error });
     }
   }
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   checkKnown,
@@ -14,23 +16,33 @@ import { CHECKPOINTS, LOGGER, Metrics, PlatformConfig, type Logger } from '@atte
 import { invitationToken } from '../invite-member/invitation-token.js';
 import { People } from '../people/people.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
-import type { MemberInvitedData } from '../tenant/tenant.events.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { DeferredInvitations, type DeferredInvitation } from './deferred-invitations.js';
 import { invitationMail } from './invitation-mail.js';
-import { Mailer, MailRefused } from './mailer.js';
+import { MailDeferred, Mailer, MailRefused } from './mailer.js';
 
 const NAME = 'management.invitations';
+const RETRIES = `${NAME}.deferred`;
+/** Between two runs over the deferred invitations, milliseconds. */
+const PAUSE_MS = 5000;
+/** Longer than the run over one e-mail takes: two processes would send the same e-mail twice. */
+const LEASE_MS = 60_000;
+
+type Invited = Omit<DeferredInvitation, 'tries' | 'nextTryAt'>;
 
 /**
  * Sends the e-mail of every invitation that is stored: from the subscription, so that none is lost with a process, and with the
  * secret that the event has sealed. Its key is destroyed once the e-mail was handed over: an event that comes again finds it
  * gone, and so does whoever gets hold of the store later. A crash between the two sends the same e-mail twice.
  *
+ * An e-mail that the server defers for its recipient is retried apart with back-off, so that it does not hold up the others.
  * While the mail server is away this waits and tries again, but the process stays ready: nobody else needs it.
  */
 @Injectable()
 export class SendInvitations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private subscription: CheckpointedSubscription | undefined;
+  private readonly stopping = new AbortController();
+  private retries: Promise<void> | undefined;
 
   constructor(
     private readonly store: EventStore,
@@ -40,6 +52,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     private readonly vault: KeyVault,
     private readonly people: People,
     private readonly mailer: Mailer,
+    private readonly deferred: DeferredInvitations,
     private readonly metrics: Metrics,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -58,10 +71,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
         checkKnown([tenant], events);
         for (const event of events) await this.react(event);
       },
-      onError: (error) => {
-        this.metrics.counter('reactionFailures').inc({ reaction: NAME });
-        this.logger.error({ reaction: NAME, error: error.message }, 'reaction failed');
-      },
+      onError: (error) => this.failed(NAME, error),
     });
     this.subscription = subscription.start();
     this.metrics.lag.follow({
@@ -71,20 +81,79 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       categories,
       position: () => subscription.health.position,
     });
+    this.retries = this.keepRetrying();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.subscription?.close();
+    this.stopping.abort();
+    await Promise.all([this.subscription?.close(), this.retries]);
+  }
+
+  /** Not a periodic job: its failures would make the process unready. */
+  private async keepRetrying(): Promise<void> {
+    const { signal } = this.stopping;
+    const holder = randomUUID();
+    while (!signal.aborted) {
+      try {
+        const lease = await this.leases.acquire(RETRIES, holder, LEASE_MS);
+        if (lease)
+          try {
+            await this.retryDeferred();
+          } finally {
+            await this.leases.release(lease);
+          }
+      } catch (error) {
+        this.failed(RETRIES, error as Error);
+      }
+      await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  private failed(reaction: string, { message }: Error): void {
+    this.metrics.counter('reactionFailures').inc({ reaction });
+    this.logger.error({ reaction, error: message }, 'reaction failed');
   }
 
   private async react(stored: RecordedEvent): Promise<void> {
     const event = readEvent(tenant, stored);
     if (event.type !== 'MemberInvited') return;
     const { tenantId, invitationId } = event.data;
-    const secret = await this.secretOf(event.data);
+    try {
+      await this.handOver(event.data);
+    } catch (error) {
+      if (!(error instanceof MailDeferred)) throw error;
+      if (await this.deferred.add(event.data)) return;
+      this.logger.error(
+        { tenantId, invitationId, error: error.message },
+        'an invitation is given up: too many deferred',
+      );
+      await this.vault.destroy(tenantId, [invitationId]);
+    }
+  }
+
+  /** The invitations that are due again; a failure that is not about one e-mail ends the run. */
+  private async retryDeferred(): Promise<void> {
+    const until = performance.now() + LEASE_MS / 2;
+    for (const invitation of await this.deferred.due()) {
+      if (this.stopping.signal.aborted || performance.now() > until) return;
+      try {
+        await this.handOver(invitation);
+      } catch (error) {
+        if (!(error instanceof MailDeferred)) throw error;
+        await this.deferred.postpone(invitation);
+        continue;
+      }
+      await this.deferred.remove(invitation);
+    }
+  }
+
+  /** Sends the e-mail when it is still to be sent, and destroys the key of its secret. @throws MailDeferred */
+  private async handOver(invited: Invited): Promise<void> {
+    const { tenantId, invitationId } = invited;
+    const secret = await this.secretOf(invited);
     if (secret === undefined) return;
     try {
-      await this.send(event.data, secret);
+      await this.send(invited, secret);
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
       this.logger.error(
@@ -96,7 +165,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   /** `undefined` when the e-mail was handed over before. */
-  private async secretOf({ tenantId, invitationId, sealedSecret }: MemberInvitedData): Promise<string | undefined> {
+  private async secretOf({ tenantId, invitationId, sealedSecret }: Invited): Promise<string | undefined> {
     try {
       const secret = await this.vault.open(tenantId, 'delivery', sealedSecret);
       return isErased(secret) ? undefined : secret;
@@ -108,7 +177,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   /** Nothing for an invitation that has been replaced, accepted or withdrawn meanwhile, or has expired. */
-  private async send({ tenantId, userId, invitationId, expiresAt }: MemberInvitedData, secret: string): Promise<void> {
+  private async send({ tenantId, userId, invitationId, expiresAt }: Invited, secret: string): Promise<void> {
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     const member = state.status === 'active' ? state.members.get(userId) : undefined;
     if (state.status !== 'active' || member?.status !== 'invited' || member.invitationId !== invitationId) return;

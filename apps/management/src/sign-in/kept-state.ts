@@ -96,8 +96,8 @@ class KeptState implements Adapter {
 
   private async endGrant(code: AdapterPayload | undefined): Promise<void> {
     if (code?.grantId === undefined) return;
-    // Every token of this code has expired by then.
-    const expiresAt = new Date(this.now() + ACCESS_TOKEN_SECONDS * 1000);
+    // Every token of this code is refused by then: its verifier tolerates clocks that differ by some seconds.
+    const expiresAt = new Date(this.now() + (ACCESS_TOKEN_SECONDS + 60) * 1000);
     await this.records.put({ kind: ENDED, key: code.grantId, sealed: '', expiresAt });
     await this.records.remove('Grant', code.grantId);
   }
