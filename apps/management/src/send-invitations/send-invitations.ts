@@ -105,7 +105,9 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       } catch (error) {
         this.failed(RETRIES, error as Error);
       }
-      await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      await pause(PAUSE_MS, undefined, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
     }
   }
 

@@ -238,7 +238,7 @@ export const METRICS = {
   budgetRefusals: {
     name: 'attestry_budget_refusals_total',
     type: 'counter',
-    help: 'Calls refused with 429 because a budget was used up: `mailbox`, `tenant-mails` or `webhook-tests`.',
+    help: 'Calls refused with 429 because a budget was used up: `mailbox`, `tenant-mails`, `webhook-tests` or `webhook-requests`.',
     labels: ['budget'],
   },
   signInAttempts: {
