@@ -561,10 +561,11 @@ describe('a provider whose address changes', () => {
         expectStatus(await moved.api.analytics.list({ types: ['OPENID_AUTHORIZE_FAIL'] }), 200).data.filter(
           ({ metadata }) => JSON.stringify(metadata).includes('has another origin'),
         );
-      await waitUntil(async () => (await failures()).length === 1, { what: 'the refusal in the trail' });
-      // Anybody can ask: the trail has it once a minute.
-      await signIn();
-      expect(await failures()).toHaveLength(1);
+      await waitUntil(async () => (await failures()).length > 0, { what: 'the refusal in the trail' });
+      // Sign-ins begin without authentication: each process of issuance records it once a minute.
+      for (let n = 0; n < 4; n++) await signIn();
+      const processes = process.env['ATTESTRY_MODE'] === 'cluster' ? 2 : 1;
+      expect((await failures()).length).toBeLessThanOrEqual(processes);
       // Saving it again does not take the secret there either.
       expect(faultOf(await managed.authenticationProviders.update(id, settingsAt(elsewhere)))).toEqual(SECRET_NEEDED);
       expect(asStolen).toEqual([]);
