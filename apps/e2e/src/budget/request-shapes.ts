@@ -74,23 +74,23 @@ export const shapeOf = (operation: Operation): RequestShape => {
   const { method, path } = operation.http!;
   const params = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name!);
   for (const document of documents) {
-    const told = document.paths[templateOf(path)]?.[method.toLowerCase()] as unknown as
+    const declared = document.paths[templateOf(path)]?.[method.toLowerCase()] as unknown as
       | {
           operationId: string;
           parameters?: { name: string; in: string }[];
           requestBody?: { content: Record<string, { schema: JsonSchema }> };
         }
       | undefined;
-    if (told?.operationId !== operationIdOf(operation)) continue;
+    if (declared?.operationId !== operationIdOf(operation)) continue;
     const { schemas } = document.components;
     return {
-      bodies: Object.entries(told.requestBody?.content ?? {}).map(([mediaType, { schema }]) => ({
+      bodies: Object.entries(declared.requestBody?.content ?? {}).map(([mediaType, { schema }]) => ({
         mediaType,
         members: membersOf(schemas, schema).filter(
           (member, index, all) => all.findIndex((other) => isSame(other, member)) === index,
         ),
       })),
-      query: (told.parameters ?? []).filter((it) => it.in === 'query').map(({ name }) => name),
+      query: (declared.parameters ?? []).filter((it) => it.in === 'query').map(({ name }) => name),
       params,
     };
   }

@@ -24,7 +24,7 @@ interface ClientError extends Error {
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: |$)/;
 
 /**
- * The HTTP server below Fastify. Fastify sets `requestTimeout` to 0 unless it is told otherwise, so that a body could take any time;
+ * The HTTP server below Fastify. Fastify sets `requestTimeout` to 0 unless it is set, so that a body could take any time;
  * here the time limits, the limits of connections, and the answers to what is no request are set in one place.
  */
 export const createEdgeServer = (settings: Settings, metrics: Metrics, listener: RequestListener): Server => {

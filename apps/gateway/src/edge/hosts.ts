@@ -43,7 +43,7 @@ export class Hosts {
   }
 
   /**
-   * `undefined` for a host that is nobody's.
+   * `undefined` for a host that no tenant has and the platform does not serve.
    * @param beforeLookUp awaited where management is asked for a host that is not in memory
    * @throws AppError 503 when the directory cannot tell
    */

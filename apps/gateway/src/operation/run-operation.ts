@@ -97,8 +97,8 @@ export class RunOperation {
     }
     const tenantId = aboutTenant(operation, request, answer);
     const recorded = (answer as Partial<HttpAnswer> | null | undefined)?.$http;
-    const told = recorded?.metadata ? (recorded.body ?? null) : answer;
-    const answered = await this.data.ofAnswer(operation, context, request, told);
+    const logged = recorded?.metadata ? (recorded.body ?? null) : answer;
+    const answered = await this.data.ofAnswer(operation, context, request, logged);
     await this.outcome(
       context,
       this.recorder.success(operation, context, successMetadata(answer), {

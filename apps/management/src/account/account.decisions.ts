@@ -16,7 +16,7 @@ const MIN_ADDRESS_PART = 4;
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /**
- * What is wrong with a password that somebody chose, and what is allowed; `undefined` when nothing is.
+ * What is wrong with a password that a user chose, and what is allowed; `undefined` when nothing is.
  * @param common passwords that are used most often, in lower case
  */
 export const passwordFault = (password: string, email: string, common: ReadonlySet<string>): string | undefined => {

@@ -80,7 +80,7 @@ export class People {
     return state.owner;
   }
 
-  /** Whether somebody with this address has registered; changes nothing. */
+  /** Whether a user with this address has registered; changes nothing. */
   async isRegistered(email: string): Promise<boolean> {
     const { state } = await this.streams.load(userEmail, this.emailStream(email));
     return state.status === 'claimed' && (await this.user(state.owner)).status === 'registered';

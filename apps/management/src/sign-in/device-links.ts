@@ -15,7 +15,7 @@ const LIFE_MS = WINDOW_MS;
 
 /**
  * Links by which the owner of an account makes a browser known to it while failures of others have used up the budget of unknown
- * browsers. The link proves the mailbox, as an invitation does; it signs in nobody.
+ * browsers. The link proves the mailbox, as an invitation does; it does not sign in.
  */
 @Injectable()
 export class DeviceLinks {
@@ -70,7 +70,7 @@ const deviceLinkMail = (to: string, link: string) => ({
     link,
     '',
     'The link works once, for an hour.',
-    'If it was not you, you need not do anything: the link alone signs in nobody.',
+    'If it was not you, you need not do anything: the link alone does not sign in anyone.',
     '',
   ].join('\n'),
 });

@@ -134,7 +134,7 @@ export class TenantListsReadModel implements OnModuleInit {
     };
   }
 
-  /** Name of the tenant and sealed address of somebody it has invited; `undefined` while either row is missing. */
+  /** Name of the tenant and sealed address of a user it has invited; `undefined` while either row is missing. */
   async invited(
     tenantId: string,
     userId: string,

@@ -35,7 +35,7 @@ const REFUSALS: ReadonlySet<ErrorKind> = new Set([
 ]);
 
 /**
- * Budgets of calls that have an effect on somebody else. The uses are stored with the keys, so that restarts and several processes
+ * Budgets of calls that have an effect on a third party. The uses are stored with the keys, so that restarts and several processes
  * share them (ADR 0049); rate limits of requests are the gateway's.
  */
 @Injectable()

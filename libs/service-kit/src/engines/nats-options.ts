@@ -5,7 +5,7 @@ import type { ParsedSettings } from '../config.js';
 export const natsOptions = (config: ParsedSettings): NatsOptions => ({
   servers: config.natsServers ?? [],
   ...(config.natsNamespace !== undefined && { namespace: config.natsNamespace }),
-  // Addresses that nobody compared with PLAINTEXT_ENGINES.
+  // Addresses that were not compared with PLAINTEXT_ENGINES.
   ignoreAdvertised: config.nodeEnv === 'production',
   ...(config.natsUser !== undefined && { user: config.natsUser, password: config.natsPassword ?? '' }),
   ...(config.natsCredentialsFile !== undefined && { credentials: config.natsCredentialsFile }),

@@ -7,7 +7,7 @@ const MICROSECONDS = 1_000_000;
 /**
  * Observes the CPU time of the calling thread between two ticks of a timer. While the thread yields, a tick follows the other
  * within {@link TICK_MS}; what takes longer ran without letting anything else in (ADR 0041). CPU time, not elapsed time: a
- * process that waits for its turn on a busy machine blocks nobody.
+ * process that waits for its turn on a busy machine blocks no other request.
  *
  * @returns ends the observation
  */
