@@ -7,8 +7,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -75,6 +76,7 @@ await ensureBuilt();
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 const notRun = [];
+const failures = [];
 for (const suite of suites) {
   const projects = chosen(suite);
   if (projects.length === 0) continue;
@@ -91,11 +93,15 @@ for (const suite of suites) {
   total.passed += result.passed;
   total.failed += result.failed;
   notRun.push(...result.skipped);
+  failures.push(...(result.failures ?? []));
 }
 notRun.push(...recordedSkips(notRun));
 total.skipped = notRun.length;
 
 console.log('');
+// Once more at the end, where they are found; CI prints the file.
+writeFileSync(join(reports, 'failures.txt'), failures.map((failure) => `${failure}\n`).join(''));
+for (const failure of failures) console.log(failure);
 for (const { name, reason } of notRun) console.log(`SKIPPED ${name}: ${reason}`);
 if (total.passed + total.failed === 0) console.error('no test ran: that counts as a failure');
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
@@ -135,6 +141,8 @@ async function runJest(suite, projects) {
     ...['--selectProjects', ...projects],
     ...suite.args,
     ...leftOut(suite),
+    // What libraries print in passing tests would hide what failed.
+    '--silent',
     ...['--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
     ...['--reporters=default', `--reporters=${join(root, 'scripts', 'running-files-reporter.mjs')}`],
     ...jestArguments,
@@ -154,7 +162,25 @@ async function runJest(suite, projects) {
   );
   const silent = failed === 0 && status !== 0;
   if (silent) console.error(`${suite.name}: no test failed, but Jest ended with ${status}`);
-  return { passed: report.numPassedTests, failed: failed + (silent ? 1 : 0), skipped };
+  return {
+    passed: report.numPassedTests,
+    failed: failed + (silent ? 1 : 0),
+    skipped,
+    failures: failuresOf(suite, report),
+  };
+}
+
+/** Each failed test with the start of its message, as a text. */
+function failuresOf({ name: suite }, { testResults }) {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((it) => it.status === 'failed');
+    const whole =
+      status === 'failed' && failed.length === 0 ? [{ fullName: 'the file itself', failureMessages: [message] }] : [];
+    return [...failed, ...whole].map(({ fullName, failureMessages }) => {
+      const lines = stripVTControlCharacters(failureMessages.join('\n')).split('\n').slice(0, 16);
+      return [`FAILED ${suite}: ${relative(root, name)} › ${fullName}`, ...lines].join('\n    ');
+    });
+  });
 }
 
 function leftOut({ leftOut: names = [], together = [] }) {
