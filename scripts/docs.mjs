@@ -1,5 +1,5 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus and the chart's list of secret settings; then
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, or when a page names a file, a section or a command that is not there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { natsUsers } from './nats-users.mjs';
+import { stateVersions } from './state-versions.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -36,6 +37,7 @@ const pages = {
   'docs/reference/events.md': await eventsPage(),
   'deploy/nats/users.conf': await natsUsers('attestry'),
   'deploy/helm/attestry/files/secret-settings.json': secretSettings(),
+  'libs/service-kit/src/engines/state-versions.generated.ts': stateVersions(),
   ...(await interfaceFiles()),
 };
 

@@ -26,6 +26,7 @@ export {
   type ListedCheckpoints,
   type SubscriptionHealth,
 } from './subscriptions.js';
+export type { Snapshot, Snapshots } from './snapshots.js';
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
 export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';

@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitUntil } from '@attestry/testing';
 import type { Aggregate } from './aggregate.js';
 import { UnknownEventType } from './aggregate.js';
 import { verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { WrongExpectedRevision } from './event-store.js';
+import { randomIds } from './facts.js';
 import { Streams } from './run-decision.js';
 
 type AccountEvent =
@@ -320,6 +322,86 @@ describe('Streams', () => {
       reads = [];
       expect((await kept.load(account, stream)).revision).toBe(LENGTH - 1);
       expect(reads).toEqual([`${stream} from ${LENGTH}`]);
+    });
+
+    describe('with snapshots', () => {
+      const started = (stateVersions: Record<string, string> = { account: 'v1' }) =>
+        new Streams(store, { now: () => new Date(0) }, randomIds, { snapshots: store.snapshots, stateVersions });
+      const kept = () => store.snapshots.read(stream);
+      const keptAt = (revision: number) =>
+        waitUntil(async () => (await kept())?.revision === revision, { what: `a snapshot at ${revision}` });
+      const folded = async (process: Streams) => {
+        reads = [];
+        const { state, revision } = await process.load(account, stream);
+        expect([state, revision]).toEqual([{ status: 'open', owner: 'Ada', balance: revision }, revision]);
+        return reads.map((read) => read.slice(stream.length + 1));
+      };
+      beforeEach(async () => {
+        await folded(started());
+        await keptAt(LENGTH - 1);
+      });
+
+      it('a process that starts reads one page, the event of the snapshot and what came since', async () => {
+        await elsewhere.runDecision(account, stream, deposit(1), context);
+        const expected = ['from 0', `from ${LENGTH - 1}`, `from ${LENGTH}`];
+        expect(await folded(started())).toEqual(expected);
+      });
+
+      it('one that goes on for long keeps a snapshot with each page of events', async () => {
+        const process = started();
+        for (let revision = LENGTH; revision < LENGTH + 1024; revision += 64)
+          await process.runDecision(account, stream, () => Array.from({ length: 64 }, () => deposit(1)()[0]!), context);
+        await keptAt(LENGTH - 1 + 1024);
+        expect(await folded(started())).toHaveLength(3);
+      });
+
+      it('events are folded where the code that folds them has changed, and the snapshot is replaced', async () => {
+        expect(await folded(started({ account: 'v2' }))).not.toContain(`from ${LENGTH - 1}`);
+        await waitUntil(async () => (await kept())?.stateVersion === 'v2', { what: 'the new snapshot' });
+        expect(await folded(started({ account: 'v2' }))).toHaveLength(3);
+      });
+
+      it.each([
+        ['names another event than the one stored', { chain: 'of another history' }],
+        ['is ahead of the stream', { revision: LENGTH + 10 }],
+        ['cannot be read', { state: Uint8Array.from([1, 2, 3]) }],
+      ])('events are folded where the snapshot %s', async (_, change) => {
+        const altered = { ...(await kept())!, stateVersion: 'v3', ...change };
+        await store.snapshots.write(stream, altered);
+        expect(await folded(started({ account: 'v3' }))).toContain('from 1024');
+      });
+
+      it('events are folded where the snapshots are away', async () => {
+        store.snapshots.read = () => Promise.reject(new Error('away'));
+        store.snapshots.write = () => Promise.reject(new Error('away'));
+        expect(await folded(started())).toContain('from 1024');
+      });
+
+      it('none is kept of an aggregate without a state version, of a short stream or of a very large state', async () => {
+        expect(await folded(started({}))).toContain('from 1024');
+        await started().runDecision(account, other(1), open('x'.repeat(1000)), context);
+        const process = started();
+        const large: typeof account = {
+          ...account,
+          evolve: (state, event) =>
+            ({ ...account.evolve(state, event), owner: 'x'.repeat(5 * 1024 * 1024) }) as Account,
+        };
+        await process.runDecision(large, other(2), open('Ada'), context);
+        for (let n = 0; n < 2; n++)
+          await process.runDecision(
+            large,
+            other(2),
+            () => Array.from({ length: 300 }, () => deposit(1)()[0]!),
+            context,
+          );
+        // Written after the others, had they been.
+        await process.runDecision(account, stream, () => Array.from({ length: 600 }, () => deposit(1)()[0]!), context);
+        await keptAt(LENGTH + 599);
+        expect(await Promise.all([1, 2].map((index) => store.snapshots.read(other(index))))).toEqual([
+          undefined,
+          undefined,
+        ]);
+      });
     });
   });
 

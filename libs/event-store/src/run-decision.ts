@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { deserialize, serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 import type { Aggregate, Decided, DomainEvent, EventContext, Loaded } from './aggregate.js';
 import { UnknownEventType } from './aggregate.js';
@@ -14,6 +15,7 @@ import type {
 } from './event-store.js';
 import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 import type { Clock, Ids } from './facts.js';
+import type { Snapshots } from './snapshots.js';
 
 /** An event as a decision returns it. `id` fixes the event's id; without it `Ids` gives one. */
 export type Decision<Event extends DomainEvent> = Event & { readonly id?: string };
@@ -45,6 +47,10 @@ export interface RunOptions extends LoadOptions {
 export interface StreamsOptions {
   /** Most folded states kept of short streams, and as many of long ones. 0 turns the cache off. Default 2,000. */
   cacheSize?: number;
+  /** Where states of long streams are kept for other processes, and the next one. Default: nowhere. */
+  snapshots?: Snapshots;
+  /** By category, what changes whenever the code changes that folds it. Without one its states are not kept. */
+  stateVersions?: Readonly<Record<string, string>>;
 }
 
 interface Reader {
@@ -58,6 +64,8 @@ interface CachedState extends Loaded<unknown> {
 }
 
 const PAGE = 512;
+/** Of a serialized state. What is larger is folded from its events: reading it back would hold the thread. */
+const MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024;
 /** Between the processes of one installation, at most. */
 const CLOCKS_DIFFER_MS = 600_000;
 const readers = new WeakMap<object, Map<string, Reader>>();
@@ -109,17 +117,20 @@ export class Streams {
   private readonly folding = new Map<StreamName, Promise<void>>();
   /** The last decision of each stream that has one under way. */
   private readonly turns = new Map<StreamName, Promise<void>>();
+  /** Revision of the newest snapshot of a stream, as far as this process knows. */
+  private readonly snapshotRevisions: LRUCache<StreamName, Revision> | undefined;
 
   constructor(
     private readonly store: EventStore,
     private readonly clock: Clock,
     private readonly ids: Ids,
-    options: StreamsOptions = {},
+    private readonly options: StreamsOptions = {},
   ) {
     const max = options.cacheSize ?? 2000;
     if (max <= 0) return;
     this.cache = new LRUCache({ max });
     this.long = new LRUCache({ max });
+    this.snapshotRevisions = new LRUCache({ max });
   }
 
   /**
@@ -402,9 +413,52 @@ export class Streams {
     stream: StreamName,
     start: Loaded<State>,
   ): Promise<Loaded<State>> {
-    let loaded = start;
+    let loaded = await this.skipToSnapshot(aggregate, stream, start);
     for (let isFull = true; isFull;) ({ loaded, isFull } = await this.foldPage(aggregate, stream, loaded));
     return this.keep(aggregate, stream, loaded);
+  }
+
+  /** The state of the stream's snapshot, where that is further than `start` and of the stream as it is stored. */
+  private async skipToSnapshot<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    start: Loaded<State>,
+  ): Promise<Loaded<State>> {
+    const stateVersion = this.options.stateVersions?.[aggregate.category];
+    if (stateVersion === undefined) return start;
+    try {
+      const snapshot = await this.options.snapshots?.read(stream);
+      if (snapshot?.stateVersion !== stateVersion || snapshot.revision <= start.revision) return start;
+      const { revision, chain } = snapshot;
+      const [event] = await this.store.readStream(stream, { from: revision, limit: 1 });
+      // Of another history, when events were restored from an older backup.
+      if (event?.revision !== revision || event.metadata.chain !== chain) return start;
+      const state = deserialize(snapshot.state) as State;
+      this.snapshotRevisions?.set(stream, revision);
+      return { state, revision, chain };
+    } catch {
+      // What a snapshot saves can always be folded.
+      return start;
+    }
+  }
+
+  /** Keeps the state of a long stream once in a page of its events, after what waits for the caller. */
+  private keepSnapshot(
+    aggregate: Aggregate<never, never>,
+    stream: StreamName,
+    { state, revision, chain }: Loaded<unknown>,
+  ) {
+    const { snapshots, stateVersions } = this.options;
+    const stateVersion = stateVersions?.[aggregate.category];
+    if (!snapshots || stateVersion === undefined) return;
+    if (revision - (this.snapshotRevisions?.get(stream) ?? NO_STREAM) < PAGE) return;
+    this.snapshotRevisions?.set(stream, revision);
+    setImmediate(() => {
+      const bytes = serialize(state);
+      if (bytes.length > MAX_SNAPSHOT_BYTES) return;
+      // Tried again with the next page of events.
+      snapshots.write(stream, { revision, chain, stateVersion, state: bytes }).catch(() => undefined);
+    });
   }
 
   private keep<State, Event extends DomainEvent>(
@@ -438,5 +492,6 @@ export class Streams {
     if (isLong) this.cache.delete(stream);
     const { state, revision, chain } = loaded;
     (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain });
+    if (isLong) this.keepSnapshot(aggregate as never, stream, loaded);
   }
 }

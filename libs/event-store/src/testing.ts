@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { deserialize, serialize } from 'node:v8';
 import type { Aggregate, DomainEvent } from './aggregate.js';
 
 // As the store gives them back: without `undefined` members, dates as text.
@@ -17,11 +18,18 @@ export interface Outcome<State, Event extends DomainEvent> {
 export const stateAfter = <State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   events: readonly Event[],
-): State =>
-  events.reduce<State>((state, event) => {
+): State => {
+  const state = events.reduce<State>((before, event) => {
     assert.ok(Object.hasOwn(aggregate.types, event.type), `${aggregate.category}: ${event.type} is not in types`);
-    return aggregate.evolve(state, event);
+    return aggregate.evolve(before, event);
   }, aggregate.initial);
+  assert.deepStrictEqual(
+    deserialize(serialize(state)),
+    state,
+    `${aggregate.category}: a snapshot would change the state`,
+  );
+  return state;
+};
 
 /**
  * `given(did, [created]).when((state) => deleteDid(state, command)).then([deleted])`. Events are compared in the form

@@ -41,6 +41,19 @@ describe('EmbeddedEventStore', () => {
     await expect(EmbeddedEventStore.open({ file })).rejects.toThrow('schema version 99');
   });
 
+  it('adds what a file of an earlier release lacks', async () => {
+    const first = await EmbeddedEventStore.open({ file });
+    await first.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1);
+    await first.close();
+    const db = new DatabaseSync(file);
+    db.exec('DROP TABLE snapshots; PRAGMA user_version = 1');
+    db.close();
+    const store = await EmbeddedEventStore.open({ file });
+    expect(await store.snapshots.read('op-a')).toBeUndefined();
+    expect(await store.readStream('op-a')).toHaveLength(1);
+    await store.close();
+  });
+
   it('discards what is older, and uses neither revisions nor positions again', async () => {
     const store = await EmbeddedEventStore.open({ file });
     await store.append('op-a', [at('2026-01-01T00:00:00.000Z', '1'), at('2026-01-02T00:00:00.000Z', '2')], -1);

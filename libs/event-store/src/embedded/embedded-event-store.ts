@@ -28,6 +28,7 @@ import { COLUMNS } from './columns.js';
 import { Tail } from './tail.js';
 import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, Rows } from './embedded.jobs.js';
 import { EmbeddedLeases } from './embedded-leases.js';
+import { EmbeddedSnapshots } from './embedded-snapshots.js';
 import { PagedSubscription } from '../paged-subscription.js';
 
 export interface EmbeddedEventStoreOptions {
@@ -54,9 +55,10 @@ const SHORT_READ = 32;
 
 /** The event store in one SQLite file, owned by a worker thread (decision 30). Positions are decimal. */
 export class EmbeddedEventStore extends EventStore {
-  /** Leases and checkpoints kept in the same file. */
+  /** What is kept in the same file. */
   readonly leases: EmbeddedLeases;
   readonly checkpoints: EmbeddedCheckpoints;
+  readonly snapshots: EmbeddedSnapshots;
   private readonly subscriptions = new Set<PagedSubscription>();
   private readonly onFailure: ((error: Error) => void) | undefined;
   private readonly reader: Reader;
@@ -78,6 +80,7 @@ export class EmbeddedEventStore extends EventStore {
     this.reader = openReader(options.file);
     this.leases = new EmbeddedLeases(thread);
     this.checkpoints = new EmbeddedCheckpoints(thread);
+    this.snapshots = new EmbeddedSnapshots(thread);
   }
 
   /** @throws Error when the file cannot be opened or was written by a newer release */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeEventStore } from '../event-store.contract.js';
+import { describeSnapshots } from '../snapshots.contract.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
 
 describeEventStore('embedded (SQLite)', async () => {
@@ -15,6 +16,24 @@ describeEventStore('embedded (SQLite)', async () => {
       await store.close();
       store = await open();
       return { store, leases: store.leases };
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describeSnapshots('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-snapshots-'));
+  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  let store = await open();
+  return {
+    snapshots: store.snapshots,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return store.snapshots;
     },
     async close() {
       await store.close();

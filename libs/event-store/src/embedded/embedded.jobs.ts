@@ -2,7 +2,7 @@ import type { Database, Jobs } from '@attestry/sqlite';
 
 // Runs inside the file's own thread. Rows cross the thread as flat arrays of strings and numbers, which cost the least to copy.
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 /** Idempotency needs no index on `id`: a repeated append is found at the revisions it asks for. */
 const SCHEMA = `
@@ -33,6 +33,16 @@ const SCHEMA = `
     epoch INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `;
+/** New in version 2. */
+const SNAPSHOTS = `
+  CREATE TABLE snapshots (
+    stream TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    chain TEXT NOT NULL,
+    state_version TEXT NOT NULL,
+    state BLOB NOT NULL
+  ) STRICT;
+`;
 
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
 /** A page ends early when it holds so many characters: pages of large events must not fill the memory. */
@@ -56,12 +66,17 @@ export type Rows = (string | number)[];
 export type PageAnswer = [Rows, number, boolean];
 /** [epoch, expiresAt] */
 export type LeaseAnswer = [number, number] | undefined;
+/** [revision, chain value, state version, state] */
+export type SnapshotRow = [number, string, string, Uint8Array];
 
 export function open(db: Database, options: unknown): Jobs {
   const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   if (found > SCHEMA_VERSION)
     throw new Error(`the event store has schema version ${found}, this release knows ${SCHEMA_VERSION}`);
-  if (found === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  if (found < SCHEMA_VERSION) {
+    const missing = `${found === 0 ? SCHEMA : ''} ${SNAPSHOTS}`;
+    db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  }
   if ((options as EmbeddedOptions).exclusive) db.exec('UPDATE leases SET expires_at = 0');
 
   const arrays = (sql: string) => {
@@ -125,6 +140,14 @@ export function open(db: Database, options: unknown): Jobs {
   const writeCheckpoint = db.prepare(
     `INSERT INTO checkpoints (name, position, epoch) VALUES (?, ?, ?)
      ON CONFLICT (name) DO UPDATE SET position = excluded.position, epoch = excluded.epoch`,
+  );
+
+  const readSnapshot = arrays('SELECT revision, chain, state_version, state FROM snapshots WHERE stream = ?');
+  const writeSnapshot = db.prepare(
+    `INSERT INTO snapshots (stream, revision, chain, state_version, state) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (stream) DO UPDATE SET revision = excluded.revision, chain = excluded.chain,
+       state_version = excluded.state_version, state = excluded.state
+     WHERE excluded.state_version <> state_version OR excluded.revision > revision`,
   );
 
   const oldest = arrays(
@@ -237,6 +260,14 @@ export function open(db: Database, options: unknown): Jobs {
         if (newest > epoch) throw fault('StaleEpoch', `checkpoint ${name} is at epoch ${newest}, not ${epoch}`);
         writeCheckpoint.run(name, position, epoch);
       },
+    },
+    readSnapshot: {
+      kind: 'read',
+      run: (stream: string): SnapshotRow | undefined => readSnapshot.get(stream) as unknown as SnapshotRow | undefined,
+    },
+    writeSnapshot: {
+      kind: 'write',
+      run: (row: (string | number | Uint8Array)[]): void => void writeSnapshot.run(...row),
     },
     /** One portion, so that appends get their turn in between. Answers how many events went and whether to go on. */
     discardBefore: {

@@ -1,40 +1,45 @@
 import type { PostgresOptions } from '@attestry/postgres';
 import type { Leases } from '../event-store.js';
 import type { ListedCheckpoints } from '../subscriptions.js';
+import type { Snapshots } from '../snapshots.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
 // The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
 
-/** The event store in PostgreSQL, with its leases and checkpoints. @throws Error when it was not migrated */
+/** The event store in PostgreSQL, with its leases, checkpoints and snapshots. @throws Error when it was not migrated */
 export const openPostgresEvents = async (options: PostgresOptions): Promise<PostgresEventStore> => {
   const { PostgresEventStore } = await import('./postgres-event-store.js');
   return PostgresEventStore.open(options);
 };
 
-/** Leases and checkpoints for events that are kept elsewhere. */
+/** Leases, checkpoints and snapshots for events that are kept elsewhere. */
 export interface PostgresCoordination {
   leases: Leases;
   checkpoints: ListedCheckpoints;
+  snapshots: Snapshots;
   close(): Promise<void>;
 }
 
 /** @throws Error when it was not migrated */
 export const openPostgresCoordination = async (options: PostgresOptions): Promise<PostgresCoordination> => {
-  const [{ PostgresLeases, PostgresCheckpoints }, { LEASE_TABLES }, { openDatabase }] = await Promise.all([
-    import('./postgres-leases.js'),
-    import('./schema.js'),
-    import('@attestry/postgres'),
-  ]);
+  const [{ PostgresLeases, PostgresCheckpoints }, { PostgresSnapshots }, { LEASE_TABLES }, { openDatabase }] =
+    await Promise.all([
+      import('./postgres-leases.js'),
+      import('./postgres-snapshots.js'),
+      import('./schema.js'),
+      import('@attestry/postgres'),
+    ]);
   const pool = await openDatabase(options, LEASE_TABLES);
   return {
     leases: new PostgresLeases(pool, options.schema),
     checkpoints: new PostgresCheckpoints(pool, options.schema),
+    snapshots: new PostgresSnapshots(pool, options.schema),
     close: () => pool.end(),
   };
 };
 
 /**
- * Makes the tables of leases and checkpoints, and with `events` those of events; or adds what this release needs.
+ * Makes the tables of leases, checkpoints and snapshots, and with `events` those of events; or adds what this release needs.
  *
  * @param retentionDays keeps events in partitions by time, which are dropped so many days after their last event or at most a
  *   twelfth of that later; may be changed by migrating again. Default: kept for ever. A schema stays what it was made as.

@@ -25,6 +25,7 @@ import { Notifications } from './notifications.js';
 import { PARTITIONED_EVENTS } from './partitioned-schema.js';
 import { PartitionUpkeep } from './partition-upkeep.js';
 import { PostgresCheckpoints, PostgresLeases } from './postgres-leases.js';
+import { PostgresSnapshots } from './postgres-snapshots.js';
 import { EVENT_TABLES, LEASE_TABLES } from './schema.js';
 import { statementsOf, type EventRow, type PageRow, type Statement } from './statements.js';
 
@@ -37,6 +38,7 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 export class PostgresEventStore extends EventStore {
   readonly leases: PostgresLeases;
   readonly checkpoints: PostgresCheckpoints;
+  readonly snapshots: PostgresSnapshots;
   private readonly statements: ReturnType<typeof statementsOf>;
   private readonly groups = new AppendGroups((group) => this.appendGroup(group));
   private readonly subscriptions = new Set<PagedSubscription>();
@@ -60,6 +62,7 @@ export class PostgresEventStore extends EventStore {
     this.statements = statementsOf(schema, partitioned);
     this.leases = new PostgresLeases(pool, schema);
     this.checkpoints = new PostgresCheckpoints(pool, schema);
+    this.snapshots = new PostgresSnapshots(pool, schema);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { describeOnPostgres } from '@attestry/testing';
 import { describeEventStore } from '../event-store.contract.js';
-import { migratePostgresEvents, openPostgresEvents } from './load-postgres.js';
+import { describeSnapshots } from '../snapshots.contract.js';
+import { migratePostgresEvents, openPostgresCoordination, openPostgresEvents } from './load-postgres.js';
 
 describeOnPostgres('PostgreSQL', (server) => {
   let tests = 0;
@@ -29,5 +30,21 @@ describeOnPostgres('PostgreSQL', (server) => {
         },
       };
     });
+  });
+
+  describeSnapshots('PostgreSQL', async () => {
+    const options = { url: server().url(), schema: `test${++tests}` };
+    await migratePostgresEvents(options, { events: false });
+    const open = () => openPostgresCoordination({ ...options, onFailure: () => undefined });
+    let coordination = await open();
+    return {
+      snapshots: coordination.snapshots,
+      async reopen() {
+        await coordination.close();
+        coordination = await open();
+        return coordination.snapshots;
+      },
+      close: () => coordination.close(),
+    };
   });
 });

@@ -152,12 +152,22 @@ const leases = (schema: string): string => `
     CREATE FUNCTION ${schema}.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
       $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;`;
 
-/** Leases and the checkpoints they fence; also for events that are kept elsewhere. */
+const snapshots = (schema: string): string => `
+    CREATE TABLE ${schema}.snapshots (
+      stream text COLLATE "C" PRIMARY KEY,
+      revision bigint NOT NULL,
+      chain text NOT NULL,
+      state_version text NOT NULL,
+      state bytea NOT NULL
+    );`;
+
+/** Leases, the checkpoints they fence, and snapshots; also for events that are kept elsewhere. */
 export const LEASE_TABLES: Migrations = {
   component: 'leases',
-  steps: [leases],
+  steps: [leases, snapshots],
   grants: () => [
     { on: 'leases', privileges: 'SELECT, INSERT, UPDATE' },
     { on: 'checkpoints', privileges: 'SELECT, INSERT, UPDATE' },
+    { on: 'snapshots', privileges: 'SELECT, INSERT, UPDATE' },
   ],
 };

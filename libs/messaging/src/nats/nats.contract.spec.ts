@@ -77,6 +77,8 @@ if (program === undefined) {
       const { name } = await migrated();
       const [client, server] = [await bus(name), await bus(name)];
       server.serve('op.test.checked', async (_data, _headers, _from, isChecked) => ({ ok: true, data: isChecked }));
+      // A round trip of its connection: its subscription is known before the other connection asks.
+      await server.head();
       const reply = await client.request('op.test.checked', {}, { timeoutMs: 5000, isChecked: true });
       expect(reply).toEqual({ ok: true, data: false });
     });

@@ -16,6 +16,7 @@ import {
   type Ids,
   type Leases,
   type ListedCheckpoints,
+  type Snapshots,
 } from '@attestry/event-store';
 import {
   EmbeddedExpiringRecords,
@@ -41,6 +42,7 @@ import { ObservedReadModels } from '../observed/observed-read-models.js';
 import { openTracing } from '../tracing/load-tracing.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { databases } from './databases.js';
+import { AuthenticSnapshots } from './authentic-snapshots.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
 import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
@@ -50,6 +52,7 @@ import { EngineInspector, refusalText, type BusUser } from './inspect-engines.js
 import { natsOptions } from './nats-options.js';
 import { refuseOlderEvents } from './refuse-older-events.js';
 import { SoleProcess } from './sole-process.js';
+import { STATE_VERSIONS } from './state-versions.generated.js';
 
 export interface EnginesOptions {
   clock?: Clock;
@@ -69,6 +72,7 @@ interface OpenedEvents {
   events: EventStore;
   leases: Leases;
   checkpoints: ListedCheckpoints;
+  snapshots: Snapshots;
 }
 
 /** MASTER_KEY, or in development the one made once in the data folder (mode 0600). */
@@ -150,9 +154,16 @@ class Opening {
     return bus;
   }
 
-  async domain(): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
-    const { events, leases, checkpoints } = await this.observed('domain', this.events('events', {}));
-    const streams = new Streams(events, this.clock, this.ids);
+  /** @param keys that snapshots are authenticated with; without them there are none */
+  async domain(
+    keys: Promise<KeyVault> | undefined,
+  ): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
+    const { events, leases, checkpoints, snapshots } = await this.observed('domain', this.events('events', {}));
+    const vault = await keys;
+    const streams = new Streams(events, this.clock, this.ids, {
+      ...(vault && { snapshots: new AuthenticSnapshots(snapshots, vault) }),
+      stateVersions: STATE_VERSIONS,
+    });
     const readModels = await this.readModels('read-models', events, leases);
     await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
     return { events, streams, leases, checkpoints, readModels };
@@ -209,7 +220,8 @@ class Opening {
       const store = await this.keep(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
       const { eventStorePrefix: prefix } = this.config;
       const events = prefix === undefined ? store : new PrefixedEventStore(store, prefix);
-      return { events, leases: coordination.leases, checkpoints: coordination.checkpoints };
+      const { leases, checkpoints, snapshots } = coordination;
+      return { events, leases, checkpoints, snapshots };
     }
     const store = await (database
       ? this.keep(openPostgresEvents({ ...database, ...options, onFailure: this.failed(name) }))
@@ -221,12 +233,14 @@ class Opening {
             onFailure: this.fatal,
           }),
         ));
-    return { events: store, leases: store.leases, checkpoints: store.checkpoints };
+    const { leases, checkpoints, snapshots } = store;
+    return { events: store, leases, checkpoints, snapshots };
   }
 
   private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>) {
-    const { events, leases, checkpoints } = await opening;
+    const { events, leases, checkpoints, snapshots } = await opening;
     return {
+      snapshots,
       events: new ObservedEventStore(events, name, this.metrics, this.tracing),
       leases: new ObservedLeases(leases, this.metrics.leases),
       checkpoints,
@@ -336,10 +350,11 @@ export const openProcessEngines = async (
       opening.keepUntilClose({ close: async () => lock.release() });
     }
     await opening.trace();
-    const [domain, operations, vault, replayGuard, rates, signInRecords] = await all([
-      needs.has('domain') ? opening.domain() : undefined,
+    const keys = needs.has('keys') ? opening.keys() : undefined;
+    const [vault, domain, operations, replayGuard, rates, signInRecords] = await all([
+      keys,
+      needs.has('domain') ? opening.domain(keys) : undefined,
       needs.has('operations') ? opening.operations() : undefined,
-      needs.has('keys') ? opening.keys() : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
       needs.has('sign-in') ? opening.signIn() : undefined,
