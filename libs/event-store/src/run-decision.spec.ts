@@ -8,7 +8,7 @@ import { verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { WrongExpectedRevision } from './event-store.js';
 import { randomIds } from './facts.js';
-import { Streams } from './run-decision.js';
+import { Streams, type StreamsOptions } from './run-decision.js';
 
 type AccountEvent =
   | { type: 'Opened'; data: { owner: { name: string } } }
@@ -325,8 +325,13 @@ describe('Streams', () => {
     });
 
     describe('with snapshots', () => {
-      const started = (stateVersions: Record<string, string> = { account: 'v1' }) =>
-        new Streams(store, { now: () => new Date(0) }, randomIds, { snapshots: store.snapshots, stateVersions });
+      const started = (
+        stateVersions: Record<string, string> = { account: 'v1' },
+        onSnapshotFailure?: StreamsOptions['onSnapshotFailure'],
+      ) => {
+        const clock = { now: () => new Date(0) };
+        return new Streams(store, clock, randomIds, { snapshots: store.snapshots, stateVersions, onSnapshotFailure });
+      };
       const kept = () => store.snapshots.read(stream);
       const keptAt = (revision: number) =>
         waitUntil(async () => (await kept())?.revision === revision, { what: `a snapshot at ${revision}` });
@@ -374,7 +379,11 @@ describe('Streams', () => {
       it('events are folded where the snapshots are away', async () => {
         store.snapshots.read = () => Promise.reject(new Error('away'));
         store.snapshots.write = () => Promise.reject(new Error('away'));
-        expect(await folded(started())).toContain('from 1024');
+        const failures: [string, string][] = [];
+        const process = started({ account: 'v1' }, (name, { message }) => failures.push([name, message]));
+        expect(await folded(process)).toContain('from 1024');
+        await waitUntil(() => failures.length === 2, { what: 'both failures' });
+        expect(failures).toEqual(Array(2).fill([stream, 'away']));
       });
 
       it('none is kept of an aggregate without a state version, of a short stream or of a very large state', async () => {

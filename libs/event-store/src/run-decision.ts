@@ -51,6 +51,8 @@ export interface StreamsOptions {
   snapshots?: Snapshots;
   /** By category, what changes whenever the code changes that folds it. Without one its states are not kept. */
   stateVersions?: Readonly<Record<string, string>>;
+  /** A snapshot could not be read or written: the stream is folded from its events. */
+  onSnapshotFailure?: (stream: StreamName, error: Error) => void;
 }
 
 interface Reader {
@@ -436,8 +438,9 @@ export class Streams {
       const state = deserialize(snapshot.state) as State;
       this.snapshotRevisions?.set(stream, revision);
       return { state, revision, chain };
-    } catch {
+    } catch (error) {
       // What a snapshot saves can always be folded.
+      this.options.onSnapshotFailure?.(stream, error as Error);
       return start;
     }
   }
@@ -448,7 +451,7 @@ export class Streams {
     stream: StreamName,
     { state, revision, chain }: Loaded<unknown>,
   ) {
-    const { snapshots, stateVersions } = this.options;
+    const { snapshots, stateVersions, onSnapshotFailure } = this.options;
     const stateVersion = stateVersions?.[aggregate.category];
     if (!snapshots || stateVersion === undefined) return;
     if (revision - (this.snapshotRevisions?.get(stream) ?? NO_STREAM) < PAGE) return;
@@ -457,7 +460,9 @@ export class Streams {
       const bytes = serialize(state);
       if (bytes.length > MAX_SNAPSHOT_BYTES) return;
       // Tried again with the next page of events.
-      snapshots.write(stream, { revision, chain, stateVersion, state: bytes }).catch(() => undefined);
+      snapshots
+        .write(stream, { revision, chain, stateVersion, state: bytes })
+        .catch((error: unknown) => onSnapshotFailure?.(stream, error as Error));
     });
   }
 

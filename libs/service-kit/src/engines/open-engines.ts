@@ -163,6 +163,7 @@ class Opening {
     const streams = new Streams(events, this.clock, this.ids, {
       ...(vault && { snapshots: new AuthenticSnapshots(snapshots, vault) }),
       stateVersions: STATE_VERSIONS,
+      onSnapshotFailure: (stream, { message: error }) => this.logger.warn({ stream, error }, 'snapshot failed'),
     });
     const readModels = await this.readModels('read-models', events, leases);
     await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
