@@ -1,5 +1,5 @@
 /**
- * Which webhooks count against the tenant's limits, and the URL of each (decision 8). `url` is null in slots of version 1: the webhook itself has
+ * Which webhooks count against the tenant's limits, and the URL of each (claims: ADR 0009). `url` is null in slots of version 1: the webhook itself has
  * it.
  */
 export type WebhookSlotsEvent =
