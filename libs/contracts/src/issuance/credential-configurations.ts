@@ -63,7 +63,7 @@ export class CredentialBranding {
   @Optional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
 }
 
-/** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope (decision 19). */
+/** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope. */
 export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
 
 const TYPE_FAULT = 'must have 1 to 1024 characters that a scope allows (RFC 6749 section 3.3)';
