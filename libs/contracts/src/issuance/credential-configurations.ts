@@ -32,7 +32,7 @@ export class Duration {
   @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
 }
 
-/** What is canonicalized at once: the claims of all `ldp_vc` credentials of one request; the contexts of one configuration. ADR 0042 */
+/** What is canonicalized at once: the claims of all `ldp_vc` credentials of one request; the contexts of one configuration (ADR 0042). */
 export const LINKED_DATA_LIMITS: JsonLimits = { values: 20_000, depth: 32 };
 
 /** `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
