@@ -1,7 +1,8 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
 // metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
-// operation has no file, or when a page names a file, a section or a command that is not there.
+// operation has no file, when a page names a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -161,13 +162,13 @@ shapes and event names stand; routes, access checks and this page follow from it
   of a wallet, checked by the service. Roles: an access token of a tenant client that has one of them. \`internal\`: the
   parties named, over the bus only, speaking for themselves; no HTTP.
 - **Errors.** \`tenant\`: \`{code, message, details?}\`, but 401 and 403 are plain text. \`management\`:
-  \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [facts](facts.md#32-errors).
+  \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See [specification notes](specification-notes.md#errors).
 - **Every operation** may also answer 405 (with \`Allow\`), 413 (body over 1 MiB, or the maximum that the operation names), 415, 429, 500 and 503. Every answer carries
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.
-- **Rate classes** are explained in [facts](facts.md#34-limits) and set in [configuration](configuration.md).
+- **Rate classes** are explained in the [specification notes](specification-notes.md#limits) and set in [configuration](configuration.md).
 - **Analytics** names a prefix: each call leaves \`<prefix>_START\` and one of \`<prefix>_SUCCESS\`, \`<prefix>_FAIL\`.
-- **Unknown members** of a request are dropped, not refused ([record 0005](../adr/0005-unknown-members-are-dropped.md)).
-- **Maxima**: every text, array and map has one; beyond it the answer is a 400 that names the member ([record 0040](../adr/0040-compiled-shapes.md)).
+- **Unknown members** of a request are dropped, not refused ([ADR 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Maxima**: every text, array and map has one; beyond it the answer is a 400 that names the member ([ADR 0040](../adr/0040-compiled-shapes.md)).
 - **Deprecated** operations carry \`Deprecation\`, \`Sunset\` and \`Link\` in every answer; see [versions](changelog.md).
 - **For programs** the same is in [openapi-management.json](openapi-management.json) and
   [openapi-tenant.json](openapi-tenant.json) (OpenAPI 3.1), served at \`/openapi.json\` of each host and shown at \`/docs\`.
@@ -227,7 +228,7 @@ function operationSection(operation, linked) {
   if (rows.length) {
     lines.push('', '| in | member | type | required | rules | meaning |', '|---|---|---|---|---|---|', ...rows);
   } else if (http?.body === 'raw' && http.method === 'POST') {
-    lines.push('', 'Parsed and checked by the service: [facts 7.1](facts.md#71-requests-of-wallets).');
+    lines.push('', 'Parsed and checked by the service: [specification notes](specification-notes.md#wallet-requests).');
   }
   const { response } = operation;
   if (response) {
@@ -471,7 +472,7 @@ stable shape, published from the store's subscription with the domain event's id
 
 Every domain event has the envelope \`{id, type, schemaVersion, data, metadata}\`; the metadata are \`tenantId\`, \`requestId\`,
 \`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\`, \`partitionKey\` and \`chain\`
-([record 0007](../adr/0007-chain-value-in-the-client.md)). Members called \`sealed…\` are encrypted; opening one whose key
+([ADR 0007](../adr/0007-chain-value-in-the-client.md)). Members called \`sealed…\` are encrypted; opening one whose key
 was destroyed yields \`Erased\`.
 
 ## Domain events
@@ -484,7 +485,7 @@ The subject on the feed is \`event.<name>\`.
 ${facts.join('\n')}
 
 Operation events (\`operation.<party>.start\`, \`.success\`, \`.fail\`; the party is the one that records) and
-\`operation.committed\` travel on the same feed; [record 0004](../adr/0004-operation-events.md) tells how they are closed.
+\`operation.committed\` travel on the same feed; [ADR 0004](../adr/0004-operation-events.md) describes how they are closed.
 `;
 }
 
@@ -559,23 +560,46 @@ async function brokenReferences() {
   return found;
 }
 
-/** Comments cite decisions and facts by number: each must be there to be read. */
+/** Comments, messages and pages cite ADRs by number, other pages by heading or rule: each must exist. */
 async function brokenCitations() {
-  const decisions = [...read('docs/reference/decisions.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => number);
-  const facts = [...read('docs/reference/facts.md').matchAll(/^#+ (\d+(?:\.\d+)?) /gm)].map(([, number]) => number);
+  const adrs = (await readdir(join(root, 'docs/adr'))).map((name) => name.slice(0, 4));
+  const headingsOf = (path) =>
+    [...read(path).matchAll(/^#+ (.+?)(?:: .*)?$|^- \*\*(.+?)\.\*\*/gm)].map(([, heading, rule]) => heading ?? rule);
+  const sections = {
+    architecture: headingsOf('docs/architecture.md'),
+    'specification notes': headingsOf('docs/reference/specification-notes.md'),
+  };
   const found = [];
-  for (const folder of ['apps', 'libs']) {
-    for (const [path, { text }] of await sources(folder)) {
-      for (const [, numbers] of text.matchAll(/\bdecisions? (\d+(?:(?:, | and )\d+)*)/g)) {
-        const missing = numbers.split(/\D+/).filter((number) => !decisions.includes(number));
-        for (const number of missing) found.push(`${path}: there is no decision ${number}`);
-      }
-      for (const [, number] of text.matchAll(/\bfacts (\d+(?:\.\d+)?)/g)) {
-        if (!facts.includes(number)) found.push(`${path}: there is no section ${number} in the facts`);
-      }
+  for (const path of citingFiles()) {
+    // A citation may be broken over two lines of a comment.
+    const text = read(path).replace(/\n\s*(?:\*(?!\/)|\/\/|#)? */g, ' ');
+    for (const [, number] of text.matchAll(/\bADRs? (\d+)/g)) {
+      if (!adrs.includes(number)) found.push(`${path}: there is no ADR ${number}`);
+    }
+    for (const [, page, name] of text.matchAll(/\((architecture|specification notes), ([^)]+)\)/g)) {
+      if (!sections[page].includes(name)) found.push(`${path}: ${page} has no section or rule "${name}"`);
+    }
+    // Guides excepted until their prose is rewritten: a number alone says nothing to who reads it.
+    for (const [old] of text.matchAll(
+      /\b(?:decisions? \d+|facts \d+(?:\.\d+)?\b(?!,)|architecture \d+\.\d+|record 0\d{3})/g,
+    )) {
+      if (!path.startsWith('docs/guides/'))
+        found.push(`${path}: cite the ADR or the section with its rule, not "${old}"`);
     }
   }
   return found;
+}
+
+/** Files of the repository that may hold a citation. */
+function citingFiles() {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  return [...new Set(listed.split('\0'))].filter(
+    (path) => /\.(?:ts|mjs|md|sql|ya?ml|tpl|sh)$/.test(path) && existsSync(join(root, path)),
+  );
 }
 
 function brokenLink(file, target) {

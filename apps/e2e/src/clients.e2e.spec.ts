@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, PLATFORM_START_MS);
 afterAll(async () => platform?.stop());
 
-/** Decision 4. */
+/** The end of a client or tenant takes effect within a second (ADR 0056). */
 const WITHIN_MS = 1000;
 
 describe("a client's roles", () => {

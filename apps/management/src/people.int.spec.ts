@@ -145,7 +145,7 @@ const eventsOf = async (): Promise<RecordedEvent[]> => {
     after = page.next;
   }
 };
-/** What lists show may take a moment (decision 29); most 10 s on a busy machine. */
+/** Lists follow from projections, at most 10 s later on a busy machine (ADR 0057). */
 const eventually = async (check: () => Promise<void>): Promise<void> => {
   const end = Date.now() + 10_000;
   for (;;) {

@@ -72,7 +72,7 @@ export class Discovery {
   }
 
   /**
-   * Facts 8.1: https, a public host name under a known TLD, no query; port and fragment are dropped.
+   * https, a public host name under a known TLD, no query; port and fragment are dropped.
    * @throws 400 on `url`
    */
   accepted(text: string): string {

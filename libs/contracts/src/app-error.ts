@@ -1,5 +1,5 @@
 /**
- * The one error value (architecture 5.7). Thrown once, carried over the bus as it stands, rendered once by the gateway
+ * The one error value of all services (architecture, One error value). Thrown once, carried over the bus as it stands, rendered once by the gateway
  * in the error shape the operation declares. `cause` and `check` stay private: they go to the log, never to a caller.
  */
 
@@ -36,7 +36,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   unavailable: 503,
 };
 
-/** Codes of the tenant and management APIs (decision 31). OAuth endpoints use the codes of RFC 6749 and OID4VCI. */
+/** Codes of the tenant and management APIs (specification notes, Errors). OAuth endpoints use the codes of RFC 6749 and OID4VCI. */
 const PLATFORM_CODE: Record<ErrorKind, string> = {
   invalid: 'BadRequest',
   unauthenticated: 'Unauthorized',

@@ -146,7 +146,7 @@ const published = (party: BusParty): string[] => {
 
 /**
  * Who says what on the bus, and who hears it. Operations and integration events follow from their declarations; the rest stands
- * above. A process holds its parties to it whatever the bus is, and the users of a NATS server are made from it (record 0019).
+ * above. A process holds its parties to it whatever the bus is, and the users of a NATS server are made from it (ADR 0019).
  */
 export const busRights = (party: BusParty): PartyRights => {
   const served = OPERATIONS.filter(({ service }) => service === party);

@@ -1,6 +1,6 @@
 /**
  * Facts one service tells the others, over the durable feed. Published from the store's subscription, never from a
- * handler; consumers dedupe by `id`. Members are only ever added; readers ignore unknown ones (decision 9).
+ * handler; consumers dedupe by `id`. Members are only ever added; readers ignore unknown ones, for releases that run side by side (ADR 0057).
  */
 export interface IntegrationEventType<Data> {
   /** `<service>.<fact>` */

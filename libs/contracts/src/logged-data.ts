@@ -3,7 +3,7 @@ import type { Operation, OperationRequest } from './operation.js';
 
 /**
  * What analytics keeps of a call beside its metadata: nothing at level 1, what is known to be harmless at level 2, everything
- * but secrets at level 3 (facts 9.1). Sealed before it is stored anywhere, whatever the level.
+ * but secrets at level 3 (specification notes, Logging levels). Sealed before it is stored anywhere, whatever the level.
  */
 export type LoggingLevel = 1 | 2 | 3;
 export const LOGGING_LEVELS: readonly LoggingLevel[] = [1, 2, 3];

@@ -1,4 +1,4 @@
-/** Operation events: what `GET /v1/events` shows (facts 9.1, decisions 11 and 12). */
+/** Operation events: what `GET /v1/events` shows (ADR 0004). */
 
 import type { BusParty } from './operation.js';
 
@@ -43,7 +43,7 @@ export const OPERATION_SUBJECTS = 'operation.>';
 
 /**
  * Sent by every service's publisher, one message per published batch: requests whose domain events are stored. From it
- * analytics closes a START whose outcome never came (decision 12).
+ * analytics closes a START whose outcome never came (ADR 0004).
  */
 export interface RequestsCommitted {
   requests: { requestId: string; tenantId: string; operation: string }[];

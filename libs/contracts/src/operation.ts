@@ -71,7 +71,7 @@ export interface HttpBinding {
   stream?: true;
 }
 
-/** 1 MiB (facts 3.4). */
+/** 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
 /** What a caller may send with a request whose body is not read. */
 export const UNREAD_BODY_BYTES = 16_384;
@@ -97,9 +97,9 @@ export interface Deprecated {
 export interface Analytics {
   /** Event name without `_START`, `_SUCCESS`, `_FAIL`. */
   prefix: string;
-  /** Kebab-case group, facts 9.3. */
+  /** Kebab-case group (specification notes, Categories). */
   category: string;
-  /** `service` on wallet endpoints: START is written once the code or token names a session (decision 12). Default `gateway`. */
+  /** `service` on wallet endpoints: START is written once the code or token names a session (ADR 0004). Default `gateway`. */
   recordedBy?: 'gateway' | 'service';
   /**
    * On the management host: the tenant a successful call was about, whose own trail then shows it too. Taken from the
@@ -122,7 +122,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   http?: HttpBinding;
   access: Access;
   analytics?: Analytics;
-  /** How errors are rendered (decision 31). */
+  /** How errors are rendered (specification notes, Errors). */
   errors: 'tenant' | 'management' | 'oauth';
   /** `command` changes state: START is acknowledged first and it is never re-sent. Default: `query` for GET. */
   kind?: 'command' | 'query';
@@ -204,7 +204,7 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
 
 /**
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
- * pages and the test suite that walks the registry derive from it (architecture 5.4).
+ * pages and the test suite that walks the registry derive from it.
  */
 export const defineOperation = <Body, Params, Query, Response>(
   declaration: OperationDeclaration<Body, Params, Query, Response>,

@@ -36,7 +36,7 @@ const PLATFORM_USERS: readonly Role[] = ['admin', 'issuer', 'managed-issuer', 'v
 const withCertificates = (roles: readonly Role[]): readonly Role[] => [...roles, 'certificate-manager'];
 
 /**
- * The single table (facts 2): what may be done with each resource, and who may. Guards, the reference page and
+ * The single table of rights (specification notes, Roles): what may be done with each resource, and who may. Guards, the reference page and
  * every `permissions` array come from it, also of resources that have no operation yet. Who is not named may not.
  */
 const GRANTS = {

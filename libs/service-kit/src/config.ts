@@ -3,7 +3,7 @@ import { LOGGING_LEVELS, MAX_SECRET_OVERLAP_SECONDS, SERVICE_NAMES, type Logging
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
- * secrets redacted (architecture 5.9). docs/reference/configuration.md is generated from {@link SETTINGS}.
+ * secrets redacted. docs/reference/configuration.md is generated from {@link SETTINGS}.
  */
 
 export interface EnvironmentConfig {

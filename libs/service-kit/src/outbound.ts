@@ -24,7 +24,7 @@ export const isPublicAddress = (address: string): boolean => {
 };
 
 /**
- * Rules for the text of an outbound URL (decision 5, facts 0): https, no IP literal, no credentials, no query, no
+ * Rules for the text of an outbound URL (specification notes, Outbound targets): https, no IP literal, no credentials, no query, no
  * fragment, a name with a dot that is not a private suffix. Returns the ASCII form, or what is wrong with it.
  */
 export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: string } | { fault: string } => {

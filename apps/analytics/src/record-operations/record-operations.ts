@@ -120,9 +120,9 @@ const recorded = (data: OperationEventMessage, stream: string, sequence: string)
 });
 
 /**
- * The one writer of the operation streams (decision 11): takes operation events from the feed, appends them in batches
+ * The only writer of the operation streams (ADR 0004): takes operation events from the feed, appends them in batches
  * at the expected revision, each with its feed sequence, so that a redelivery cannot double them. Closes a START whose
- * outcome never came (decision 12).
+ * outcome never came.
  */
 @Injectable()
 export class RecordOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -117,7 +117,7 @@ const WEB_PURPOSES: Readonly<Record<KeyAlgorithm, KeyPurpose[]>> = {
   Bls12381G2: ISSUING,
 };
 
-/** Algorithms of the keys of every did:web, platform facts 5.2. */
+/** Algorithms of the keys of every did:web (specification notes, Creating DIDs). */
 export const DID_WEB_ALGORITHMS = [
   'P-256',
   'Ed25519',

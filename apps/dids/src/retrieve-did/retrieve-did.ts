@@ -40,7 +40,7 @@ export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
     return { did: id, didDocument };
   }
 
-  /** A did:web on another host is complete once its document is seen there (facts 5.2); until then each look may find it. */
+  /** A did:web on another host is complete once its document is found there; until then each retrieval fetches it. */
   private async lookedUp(stream: string, state: ActiveDid, context: OperationContext): Promise<ActiveDid> {
     if (state.registrationStatus !== 'PROCESSING') return state;
     const document = await this.published.fetch(context.tenant!.id, state.did);

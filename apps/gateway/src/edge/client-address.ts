@@ -3,7 +3,7 @@ import { isTraceparent } from '@attestry/service-kit';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
-/** Addresses of TRUSTED_PROXIES; only what they forward counts (decision 2). */
+/** Addresses of TRUSTED_PROXIES; forwarded headers count only from these (ADR 0056). */
 export class TrustedProxies {
   private readonly list = new BlockList();
   private readonly any: boolean;

@@ -148,7 +148,7 @@ const refused = async (reason: string): Promise<number> => {
   return Number(line?.slice(name.length) ?? 0);
 };
 
-/** Facts 3.2 and 3.4: what every answer has. */
+/** Headers of every answer (specification notes, Limits). */
 const expectCommon = ({ headers }: Answer) => {
   expect(headers['x-request-id']).toMatch(/^[0-9A-Za-z]{22}$/);
   for (const name of ['limit', 'remaining', 'reset']) expect(headers[`x-ratelimit-${name}`]).toMatch(/^\d+$/);

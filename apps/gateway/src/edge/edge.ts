@@ -84,7 +84,7 @@ declare module 'fastify' {
 }
 
 /**
- * The HTTP edge (architecture 4.1 and 4.2): request id, tenant from Host, route, rate limit, caller; then the body, the
+ * The HTTP edge (architecture, One request): request id, tenant from Host, route, rate limit, caller; then the body, the
  * operation and its answer. Everything before the body is decided before the body is read.
  */
 @Injectable()
@@ -428,7 +428,7 @@ export class Edge {
     const edge = request.edge;
     const failure = this.asAppError(error, edge);
     if (edge.admitted && !(error instanceof AppError)) {
-      // The body could not be read: a call of this operation all the same (decision 12).
+      // A call whose body could not be read is recorded too: START precedes validation (ADR 0004).
       const { operation, context } = edge.admitted;
       const recorded = runInContext(context, () =>
         this.operations.run(operation, context, () => {

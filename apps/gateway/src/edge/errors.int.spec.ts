@@ -181,7 +181,7 @@ const send = async (api: Api, options: InjectOptions, client: string | null | un
 };
 type Answer = Awaited<ReturnType<typeof send>>;
 
-/** Decision 31, said once more and simply. */
+/** The error bodies, written out independently of the code (specification notes, Errors). */
 const expectBody = (errors: Operation['errors'], answer: Answer, code?: string) => {
   const { statusCode, headers } = answer;
   for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])

@@ -43,7 +43,7 @@ export class SignInPages {
     response: ServerResponse,
     { host, requestId, address, deadline }: VisitOfEdge,
   ): Promise<void> {
-    // The host was resolved and the scheme is configured: what a caller says of either does not count (decision 2).
+    // The host was resolved and the scheme is configured; values that a caller sends for either do not count (ADR 0056).
     request.headers.host = new URL(host.publicUrl).host;
     delete request.headers['x-forwarded-host'];
     request.headers['x-forwarded-proto'] = this.config.publicScheme;

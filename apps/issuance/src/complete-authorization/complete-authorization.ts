@@ -52,7 +52,7 @@ export class CompleteAuthorization {
 
 /**
  * Where the provider sends people back to: who it was becomes a user, and the wallet gets its code. Recorded as
- * `OPENID_AUTHORIZE` (decision 12): from here on there is somebody.
+ * `OPENID_AUTHORIZE` (ADR 0039): from here on the person is known.
  */
 @CommandHandler(CompleteAuthorization)
 export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAuthorization> {
@@ -121,7 +121,8 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     const person = await this.signedIn(waiting, state, query, context);
     await start.acknowledged();
     const { providerId } = waiting;
-    // No part of what the request commits: the user is there before the wallet has its code (decision 12).
+    // Under a request id of its own: the user exists before the wallet has its code, and analytics would close an open START as
+    // SUCCESS for it (ADR 0004).
     const aside = { ...eventContext(context), requestId: this.ids.uuid() };
     const userId = await this.users.admit(tenantId, { ...person, providerId }, aside);
 

@@ -12,7 +12,7 @@ export type PinnedContexts = ConfigurationContent['contexts'];
 /** base64url SHA-256 over the UTF-8 of a document. */
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');
 
-/** The document of that address is neither bundled nor pinned: nothing is ever fetched while issuing (decision 20). */
+/** The document of that address is neither bundled nor pinned: nothing is ever fetched while issuing (ADR 0060). */
 export class ContextNotPinned extends Error {
   override readonly name = 'ContextNotPinned';
   constructor(readonly url: string) {

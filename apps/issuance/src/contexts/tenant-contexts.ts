@@ -55,7 +55,7 @@ const repeatsContext = (value: unknown): boolean => {
   return Object.values(value).some(repeatsContext);
 };
 
-/** Fetches, checks and keeps the contexts a tenant names in a configuration (decision 20). */
+/** Fetches, checks and keeps the contexts a tenant names in a configuration, at its creation only (ADR 0060). */
 @Injectable()
 export class TenantContexts {
   constructor(

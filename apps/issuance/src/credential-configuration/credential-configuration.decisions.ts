@@ -206,7 +206,7 @@ export const activeConfiguration = (
   return state;
 };
 
-/** Replaces all that may change. `type` and `issuerDid` must be what they were; an absent `issuerDid` stays (decision 19). */
+/** Replaces all that may change. `type` and `issuerDid` must be what they were; an absent `issuerDid` stays (pinned at creation: ADR 0060). */
 export const replaceConfigurationContent = (
   state: CredentialConfigurationState,
   command: { format: CredentialFormat; type: string; issuerDid?: string; content: ConfigurationContent },

@@ -18,7 +18,8 @@ export class DeleteUser {
 }
 
 /**
- * Keys first (decision 27): were the event first and the destruction to fail, values would outlive a user who is gone.
+ * Keys are destroyed before the event is written (ADR 0058); in the other order a failed destruction would leave values of
+ * a deleted user readable.
  * The reaction `issuance.erasures` destroys them once more, also after a restore of the key store.
  */
 @CommandHandler(DeleteUser)

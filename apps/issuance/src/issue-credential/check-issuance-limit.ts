@@ -3,7 +3,7 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { remainingIssuances } from '../issuance-session/issuance-session.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 
-/** `maxIssuances` caps what one session collects (decision 15); OID4VCI §8.3.1.2. */
+/** `maxIssuances` caps the credentials of one session (ADR 0059); OID4VCI 1.0 §8.3.1.2. */
 export const checkIssuanceLimit = (
   session: RedeemedSession,
   { id, content }: ActiveConfiguration,

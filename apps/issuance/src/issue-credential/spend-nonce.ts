@@ -2,7 +2,7 @@ import { oauthError } from '@attestry/contracts';
 import type { ReplayGuard } from '@attestry/keys';
 import type { KnownNonce } from '../issue-nonce/nonce.js';
 
-/** One successful credential request per nonce, after all other checks (decision 17). The guard fails closed. */
+/** One successful credential request per nonce, spent after all other checks (ADR 0059). The guard fails closed. */
 export const spendNonce = async (
   nonces: readonly KnownNonce[],
   tenantId: string,

@@ -9,7 +9,7 @@ export interface SealedUser {
   sealedLink?: string | null;
 }
 
-/** Claims of users, opened with the user's own data key (decision 27). */
+/** Claims of users, opened with the user's own data key (ADR 0058). */
 @Injectable()
 export class UserClaims {
   constructor(

@@ -59,7 +59,7 @@ export const replaceUserClaims = (state: UserState, command: { sealedClaims: str
   return [{ type: 'UserClaimsReplaced', data: { sealedClaims: command.sealedClaims } }];
 };
 
-/** The keys are destroyed already (decision 27); the event tells which, so that a restored key store loses them again. */
+/** The keys are destroyed already (ADR 0058); the event names them, so that they are destroyed again after a restore of the key store. */
 export const deleteUser = (state: UserState, command: { destroyedKeys: string[] }): UserEvent[] => {
   const { id } = activeUser(state);
   return [{ type: 'UserDeleted', data: { userId: id, destroyedKeys: command.destroyedKeys } }];

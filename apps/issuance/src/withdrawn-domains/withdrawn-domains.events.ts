@@ -6,7 +6,7 @@ export type WithdrawnDomainsEvent =
       data: {
         domain: string;
         revision: number;
-        /** That issued under the domain; absent before ADR 0053. */
+        /** Configurations that issued under the domain (ADR 0053); absent in older events. */
         activeConfigurations?: number;
       };
     }

@@ -42,7 +42,7 @@ interface Claim {
 }
 
 /**
- * Two streams, one outcome for the caller (decision 8): the subdomain is claimed first, for a tenant that does not exist
+ * Two streams, one outcome for the caller (ADR 0009): the subdomain is claimed first, for a tenant that does not exist
  * yet, and then the tenant is created. Whatever fails in between leaves a claim that the next caller takes over after a
  * minute; only the tenant that holds the claim is ever served.
  */

@@ -18,7 +18,7 @@ export class ListMembers {
 }
 
 /**
- * People, oldest first; machine clients are no members (facts 1). What a membership is stands in the tenant's stream, so that
+ * People, oldest first; machine clients are no members. What a membership is stands in the tenant's stream, so that
  * who was removed is gone at once however far the list is.
  */
 @QueryHandler(ListMembers)

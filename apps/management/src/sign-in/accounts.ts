@@ -16,7 +16,7 @@ export interface AccountHolder {
   name: string;
 }
 
-/** Accounts of the built-in sign-in. An address is looked up by its MAC (decision 10). */
+/** Accounts of the built-in sign-in. An address is looked up by its MAC (ADR 0058). */
 @Injectable()
 export class Accounts {
   constructor(

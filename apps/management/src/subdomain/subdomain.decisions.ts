@@ -2,7 +2,7 @@ import { invalidBody, RESERVED_SUBDOMAINS, SUBDOMAIN_PATTERN, unavailable } from
 import type { SubdomainEvent } from './subdomain.events.js';
 import type { SubdomainState } from './subdomain.state.js';
 
-/** A claim this old whose owner was never created belongs to a creation that failed half-way (decision 8). */
+/** A claim this old whose owner was never created belongs to a creation that failed half-way (ADR 0009). */
 export const ABANDONED_AFTER_MS = 60_000;
 
 const taken = (subdomain: string) => invalidBody('subdomain', 'is already in use', subdomain);

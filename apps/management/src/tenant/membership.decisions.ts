@@ -5,10 +5,10 @@ import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, Membership, TenantState } from './tenant.state.js';
 
 export const MAX_MEMBERS_PER_TENANT = 1000;
-/** Life of an invitation (facts 1). */
+/** Life of an invitation. */
 export const INVITATION_MS = 5 * 24 * 3_600_000;
 
-/** `Expired` is derived, so that no job is needed (facts 1). */
+/** `Expired` is derived, so that no job is needed. */
 export const memberStatus = (member: Membership, now: string): 'Active' | 'Pending' | 'Expired' => {
   if (member.status === 'active') return 'Active';
   return Date.parse(now) < Date.parse(member.inviteExpiresAt) ? 'Pending' : 'Expired';
@@ -133,7 +133,7 @@ export const seenMember = (state: TenantState, caller: Principal, userId: string
 
 const isSelf = (caller: Principal, userId: string): boolean => caller.kind === 'user' && caller.userId === userId;
 
-/** Whether somebody could still administer the tenant without this member: another person, or a machine (facts 1). */
+/** Whether somebody could still administer the tenant without this member: another person, or a machine client. */
 const hasOtherAdmin = ({ members, machineMembers }: ActiveTenant, userId: string): boolean =>
   [...machineMembers.values()].some((roles) => roles.includes('admin')) ||
   [...members].some(([id, it]) => id !== userId && it.status === 'active' && it.roles.includes('admin'));
@@ -156,7 +156,7 @@ export const updateMembership = (
   return isSame ? [] : [{ type: 'MemberRolesChanged', data: { tenantId: tenant.id, userId, roles } }];
 };
 
-/** Members may remove themselves (facts 1). @throws 400 for the last admin */
+/** Members may remove themselves. @throws 400 for the last admin */
 export const removeMember = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
   const { caller, userId } = command;
   seenMember(state, caller, userId);

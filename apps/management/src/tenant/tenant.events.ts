@@ -16,7 +16,7 @@ export interface MemberInvitedData {
 
 /**
  * A tenant with its clients and memberships. The first append holds the tenant, the membership of who made it, and its
- * default client (decision 8). Members stand here beside the machine members, so that who is the last admin is a question
+ * default client (ADR 0009). Members stand here beside the machine members, so that who is the last admin is a question
  * to one stream; nothing personal does, only ids of users. Secrets stand here only as their MAC, bound to the client id or
  * the invitation's id.
  */

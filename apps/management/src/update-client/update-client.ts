@@ -15,7 +15,7 @@ export class UpdateClient {
   ) {}
 }
 
-/** The gateway goes by the roles of its directory, which hears of the change, and not by those in a token (record 0034). */
+/** The gateway uses the roles in its directory, which receives the change, not those in a token (ADR 0034). */
 @CommandHandler(UpdateClient)
 export class UpdateClientHandler implements ICommandHandler<UpdateClient> {
   constructor(

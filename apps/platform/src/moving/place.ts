@@ -7,7 +7,7 @@ export type Place =
   | { kind: 'postgres'; url: string; schema: string }
   | { kind: 'eventstoredb'; url: string };
 
-/** Domain events, or operation events: each has a store of its own (decision 11). */
+/** Domain events, or operation events: each has a store of its own (ADR 0004). */
 export type HistoryKind = 'events' | 'operations';
 
 export const PLACES = 'FOLDER, file:PATH/events.db, postgres://…[?schema=attestry] or esdb://…';

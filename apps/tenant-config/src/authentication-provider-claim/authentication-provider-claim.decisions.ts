@@ -2,7 +2,7 @@ import { conflict, unavailable } from '@attestry/contracts';
 import type { AuthenticationProviderClaimEvent } from './authentication-provider-claim.events.js';
 import type { AuthenticationProviderClaimState } from './authentication-provider-claim.state.js';
 
-/** A claim this old whose provider was never created belongs to a creation that failed half-way (decision 8). */
+/** A claim this old whose provider was never created belongs to a creation that failed half-way (ADR 0009). */
 export const ABANDONED_AFTER_MS = 60_000;
 
 export type OwnerStatus = 'absent' | 'living' | 'deleted';

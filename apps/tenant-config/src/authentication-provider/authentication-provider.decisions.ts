@@ -93,7 +93,7 @@ export const checkSecretStays = (
 };
 
 /**
- * Full replacement; without a new secret the stored one stays (decision 33), unless it would be sent elsewhere. Another issuer
+ * Full replacement; without a new secret the stored one stays, unless it would be sent to another origin (ADR 0050). Another issuer
  * starts a new identity space, also when it is a former one: subjects are unique within an issuer only, and what happened at
  * its address in between is unknown.
  * @throws 404; 400 as {@link checkSecretStays}

@@ -60,7 +60,7 @@ export const verifyCustomDomain = (
   return [{ type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: now } }];
 };
 
-/** When the claim went to another tenant before the verification was stored (decision 8). */
+/** When another tenant took the claim over before the verification was stored (ADR 0009). */
 export const withdrawVerification = (
   state: CustomDomainState,
   { verificationToken }: { verificationToken: string },

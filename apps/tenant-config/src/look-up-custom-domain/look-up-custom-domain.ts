@@ -10,7 +10,7 @@ export class LookUpCustomDomain {
   ) {}
 }
 
-/** Read from the streams: never stale (decision 4). */
+/** Read from the streams, never stale: what the gateway asks on a miss (ADR 0056). */
 @QueryHandler(LookUpCustomDomain)
 export class LookUpCustomDomainHandler implements IQueryHandler<LookUpCustomDomain> {
   constructor(private readonly domains: VerifiedDomains) {}

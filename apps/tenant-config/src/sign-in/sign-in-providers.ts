@@ -165,7 +165,7 @@ const textOf = (body: unknown): string => {
   return body;
 };
 
-/** Facts 2.3: `client_secret_basic` or `client_secret_post`; who has no secret says who it is, no more. */
+/** `client_secret_basic` or `client_secret_post` (RFC 6749 §2.3.1); without a secret only `client_id` is sent. */
 const authentication = ({ tokenEndpointAuthMethod }: LivingProvider, secret: string | undefined): oidc.ClientAuth => {
   if (secret === undefined) return oidc.None();
   return tokenEndpointAuthMethod === 'client_secret_post'

@@ -23,7 +23,7 @@ export class VerifyCustomDomain {
 
 /**
  * The record first, then the end of a holder whose token the zone has no more, then the claim of the domain, then the
- * verification: whatever fails in between leaves a claim that the next verification takes over (decision 8), and only who
+ * verification: whatever fails in between leaves a claim that the next verification takes over (ADR 0009), and only who
  * holds the claim is ever served.
  */
 @CommandHandler(VerifyCustomDomain)

@@ -70,7 +70,7 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
     return { webhookId, event: delivery!.event };
   }
 
-  /** Decision 27: the key goes with the last delivery that needs it. */
+  /** The delivery key is destroyed with the last delivery that needs it (ADR 0058). */
   private async isKept(tenantId: string, sealed: string): Promise<boolean> {
     try {
       return !isErased(await this.vault.open(tenantId, 'delivery', sealed));

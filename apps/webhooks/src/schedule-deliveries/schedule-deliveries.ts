@@ -177,7 +177,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     }
   }
 
-  /** Keys first (decision 27): from then on nobody can read the credentials; then their deliveries end. */
+  /** Keys are destroyed first, so that the credentials are unreadable (ADR 0058); then their deliveries end. */
   private async forgetUser(message: FeedMessage<UserDeleted>): Promise<void> {
     const { tenantId, userId } = message.data;
     if (!(await this.readModel.running.waitForHead(CATCH_UP_MS)))

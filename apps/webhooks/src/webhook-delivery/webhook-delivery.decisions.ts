@@ -51,7 +51,7 @@ export interface OutcomeFacts {
   jitter: number;
 }
 
-/** Any 2xx; a redirect is a failure (facts 6.4). */
+/** Any 2xx; a redirect is a failure. */
 export const isSuccess = ({ status }: { status?: number }): boolean =>
   status !== undefined && status >= 200 && status < 300;
 

@@ -22,7 +22,7 @@ export type WebhookDeliveryEvent =
         webhookId: string;
         event: { id: string; type: WebhookEventType; timestamp: string };
         payload: DeliveryPayload;
-        /** Under the data key `keyId`, purpose `delivery` (decision 27). */
+        /** Under the data key `keyId`, purpose `delivery`, destroyed with the last attempt (ADR 0058). */
         sealedCredential?: { keyId: string; sealed: string };
         /** Keys of all deliveries that need this data key, this one included; the last to end destroys it. */
         sharedBy?: string[];

@@ -1,8 +1,8 @@
 import { defineOperation, publicAccess } from '../operation.js';
 
 /**
- * The platform's own JSON-LD context, at `CONTEXT_URL`: it never changes, so that a credential reads the same for ever
- * (decision 20).
+ * The platform's own JSON-LD context, at `CONTEXT_URL`: it never changes, so that credentials signed over it stay valid
+ * (ADR 0060).
  */
 export const retrieveContext = defineOperation({
   name: 'issuance.retrieve-context',

@@ -32,7 +32,7 @@ export class Duration {
   @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
 }
 
-/** What is canonicalized at once: the claims of all `ldp_vc` credentials of one request; the contexts of one configuration. ADR 0042 */
+/** What is canonicalized at once: the claims of all `ldp_vc` credentials of one request; the contexts of one configuration (ADR 0042). */
 export const LINKED_DATA_LIMITS: JsonLimits = { values: 20_000, depth: 32 };
 
 /** `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
@@ -63,7 +63,7 @@ export class CredentialBranding {
   @Optional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
 }
 
-/** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope (decision 19). */
+/** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope. */
 export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
 
 const TYPE_FAULT = 'must have 1 to 1024 characters that a scope allows (RFC 6749 section 3.3)';

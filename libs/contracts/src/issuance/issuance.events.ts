@@ -3,7 +3,7 @@ import type { CredentialFormat, CredentialProfile } from './credential-configura
 
 /**
  * One per credential; the message id is the domain event's id and the webhook's `event.id`. The credential itself is
- * there only for tenants with an enabled webhook that wants it, sealed under a delivery key of its own (decision 27).
+ * there only for tenants with an enabled webhook that wants it, sealed under a delivery key of its own (ADR 0008).
  */
 export const credentialIssued = defineIntegrationEvent<{
   tenantId: string;

@@ -3,7 +3,7 @@ import { defineOperation, holderAccess, publicAccess, UNREAD_BODY_BYTES } from '
 import { Nested, Optional } from '../validators.js';
 
 /**
- * Protocol endpoints: raw requests, parsed in issuance (decision 23), which takes the maxima of these classes and has its own rules and
+ * Protocol endpoints: raw requests, parsed in issuance (ADR 0003), which takes the maxima of these classes and has its own rules and
  * messages beside them.
  */
 

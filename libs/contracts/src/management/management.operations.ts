@@ -399,7 +399,7 @@ export const updateUserInformation = defineOperation({
   errorStatuses: [400, 401, 403],
 });
 
-/** Derived on read: an invitation that was not accepted in time is `Expired` (facts 1). */
+/** Derived on read: an invitation that was not accepted in time is `Expired`. */
 export type MemberStatus = 'Active' | 'Pending' | 'Expired';
 
 export class InviteMemberRequest {
@@ -585,7 +585,7 @@ export const listTenantEvents = defineOperation({
   errorStatuses: [400, 401, 403, 404, 503],
 });
 
-/** What the gateway's directory asks on a miss (decision 4). */
+/** What the gateway's tenant directory asks on a miss (ADR 0056). */
 export class LookUpTenantRequest {
   /** Canonical host, or a tenant id. */
   @Optional() @IsString() @MaxLength(300) host?: string;

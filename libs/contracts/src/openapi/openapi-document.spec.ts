@@ -85,7 +85,7 @@ describe('an operation in the interface definition', () => {
     });
   });
 
-  it('answers with its class, a list with a page of it, refusals in its error shape (decision 31)', () => {
+  it('answers with its class, a list with a page of it, refusals in its error shape', () => {
     expect(put['responses']).toMatchObject({
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
       404: { $ref: '#/components/responses/TenantNotFound' },

@@ -380,7 +380,7 @@ const pageOf = (items: JsonSchema): JsonSchema => ({
   required: ['data'],
 });
 
-// ---- errors (decision 31) -----------------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------------------------------
 
 type ErrorShape = Operation['errors'];
 const SHAPE_NAME: Record<ErrorShape, string> = { tenant: 'Tenant', management: 'Management', oauth: 'OAuth' };

@@ -683,7 +683,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MemberStatus: {
     type: 'string',
     enum: ['Active', 'Pending', 'Expired'],
-    description: 'Derived on read: an invitation that was not accepted in time is `Expired` (facts 1).',
+    description: 'Derived on read: an invitation that was not accepted in time is `Expired`.',
   },
   Membership: {
     type: 'object',

@@ -125,7 +125,7 @@ const secrets = ['clientSecret'];
 /** The discovery document has 5 s of its own. */
 const timeoutMs = 10_000;
 
-/** 409 when the tenant has one already (decision 33). */
+/** 409 when the tenant has one already. */
 export const createAuthenticationProvider = defineOperation({
   name: 'tenant-config.create-authentication-provider',
   summary: "Configure the OpenID provider that signs the tenant's users in",

@@ -113,7 +113,7 @@ export const retrieveManifest = defineOperation({
   errorStatuses: [404],
 });
 
-/** What the gateway's directory asks for a host that is no tenant's own (decision 4). */
+/** What the gateway's directory asks for a host that is no tenant's own (ADR 0056). */
 export class LookUpCustomDomainRequest {
   /** Canonical host. */
   @IsString() @MaxLength(300) host: string;

@@ -53,7 +53,7 @@ const KNOWN_REVISIONS = 20_000;
 /** Events of a stream that are read in the caller's thread. */
 const SHORT_READ = 32;
 
-/** The event store in one SQLite file, owned by a worker thread (decision 30). Positions are decimal. */
+/** The event store in one SQLite file, owned by a worker thread (ADR 0001). Positions are decimal. */
 export class EmbeddedEventStore extends EventStore {
   /** What is kept in the same file. */
   readonly leases: EmbeddedLeases;

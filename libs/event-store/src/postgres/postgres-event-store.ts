@@ -34,7 +34,7 @@ const POLL_MS = 500;
 /** A page ends early when it holds so much: pages of large events must not fill the memory. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** The event store in PostgreSQL, for several processes (record 0017). Positions are decimal. */
+/** The event store in PostgreSQL, for several processes (ADR 0017). Positions are decimal. */
 export class PostgresEventStore extends EventStore {
   readonly leases: PostgresLeases;
   readonly checkpoints: PostgresCheckpoints;

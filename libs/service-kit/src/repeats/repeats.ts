@@ -55,7 +55,7 @@ const otherRequest = () =>
 const isRefusal = (error: unknown): boolean => error instanceof AppError && HTTP_STATUS[error.kind] < 500;
 
 /**
- * Runs calls that carry an `Idempotency-Key` (record 0036). What a call needs to come out the same each time is durable before it
+ * Runs calls that carry an `Idempotency-Key` (ADR 0036). What a call needs to come out the same each time is durable before it
  * does anything: the id under which its events are found again, and the seed of its ids and secrets. A run that broke off is
  * simply run again; a result that was told is told again. A refusal changed nothing and is forgotten.
  */

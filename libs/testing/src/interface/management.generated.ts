@@ -452,7 +452,7 @@ export interface components {
       userId: string;
     };
     /**
-     * @description Derived on read: an invitation that was not accepted in time is `Expired` (facts 1).
+     * @description Derived on read: an invitation that was not accepted in time is `Expired`.
      * @enum {string}
      */
     MemberStatus: 'Active' | 'Pending' | 'Expired';
