@@ -583,8 +583,7 @@ async function brokenCitations() {
     for (const [old] of text.matchAll(
       /\b(?:decisions? \d+|facts \d+(?:\.\d+)?\b(?!,)|architecture \d+\.\d+|record 0\d{3})/g,
     )) {
-      if (!path.startsWith('docs/guides/'))
-        found.push(`${path}: cite the ADR or the section with its rule, not "${old}"`);
+      found.push(`${path}: cite the ADR or the section with its rule, not "${old}"`);
     }
   }
   return found;
