@@ -81,6 +81,7 @@ describe('an operation in the interface definition', () => {
       name: 'limit',
       in: 'query',
       required: false,
+      description: 'Maximum number of entries of the page. Default 100.',
       schema: { type: 'integer', minimum: 1, maximum: 1000 },
     });
   });
