@@ -209,7 +209,7 @@ function operationSection(operation, linked) {
   lines.push(`- Kind: ${operation.kind}, subject \`${operation.subject}\``);
   if (operation.analytics) {
     const { prefix, category, recordedBy, tenantFrom } = operation.analytics;
-    const when = recordedBy === 'service' ? '; recorded after the code or token is verified' : '';
+    const when = recordedBy === 'service' ? '; recorded once the session is known' : '';
     const also = tenantFrom ? '; on success also listed in the events of the tenant' : '';
     lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}${also}`);
   }

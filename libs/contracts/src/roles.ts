@@ -84,7 +84,7 @@ const GRANTS = {
 } satisfies Record<string, Grants>;
 
 export type Resource = keyof typeof GRANTS;
-/** `<resource>:<action>` */
+/** `<resource>:<action>`, for example `dids:read`. */
 export type Permission = `${Resource}:${Action}`;
 
 const granted: readonly (readonly [Permission, readonly Role[]])[] = Object.entries(GRANTS).flatMap(

@@ -1,17 +1,5 @@
 import type { JsonLimits } from '../json-size.js';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Uuid } from '../validators.js';

@@ -114,7 +114,7 @@ export const authorize = defineOperation({
   name: 'issuance.authorize',
   summary: 'Start the authorization code flow (OID4VCI section 5)',
   description:
-    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection, except for an invalid `client_id` or `redirect_uri`: 400.",
+    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.",
   http: {
     method: 'GET',
     path: '/v1/oauth/authorize',

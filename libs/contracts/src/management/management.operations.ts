@@ -120,7 +120,7 @@ export class ClientParams extends TenantParams {
 }
 
 // The members of token and revocation requests are checked in the service, because their errors have the OAuth shape.
-/** Token request with `grant_type` `client_credentials`. */
+/** Token request of a client (RFC 6749 section 4.4). */
 export class TokenRequest {
   @Optional() @BoundedJson() client_id?: string;
   @Optional() @BoundedJson() client_secret?: string;

@@ -103,8 +103,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       scope: {
         type: 'array',
         items: { type: 'string' },
-        description:
-          'Scope values of the authorization request, with `openid` among them. Default `openid`, `profile` and `email`.',
+        description: 'Scope values of the authorization request. Default `openid`, `profile` and `email`.',
       },
       tokenEndpointAuthMethod: {
         $ref: '#/components/schemas/TokenEndpointAuthMethod',
@@ -1292,7 +1291,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'tenant-members:sync',
       'tenant-members:validate',
     ],
-    description: '`<resource>:<action>`',
+    description: '`<resource>:<action>`, for example `dids:read`.',
   },
   PreAuthorizedOffer: {
     type: 'object',
@@ -1474,7 +1473,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       grant_type: { type: 'string', description: 'Must be `client_credentials`.' },
     },
-    description: 'Token request with `grant_type` `client_credentials`.',
+    description: 'Token request of a client (RFC 6749 section 4.4).',
   },
   TokenResponse: {
     type: 'object',

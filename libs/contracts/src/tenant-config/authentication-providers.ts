@@ -64,7 +64,7 @@ export class AuthenticationProviderRequest {
    */
   @Optional() @BoundedText(1024, 1) clientSecret?: string;
 
-  /** Scope values of the authorization request, with `openid` among them. Default `openid`, `profile` and `email`. */
+  /** Scope values of the authorization request. Default `openid`, `profile` and `email`. */
   @Optional()
   @Names()
   @ArrayContains(['openid'], { message: 'must contain openid' })

@@ -212,7 +212,7 @@ export const METRICS = {
   webhookOldestDue: {
     name: 'attestry_webhook_oldest_due_seconds',
     type: 'gauge',
-    help: 'Time since which the oldest due webhook delivery is due.',
+    help: 'How long the oldest due webhook delivery has been due.',
     labels: [],
   },
   webhookAttempts: {

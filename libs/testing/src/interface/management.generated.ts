@@ -538,7 +538,7 @@ export interface components {
       nextCursor?: string;
     };
     /**
-     * @description `<resource>:<action>`
+     * @description `<resource>:<action>`, for example `dids:read`.
      * @enum {string}
      */
     Permission:
@@ -1055,7 +1055,7 @@ export interface components {
       details?: components['schemas']['ErrorDetail'][];
       message: string;
     };
-    /** @description Token request with `grant_type` `client_credentials`. */
+    /** @description Token request of a client (RFC 6749 section 4.4). */
     TokenRequest: {
       /** @description Address of the tenant, with or without scheme. Default: the address of the management API, for management clients. */
       audience?: string;

@@ -307,7 +307,7 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection, except for an invalid `client_id` or `redirect_uri`: 400.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.
      */
     get: operations['authorize'];
     put?: never;
@@ -845,7 +845,7 @@ export interface components {
       clientSecret?: string;
       /** @description Names of parameters of the wallet's authorization request to forward to the provider, except those that the platform itself sends. */
       forwardedRequestParameters?: string[];
-      /** @description Scope values of the authorization request, with `openid` among them. Default `openid`, `profile` and `email`. Must contain openid. */
+      /** @description Scope values of the authorization request. Default `openid`, `profile` and `email`. Must contain openid. */
       scope?: string[];
       /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. At most 32 levels, 20000 values in total and 4096 characters in each string. */
       staticRequestParameters?: {
