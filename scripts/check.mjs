@@ -13,6 +13,7 @@ const checks = [
   { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
   { name: 'structure and lockfile', words: [join(root, 'scripts', 'structure.mjs')] },
   { name: 'types', words: [tool('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit'] },
+  { name: 'public texts', words: [join(root, 'scripts', 'lint-phrases.mjs')] },
   { name: 'interface definitions', words: [join(root, 'scripts', 'lint-interface.mjs')] },
   { name: 'lint and module boundaries', words: [tool('eslint', 'bin', 'eslint.js'), '--max-warnings', '0', '.'] },
 ];

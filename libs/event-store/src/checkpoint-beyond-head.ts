@@ -25,7 +25,7 @@ export const RESET_CHECKPOINT =
   'Set the checkpoint to the head, or restore events that are not older (docs/guides/operations.md, "Backup and restore")';
 /** Rows of read models are made from events alone. */
 export const REBUILD_READ_MODEL =
-  'Remove the read models, which are made anew (docs/guides/operations.md, "Backup and restore")';
+  'Remove the read models; they are built again from the first event (docs/guides/operations.md, "Backup and restore")';
 
 /** @throws CheckpointBeyondHead */
 export const refuseBeyondHead = (

@@ -92,8 +92,8 @@ const copyPeppers = async (
   });
   if (differs && !otherPepper)
     throw new KeysDiffer(
-      'the target has a pepper of its own: it is another platform, or one was started there before. ' +
-        'Secrets of clients and codes of open offers would not verify there; --new-secrets goes on all the same',
+      'the target has a different pepper: it belongs to another installation, or the platform was started with it before. ' +
+        'Secrets of clients and codes of open offers would be invalid there; --new-secrets copies the keys regardless',
     );
   if (!differs)
     for (const pepper of peppers)

@@ -123,7 +123,8 @@ export const toAppError = (error: unknown, operation: string, requestId: string,
     return error;
   }
   const name = error instanceof Error ? error.name : '';
-  if (name === 'InvalidCursor') return invalid({ msg: 'Invalid value', param: 'cursor', location: 'query' });
+  if (name === 'InvalidCursor')
+    return invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
   logger.error({ requestId, operation, cause: describeCause(error) }, 'operation failed');
   return TRANSIENT.has(name)
     ? new AppError('unavailable', 'Service temporarily unavailable')

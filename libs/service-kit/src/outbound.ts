@@ -198,7 +198,7 @@ export class Outbound implements OnApplicationShutdown {
           },
           onResponseData: (controller, chunk) => {
             read += chunk.byteLength;
-            if (read > limits.maxBytes) controller.abort(new AnswerTooLarge('nobody reads more of it'));
+            if (read > limits.maxBytes) controller.abort(new AnswerTooLarge('the response exceeds the limit'));
           },
           onResponseEnd: () => clearTimeout(timer),
           onResponseError: (_controller, error) => {

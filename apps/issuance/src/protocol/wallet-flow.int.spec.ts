@@ -931,7 +931,7 @@ describe('large linked data', () => {
     // Of several together the shape of a request takes no more.
     expect(await detailOf(configure('ldp_vc', 'Large', of(many, 'x')))).toEqual([
       'invalid',
-      ['claimMappings must have at most 20000 values in all'],
+      ['claimMappings must have at most 20000 values in total'],
     ]);
     expect(await detailOf(configure('ldp_vc', 'Large', of('x', nested(30).given_name)))).toEqual([
       'invalid',

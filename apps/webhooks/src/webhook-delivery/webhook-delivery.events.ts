@@ -13,7 +13,7 @@ export type DeliveryPayload = CredentialPayload | ({ userId?: never } & Readonly
 
 export type CancelReason = 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
 
-/** One event on its way to one webhook. `deliveryKey` names it; `deliveryId` is new for each attempt. */
+/** Delivery of one event to one webhook. `deliveryKey` identifies it; `deliveryId` is different for each attempt. */
 export type WebhookDeliveryEvent =
   | {
       type: 'DeliveryScheduled';

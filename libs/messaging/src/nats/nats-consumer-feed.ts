@@ -211,7 +211,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     if (acknowledged > head)
       throw new Error(
         `consumer ${this.name} acknowledged ${acknowledged}, beyond the newest message of ${names.stream}, ${head}: ` +
-          `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to begin anew`,
+          `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to start again`,
       );
     const consumer = names.session(this.name, epoch);
     // Noted first: what is not noted is never found again. Who was overtaken since fails here.

@@ -20,9 +20,9 @@ export interface Refusal {
 
 export interface EnginesInspection {
   refusals: Refusal[];
-  /** What was looked at and is as production wants it. */
+  /** Checks that passed. */
   passed: string[];
-  /** What could not be looked at. */
+  /** Checks that could not be made. */
   skipped: string[];
 }
 
@@ -33,7 +33,7 @@ export const refusalText = ({ setting, reason, remedy }: Refusal): string => `${
 
 const ADD_RANGE = 'or add the network to PLAINTEXT_ENGINES where only trusted machines share it';
 
-/** Looks at engines as production demands, without changing anything. */
+/** Checks engines against the requirements of production, without changing anything. */
 export class EngineInspector {
   private readonly found: EnginesInspection = { refusals: [], passed: [], skipped: [] };
   private readonly plaintext = new BlockList();
@@ -80,9 +80,9 @@ export class EngineInspector {
       this.refuse('NATS_URL', `names servers that accept clients without credentials (${anonymous.join(', ')})`, users);
     if (actsAs.length) this.refuse('NATS_URL', `gives ${user} a user that can also act as ${actsAs.join(', ')}`, users);
     if (unreachable.length)
-      this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not answer; users not tried`);
+      this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not respond; users not tested`);
     if (refused === undefined && !anonymous.length && !actsAs.length && unreachable.length < options.servers.length)
-      this.found.passed.push(`NATS_URL: the server denies ${user} what belongs to other services`);
+      this.found.passed.push(`NATS_URL: the server denies ${user} the subjects of other services`);
     return this.found;
   }
 
