@@ -181,7 +181,7 @@ describe('the rules of a custom domain', () => {
     expect(acceptedDomain({ ...request, domain }, platform).domain).toBe(domain.toLowerCase());
   });
 
-  const name = 'must be a host name (internationalised names in their xn-- form)';
+  const name = 'must be a host name (write internationalized names in their xn-- form)';
   it.each([
     ['https://acme.example', 'must be a host name without scheme and path'],
     ['acme.example/path', 'must be a host name without scheme and path'],
