@@ -11,7 +11,7 @@ export const queryOf = (request: RawRequest): URLSearchParams => {
 
 /** A protocol endpoint is served with its raw request (decision 23); its absence is a fault of ours. */
 export const rawOf = (request: { raw?: RawRequest }): RawRequest => {
-  if (!request.raw) throw new Error('a protocol endpoint was called without its raw request');
+  if (!request.raw) throw new Error('a protocol endpoint was called without the raw request');
   return request.raw;
 };
 
