@@ -156,7 +156,7 @@ describe('the link of an invitation into a tenant with a long history', () => {
 
       await restart();
       const used = await open(format(token));
-      expect([used.status, used.text.includes('This invitation was used')]).toEqual([410, true]);
+      expect([used.status, used.text.includes('This invitation has already been used')]).toEqual([410, true]);
       expect(reads.of('tenant')).toBe(0);
     },
     START_MS,
