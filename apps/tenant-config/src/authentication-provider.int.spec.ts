@@ -181,7 +181,7 @@ describe('authentication providers', () => {
     expect(await refusal(update('t3', id, { ...full, clientSecret: '**********xxxxx' }))).toEqual([
       'invalid',
       'clientSecret',
-      expect.stringMatching(/^is masked/),
+      expect.stringMatching(/the masked form of the stored secret/),
     ]);
     expect((await update('t3', id, { ...full, clientSecret: 'a-completely-new-one' })).clientSecret).toBe(
       '**********w-one',

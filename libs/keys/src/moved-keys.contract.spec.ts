@@ -114,7 +114,7 @@ describe('copying keys', () => {
     const [one, other, resident] = [await fill(from), await fill(from), await fill(to)];
     const options = { masterKeys: first, tenantId: one.tenantId };
     await expect(copyKeys(source, target, options)).rejects.toThrow(KeysDiffer);
-    await expect(copyKeys(source, target, options)).rejects.toThrow('the target has a pepper of its own');
+    await expect(copyKeys(source, target, options)).rejects.toThrow('the target has a different pepper');
     expect(await copyKeys(source, target, { ...options, otherPepper: true })).toMatchObject({ secretsVerify: false });
     const moved = await open(target);
     expect(await moved.open(one.tenantId, 'user', one.sealed[0]!)).toBe('text 0');
