@@ -62,7 +62,7 @@ const flag = (s: string) => oneOf('true', 'false')(s) === 'true';
 const host = (s: string) =>
   /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::\d{1,5})?$/.test(s)
     ? s
-    : fail('must be a host name in lower case, with the port unless it is the default one');
+    : fail('must be a host name in lower case, with a port where it is not the usual one');
 const httpUrl = (s: string) => {
   const url = URL.canParse(s) ? new URL(s) : undefined;
   return url && /^https?:$/.test(url.protocol) ? s : fail('must be an http or https URL');
@@ -70,7 +70,7 @@ const httpUrl = (s: string) => {
 const mailAddress = (s: string) =>
   /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(s)
     ? s
-    : fail('must be an e-mail address, or a name and an e-mail address in angle brackets');
+    : fail('must be an e-mail address, with or without a name before it');
 /** With one of these schemes; what it says beside that is the client's to judge. */
 const urlOf =
   (...schemes: string[]) =>
@@ -103,14 +103,14 @@ const addresses = (s: string) =>
       const max = family === 4 ? 32 : 128;
       return family && !rest.length && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= max))
         ? part
-        : fail(`${part} is not an IP address or a CIDR range`);
+        : fail(`${part} is not an address or a CIDR range`);
     });
 
 /** Ranges of one's own networks; `/0` would be every address. */
 const ranges = (s: string) => {
   const given = addresses(s);
   const all = given.find((part) => /\/0+$/.test(part));
-  return all === undefined ? given : fail(`${all} includes every address: list only the networks of the engines`);
+  return all === undefined ? given : fail(`${all} is every address: name the networks of the engines`);
 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -163,7 +163,7 @@ const perTenant =
       // told below
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return fail(`must be a JSON object that maps tenant ids to ${what}`);
+      return fail(`must be a JSON object: tenant id to ${what}`);
     return Object.fromEntries(
       Object.entries(value).map(([tenantId, one]) => [
         UUID.test(tenantId) ? tenantId : fail(`${tenantId} must be a uuid`),
@@ -176,7 +176,7 @@ const RATES: readonly (keyof RateLimits)[] = ['api', 'walletTenant', 'walletAddr
 const rateOverrides = perTenant('limits', (value): Partial<RateLimits> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail('limits must be an object');
   for (const [name, limit] of Object.entries(value)) {
-    if (!RATES.includes(name as keyof RateLimits)) fail(`${name} must be one of ${RATES.join(', ')}`);
+    if (!RATES.includes(name as keyof RateLimits)) fail(`${name} is none of ${RATES.join(', ')}`);
     if (!Number.isInteger(limit) || (limit as number) < 1) fail(`${name} must be a whole number of at least 1`);
   }
   return value;
@@ -185,7 +185,7 @@ const rateOverrides = perTenant('limits', (value): Partial<RateLimits> => {
 const loggingLevels = perTenant('1, 2 or 3', (value): LoggingLevel =>
   (LOGGING_LEVELS as readonly unknown[]).includes(value)
     ? (value as LoggingLevel)
-    : fail(`${String(value)} must be 1, 2 or 3`),
+    : fail(`${String(value)} is none of 1, 2, 3`),
 );
 
 const perMinute = integer(1, 1_000_000_000);
@@ -196,7 +196,7 @@ const dnsServer = (s: string) => {
   const [, v4, v4Port] = /^([0-9.]+)(?::(\d{1,5}))?$/.exec(s) ?? [];
   const port = Number(v6Port ?? v4Port ?? 53);
   const isAddress = isIP(v6 ?? '') === 6 || isIP(v4 ?? '') === 4 || isIP(s) === 6;
-  return isAddress && port >= 1 && port <= 65535 ? s : fail(`${s} is not an IP address, with or without a port`);
+  return isAddress && port >= 1 && port <= 65535 ? s : fail(`${s} is not an address, or an address with a port`);
 };
 
 /** Every environment variable. */
@@ -229,7 +229,7 @@ export const SETTINGS = {
     '',
     list((s) =>
       s.includes('@')
-        ? fail('must not contain credentials: use NATS_USER and NATS_PASSWORD, or NATS_CREDENTIALS_FILE')
+        ? fail('must not hold credentials: use NATS_USER and NATS_PASSWORD, or NATS_CREDENTIALS_FILE')
         : urlOf('nats:', 'tls:')(s),
     ),
     optional,
@@ -554,7 +554,7 @@ export const SETTINGS = {
     'WALLET_REDIRECT_URIS',
     'Comma list of addresses (`redirect_uri`) that wallets may have codes and errors sent to, each compared as a whole. Default: none in `production`, where the authorization endpoint answers a page until this is set; otherwise any that is https, of this machine itself, or of a private-use scheme.',
     '',
-    list((s) => (URL.canParse(s) ? s : fail(`${s} is not a URL`))),
+    list((s) => (URL.canParse(s) ? s : fail(`${s} is not an address`))),
     optional,
   ),
   authorizationCodeSeconds: setting(
@@ -754,15 +754,13 @@ export const readSettings = (env: Environment, purpose: Purpose): { faults: stri
     if (!parsed.masterKey && service !== 'gateway')
       faults.push('MASTER_KEY is required in production: set 32 random bytes in base64url');
     if (parsed.publicScheme !== 'https')
-      faults.push(
-        'PUBLIC_SCHEME must be https in production: terminate TLS at a proxy and list the proxy in TRUSTED_PROXIES',
-      );
+      faults.push('PUBLIC_SCHEME must be https in production: let a proxy end TLS and list it in TRUSTED_PROXIES');
     if (parsed.managementOidcIssuer !== undefined && !parsed.managementOidcIssuer.startsWith('https:'))
       faults.push("MANAGEMENT_OIDC_ISSUER must be https in production: use the provider's https address");
     if (parsed.allowPrivateTargets)
       faults.push('ALLOW_PRIVATE_TARGETS is refused in production: remove it, and use public https targets');
     if (!parsed.baseDomain && !parsed.environments)
-      faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production: set the parent domain of the tenants');
+      faults.push('BASE_DOMAIN or ENVIRONMENTS is required in production: set the domain that tenants are below');
     if (
       (service === undefined || service === 'management') &&
       (!parsed.managementClientId || !parsed.managementClientSecret)
@@ -806,21 +804,18 @@ const sharedFaults = (parsed: Parsed): string[] => {
   const need = (names: (keyof Parsed)[], why: string) => {
     for (const name of names) if (parsed[name] === undefined) faults.push(`${SETTINGS[name].env} is required ${why}`);
   };
-  if (parsed.natsPassword !== undefined && parsed.natsUser === undefined)
-    faults.push('NATS_PASSWORD requires NATS_USER');
+  if (parsed.natsPassword !== undefined && parsed.natsUser === undefined) faults.push('NATS_PASSWORD needs NATS_USER');
   if (parsed.natsUser !== undefined && parsed.natsCredentialsFile !== undefined)
-    faults.push('NATS_USER and NATS_CREDENTIALS_FILE must not be set together');
+    faults.push('NATS_USER and NATS_CREDENTIALS_FILE exclude each other');
   if (!parsed.natsCertFile !== !parsed.natsKeyFile)
     faults.push('NATS_CERT_FILE and NATS_KEY_FILE must be set together');
-  if (parsed.service !== undefined) need(['natsServers'], 'with SERVICE: services reach each other over NATS');
+  if (parsed.service !== undefined) need(['natsServers'], 'with SERVICE: a service alone reaches no other');
   if (parsed.keysDatabaseUrl !== undefined) need(['databaseUrl'], 'with KEYS_DATABASE_URL');
   if (parsed.signIn === 'built-in') {
     if (parsed.managementOidcIssuer !== undefined)
-      faults.push('SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER must not be set together: users have a single issuer');
+      faults.push('SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER exclude each other: people have one issuer');
     if (parsed.natsServers !== undefined)
-      faults.push(
-        'SIGN_IN=built-in requires all services in one process: with NATS_URL, set MANAGEMENT_OIDC_ISSUER instead',
-      );
+      faults.push('SIGN_IN=built-in needs all services in one process: with NATS_URL set MANAGEMENT_OIDC_ISSUER');
   }
   if (parsed.natsServers === undefined) return faults;
   const why = 'with NATS_URL: several processes share it';
@@ -828,7 +823,7 @@ const sharedFaults = (parsed: Parsed): string[] => {
   if (service === undefined || service === 'gateway' || service === 'issuance') need(['redisUrl'], why);
   if (service !== 'gateway') need(['databaseUrl', 'masterKey'], why);
   if (service === undefined || service === 'management')
-    need(['managementClientId', 'managementClientSecret'], 'with NATS_URL: processes share no data folder');
+    need(['managementClientId', 'managementClientSecret'], 'with NATS_URL: no data folder is shared');
   if (!parsed.baseDomain && !parsed.environments) faults.push('BASE_DOMAIN or ENVIRONMENTS is required with NATS_URL');
   return faults;
 };

@@ -147,7 +147,7 @@ describe('engines in production', () => {
     for (const PLAINTEXT_ENGINES of ['0.0.0.0/0', '::/0', 'engines'])
       expect(await faultsOf({ PLAINTEXT_ENGINES })).toEqual([expect.stringMatching(/^PLAINTEXT_ENGINES /)]);
     expect(await faultsOf({ NATS_URL: 'tls://issuance:word@nats:4222' })).toContainEqual(
-      expect.stringMatching(/^NATS_URL must not contain credentials: use NATS_USER/),
+      expect.stringMatching(/^NATS_URL must not hold credentials: use NATS_USER/),
     );
   });
 

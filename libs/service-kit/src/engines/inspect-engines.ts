@@ -80,9 +80,9 @@ export class EngineInspector {
       this.refuse('NATS_URL', `names servers that accept clients without credentials (${anonymous.join(', ')})`, users);
     if (actsAs.length) this.refuse('NATS_URL', `gives ${user} a user that can also act as ${actsAs.join(', ')}`, users);
     if (unreachable.length)
-      this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not answer; users not checked`);
+      this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not answer; users not tried`);
     if (refused === undefined && !anonymous.length && !actsAs.length && unreachable.length < options.servers.length)
-      this.found.passed.push(`NATS_URL: the server denies ${user} the subjects of other services`);
+      this.found.passed.push(`NATS_URL: the server denies ${user} what belongs to other services`);
     return this.found;
   }
 

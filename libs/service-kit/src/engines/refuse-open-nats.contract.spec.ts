@@ -62,7 +62,7 @@ if (program === undefined) {
       for (const party of BUS_PARTIES) {
         const { faults, passed, skipped } = await inspectConfig(environment(server, party));
         expect({ party, faults, skipped }).toEqual({ party, faults: [], skipped: [] });
-        expect(passed).toContain(`NATS_URL: the server denies ${party} the subjects of other services`);
+        expect(passed).toContain(`NATS_URL: the server denies ${party} what belongs to other services`);
       }
       const { SERVICE: _, ...migrate } = environment(server, 'migrate');
       const inspected = await inspectConfig(migrate, { purpose: 'migrate', busUser: 'migrate' });
@@ -149,7 +149,7 @@ if (program === undefined) {
       const env = environment(server, 'gateway');
       const { faults, skipped } = await inspectConfig(env);
       expect(faults).toEqual([]);
-      expect(skipped).toEqual([expect.stringMatching(/^NATS_URL: nats:.* did not answer; users not checked$/)]);
+      expect(skipped).toEqual([expect.stringMatching(/^NATS_URL: nats:.* did not answer; users not tried$/)]);
       const config = await loadConfig(env);
       await server.restart();
       const { DATABASE_URL: _, ...nothing } = env;
