@@ -96,7 +96,7 @@ describe('the authorization endpoint in production', () => {
     expect(platform.log()).toContain('authorization endpoint refuses all wallets');
     for (const redirectUri of [LISTED, 'http://127.0.0.1:1/back', 'org.example.wallet:/back'])
       expectPage(await authorize(redirectUri), /redirect_uri must be one of the redirect URIs/);
-    expectPage(await authorize('intent://x'), /redirect_uri must be an https address/);
+    expectPage(await authorize('intent://x'), /redirect_uri must be an https URL/);
     expectPage(await authorize(undefined), /redirect_uri must be sent once, with a value/);
     expectPage(await authorize(LISTED, { client_id: '' }), /client_id must be sent once, with a value/);
     expectPage(
@@ -120,6 +120,6 @@ describe('the authorization endpoint in production', () => {
     ]);
     for (const other of [`${LISTED}/`, 'https://other.example/back', 'org.example.wallet:/back'])
       expectPage(await authorize(other, { response_type: 'token' }), /redirect_uri must be one of the redirect URIs/);
-    expectPage(await authorize('intent://listed'), /redirect_uri must be an https address/);
+    expectPage(await authorize('intent://listed'), /redirect_uri must be an https URL/);
   });
 });

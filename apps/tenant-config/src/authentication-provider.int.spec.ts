@@ -256,7 +256,7 @@ describe('authentication providers', () => {
       ['nonsense', 'must be a valid URL'],
       [`${url}?a=1`, 'must not have a query'],
       [`${url}?`, 'must not have a query'],
-      ['http://u:word@127.0.0.1', 'must not carry credentials'],
+      ['http://u:word@127.0.0.1', 'must not contain credentials'],
       ['ftp://127.0.0.1', 'must use https'],
     ] as const)
       expect([text, ...(await refusal(create('t8', { url: text })))]).toEqual([text, 'invalid', 'url', msg]);

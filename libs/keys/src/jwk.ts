@@ -40,7 +40,7 @@ export const importPublicJwk = (value: unknown): ImportedKey => {
     throw new InvalidKey('a JWK must be an object');
   const jwk = value as Record<string, unknown>;
   for (const member of PRIVATE_MEMBERS)
-    if (member in jwk) throw new InvalidKey(`a public key must not carry the private member ${member}`);
+    if (member in jwk) throw new InvalidKey(`a public key must not contain the private member ${member}`);
   const publicJwk = publicMembers(jwk);
   try {
     return { publicJwk, publicKey: createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' }) };

@@ -30,7 +30,7 @@ export const isPublicAddress = (address: string): boolean => {
 export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: string } | { fault: string } => {
   if (!URL.canParse(text)) return { fault: 'must be a valid URL' };
   const url = new URL(text);
-  if (url.username || url.password) return { fault: 'must not carry credentials' };
+  if (url.username || url.password) return { fault: 'must not contain credentials' };
   if (url.search || text.includes('?')) return { fault: 'must not have a query' };
   if (url.hash || text.includes('#')) return { fault: 'must not have a fragment' };
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return { fault: 'must use https' };

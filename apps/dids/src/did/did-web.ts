@@ -50,7 +50,7 @@ export const parseAddress = (address: string): ParsedAddress => {
   if (rest.includes('#')) return { fault: 'must not have a fragment' };
   if (rest.includes('?')) return { fault: 'must not have a query' };
   const [authority = '', ...path] = rest.split('/');
-  if (authority.includes('@')) return { fault: 'must not carry user information' };
+  if (authority.includes('@')) return { fault: 'must not contain a user name or password' };
   const host = parseHost(authority);
   if ('fault' in host) return host;
   // A slash at the end says nothing more.

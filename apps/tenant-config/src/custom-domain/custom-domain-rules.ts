@@ -23,7 +23,7 @@ const faultOfLogo = (text: string): string | undefined => {
   if (!URL.canParse(text)) return 'must be a valid URL';
   const { protocol, username, password, hostname } = new URL(text);
   if (protocol !== 'https:') return 'must use https';
-  if (username || password) return 'must not carry credentials';
+  if (username || password) return 'must not contain credentials';
   return hostname.includes('.') ? undefined : 'must have a public host name';
 };
 

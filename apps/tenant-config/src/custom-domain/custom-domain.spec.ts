@@ -211,7 +211,7 @@ describe('the rules of a custom domain', () => {
     ['http://acme.example/logo.png', 'must use https'],
     ['javascript:alert(1)', 'must use https'],
     ['data:image/png;base64,AA==', 'must use https'],
-    ['https://user:word@acme.example/logo.png', 'must not carry credentials'],
+    ['https://user:word@acme.example/logo.png', 'must not contain credentials'],
     ['https://localhost/logo.png', 'must have a public host name'],
   ])('refuse the logo %s', (logoUrl, msg) => expect(faults({ logoUrl })).toEqual([`logoUrl ${msg}`]));
 
