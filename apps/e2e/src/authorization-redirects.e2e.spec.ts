@@ -101,7 +101,7 @@ describe('the authorization endpoint in production', () => {
     expectPage(await authorize(LISTED, { client_id: '' }), /client_id must be sent once, with a value/);
     expectPage(
       await send('GET', TENANT, '/v1/oauth/authentication/callback?state=x'),
-      /the sign-in has ended, or began in another browser/,
+      /the sign-in has ended or was started in another browser/,
     );
   });
 
