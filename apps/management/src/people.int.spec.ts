@@ -402,7 +402,7 @@ describe('members of a tenant', () => {
     for (const operation of [resendInvitation, cancelInvitation])
       expect(await refusal(client.call(operation, { params: member }, owner))).toMatchObject({
         kind: 'invalid',
-        details: [{ param: 'userId', location: 'params', msg: 'is a member already' }],
+        details: [{ param: 'userId', location: 'params', msg: 'is already a member' }],
       });
   });
 

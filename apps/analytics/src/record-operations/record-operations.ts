@@ -409,7 +409,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     if (isLater(newest, this.newest)) this.newest = newest;
     // What is open is known only when the rows show all that is stored.
     while (!(await this.readModel.running.waitForHead(5000))) {
-      this.logger.warn('analytics waits for its projection');
+      this.logger.warn('analytics projection behind');
       if (this.stopping) throw new Error('stopped before the open operations were known');
     }
     this.open = new OpenOperations(await this.restore());

@@ -107,7 +107,7 @@ export const shortKeyId = (base58Key: string, taken: ReadonlySet<string>): strin
     const id = base58Key.slice(from, from + SHORT_ID);
     if (!taken.has(id)) return id;
   }
-  throw new Error('the document has a key of this name already');
+  throw new Error('the document already has a key with this name');
 };
 
 const WEB_PURPOSES: Readonly<Record<KeyAlgorithm, KeyPurpose[]>> = {

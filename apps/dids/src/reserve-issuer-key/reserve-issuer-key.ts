@@ -38,7 +38,7 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
     const { algorithms } = body;
     const { configurationId } = body;
     if (body.did !== undefined) {
-      if (!isDid(body.did)) throw invalidBody('issuerDid', 'is not a DID', body.did.slice(0, 200));
+      if (!isDid(body.did)) throw invalidBody('issuerDid', 'must be a DID', body.did.slice(0, 200));
       return this.reserve({ did: body.did, configurationId, algorithms }, context);
     }
     for await (const candidate of this.lists.issuers(tenantOf(context).id, configurationId, algorithms)) {
@@ -56,7 +56,11 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
     const host = didWebHost(command.did);
     // Made before such hosts were refused at creation (ADR 0051).
     if (host !== undefined && host !== tenantOf(context).host && this.isPlatformHost(host))
-      throw invalidBody('issuerDid', "lies under a host of the platform that is not the tenant's own", command.did);
+      throw invalidBody(
+        'issuerDid',
+        "must not be under a host of the platform other than the tenant's own",
+        command.did,
+      );
     const { state } = await this.streams.runDecision(
       did,
       didStream(tenantOf(context).id, command.did),

@@ -160,7 +160,7 @@ const expectTooMany = (answer: Answer) => {
   expect(answer.headers['retry-after']).toBe('1');
   expect(JSON.parse(answer.body)).toEqual({
     error: 'temporarily_unavailable',
-    error_description: expect.stringMatching(/^Too many .* in flight$/),
+    error_description: expect.stringMatching(/^Too many .* in flight from this address$/),
     message: expect.any(String),
   });
 };

@@ -436,7 +436,8 @@ export class Edge {
         }),
       );
       await recorded.catch((told: unknown) => {
-        if (told !== failure) this.logger.error({ requestId: edge.requestId, error: String(told) }, 'not recorded');
+        if (told !== failure)
+          this.logger.error({ requestId: edge.requestId, error: String(told) }, 'operation event not recorded');
       });
     }
     const { status, headers, body } = renderError(failure, edge.errors);

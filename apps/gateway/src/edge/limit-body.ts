@@ -24,7 +24,7 @@ export const limitBody = (
 ): Readable => {
   if (request.headers['content-length'] !== undefined) {
     if (Number(request.headers['content-length']) > limit)
-      throw new BodyTooLong('the body is longer than the operation takes');
+      throw new BodyTooLong('the body is longer than the operation accepts');
     // Node reads no more than was declared.
     return payload;
   }
@@ -33,7 +33,7 @@ export const limitBody = (
     transform(chunk: Buffer, _encoding, done) {
       received += chunk.length;
       try {
-        if (received > limit) throw new BodyTooLong('the body is longer than the operation takes');
+        if (received > limit) throw new BodyTooLong('the body is longer than the operation accepts');
         count(chunk.length);
         done(null, chunk);
       } catch (error) {

@@ -15,7 +15,7 @@ const MAX_BYTES = 8_388_608;
 
 const take = (address: string, bytes = 0) => inFlight.take(rateKeyOf(address), bytes);
 const subnet = (n: number) => `2001:db8:1:${n.toString(16)}::1`;
-const refusal = /^Too many .* in flight$/;
+const refusal = /^Too many .* in flight from this address$/;
 
 describe('requests in flight of an IPv6 /48', () => {
   it('are limited to those of five addresses, and given back', () => {

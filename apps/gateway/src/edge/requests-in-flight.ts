@@ -77,7 +77,7 @@ export class RequestsInFlight {
   private tooMany(reason: 'requests-in-flight' | 'body-bytes-in-flight'): AppError {
     this.refused.inc({ reason });
     const what = reason === 'requests-in-flight' ? 'requests' : 'bytes of request bodies';
-    return new AppError('tooManyRequests', `Too many ${what} of this address in flight`, {
+    return new AppError('tooManyRequests', `Too many ${what} in flight from this address`, {
       headers: { 'retry-after': '1' },
     });
   }

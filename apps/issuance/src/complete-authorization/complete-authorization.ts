@@ -83,7 +83,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     if (!waiting) {
       const refusal = oauthError(
         'invalid_request',
-        'the sign-in has ended, or began in another browser: ask the wallet again',
+        'the sign-in has ended or was started in another browser; start again in the wallet',
         { check: 'complete-authorization' },
       );
       if (!this.policy.rendersPages) throw refusal;
@@ -185,7 +185,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
           check: 'complete-authorization',
         });
       if (error instanceof AppError && error.kind === 'invalid')
-        throw oauthError('server_error', 'the authentication provider answered too much', {
+        throw oauthError('server_error', 'the response of the authentication provider is too large', {
           check: 'complete-authorization',
           cause: error,
         });

@@ -64,8 +64,8 @@ export class ContextLoader {
   private async read(hash: string): Promise<void> {
     if (this.kept.has(hash)) return;
     const { state } = await this.streams.load(keptContext, keptContextStream(hash));
-    if (state.status !== 'kept') throw new Error(`context ${hash} is not kept`);
-    if (sha256(state.document) !== hash) throw new Error(`context ${hash} was changed`);
+    if (state.status !== 'kept') throw new Error(`context ${hash} is not stored`);
+    if (sha256(state.document) !== hash) throw new Error(`context ${hash} does not match its hash`);
     this.kept.set(hash, JSON.parse(state.document) as object, { size: state.document.length });
   }
 }

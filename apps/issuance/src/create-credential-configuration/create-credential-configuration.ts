@@ -103,7 +103,7 @@ export class CreateCredentialConfigurationHandler implements ICommandHandler<Cre
       if (outcome.status === 'rejected')
         this.logger.warn(
           { requestId: context.requestId, cause: String(outcome.reason) },
-          'not given back after a refused creation',
+          'claims not released after a refused creation',
         );
   }
 }

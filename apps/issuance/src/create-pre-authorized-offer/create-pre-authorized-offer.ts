@@ -180,7 +180,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
         if (isErased(before)) throw noSuchUser(userId);
         const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...kept });
         if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
-          throw invalidBody('claimsToPersist', 'a user can keep at most 64 KiB of claims');
+          throw invalidBody('claimsToPersist', 'must not give the user more than 64 KiB of stored claims');
         try {
           await this.vault.createDataKey(tenantId, 'user', userId);
           return replaceUserClaims(state, { sealedClaims: await this.vault.seal(tenantId, 'user', userId, text) });

@@ -5,6 +5,6 @@ export const linkedDataFault = (claims: Record<string, unknown>, credentials = 1
   const { values, exceeds } = jsonSize({ credentialSubject: claims }, LINKED_DATA_LIMITS);
   if (exceeds === 'depth') return `nest deeper than ${LINKED_DATA_LIMITS.depth} levels`;
   return exceeds || values * credentials > LINKED_DATA_LIMITS.values
-    ? `hold more than ${LINKED_DATA_LIMITS.values} JSON values`
+    ? `have more than ${LINKED_DATA_LIMITS.values} JSON values`
     : undefined;
 };

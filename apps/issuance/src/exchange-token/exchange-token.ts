@@ -127,7 +127,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       const { state } = decided;
       if (state.status === 'locked' || state.status === 'revoked') await this.vault.destroy(tenantId, [state.id]);
       throw state.status === 'revoked'
-        ? oauthError('invalid_grant', 'the code was used before', { check: 'check-authorization-code' })
+        ? oauthError('invalid_grant', 'the code has already been used', { check: 'check-authorization-code' })
         : oauthError('invalid_grant', 'tx_code is wrong', { check: 'check-transaction-code' });
     }
     const { scope, authorizationDetails } = redeemed.data;

@@ -10,7 +10,11 @@ export const checkIssuanceLimit = (
   wanted: number,
 ): void => {
   if (wanted > remainingIssuances(session, id, content.maxIssuances))
-    throw oauthError('credential_request_denied', 'no more credentials of this configuration can be collected', {
-      check: 'check-issuance-limit',
-    });
+    throw oauthError(
+      'credential_request_denied',
+      'the credential configuration allows no more credentials for this offer',
+      {
+        check: 'check-issuance-limit',
+      },
+    );
 };

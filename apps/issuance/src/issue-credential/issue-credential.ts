@@ -212,13 +212,13 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
 
 const checkSize = (sealed: readonly Sealed[]): void => {
   if (sealed.reduce((sum, { length }) => sum + length, 0) > MAX_SEALED_CHARACTERS)
-    throw oauthError('credential_request_denied', 'the credentials are too large for one answer', {
+    throw oauthError('credential_request_denied', 'the credentials are too large for one response', {
       check: 'issue-credential',
     });
 };
 
 /** The user was deleted, or the session's claims were. */
 const gone = () =>
-  oauthError('credential_request_denied', 'the claims of this offer are not available any more', {
+  oauthError('credential_request_denied', 'the claims of this offer are no longer available', {
     check: 'issue-credential',
   });

@@ -9,5 +9,6 @@ export const spendNonce = async (
   guard: ReplayGuard,
 ): Promise<void> => {
   const fresh = await Promise.all(nonces.map(({ id, expiresAt }) => guard.spend(`c_nonce:${tenantId}`, id, expiresAt)));
-  if (!fresh.every(Boolean)) throw oauthError('invalid_nonce', 'the c_nonce was used before', { check: 'spend-nonce' });
+  if (!fresh.every(Boolean))
+    throw oauthError('invalid_nonce', 'the c_nonce has already been used', { check: 'spend-nonce' });
 };

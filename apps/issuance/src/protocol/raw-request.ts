@@ -11,7 +11,7 @@ export const queryOf = (request: RawRequest): URLSearchParams => {
 
 /** Protocol endpoints get the raw request and parse it themselves (ADR 0003); its absence is an internal error. */
 export const rawOf = (request: { raw?: RawRequest }): RawRequest => {
-  if (!request.raw) throw new Error('a protocol endpoint was called without its raw request');
+  if (!request.raw) throw new Error('a protocol endpoint was called without the raw request');
   return request.raw;
 };
 

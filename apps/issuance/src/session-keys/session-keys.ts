@@ -135,7 +135,7 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
       this.failure = undefined;
     } catch (error) {
       this.failure = error instanceof Error ? error.message : String(error);
-      this.logger.error({ error: this.failure }, 'ended sessions: keys could not be destroyed');
+      this.logger.error({ error: this.failure }, 'destroying keys of ended sessions failed');
     }
   }
 }

@@ -10,7 +10,11 @@ export const checkUser = (request: CreateUserRequest, claimsBytes: number): void
   if (claimsBytes > MAX_CLAIMS_BYTES)
     details.push({ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' });
   if (request.authenticationProvider !== undefined && request.authenticationProvider !== null)
-    details.push({ msg: 'is set by signing in there alone', param: 'authenticationProvider', location: 'body' });
+    details.push({
+      msg: 'is read-only; it is set when the user signs in with the provider',
+      param: 'authenticationProvider',
+      location: 'body',
+    });
   if (details.length) throw invalid(...details);
 };
 

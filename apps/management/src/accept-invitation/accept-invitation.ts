@@ -38,7 +38,7 @@ export class AcceptInvitationHandler implements ICommandHandler<AcceptInvitation
     const acceptedBy = callingUser(context);
     // Before the tenant's stream is read.
     const token = await this.links.authenticToken(request.body.token);
-    if (!token) throw invalidBody('token', 'is not, or no longer, a valid invitation');
+    if (!token) throw invalidBody('token', 'must be the token of an open invitation');
     const { tenantId, userId, invitationId, secret } = token;
     const facts = {
       isGenuine: (mac: Parameters<KeyVault['verifyMac']>[1]) => this.vault.verifyMac(secret, mac, invitationId),

@@ -77,7 +77,7 @@ export class AdmitUserHandler implements ICommandHandler<AdmitUser> {
       (current) => reassignIdentity(current, { from: userId, owner: this.ids.uuid(), now: this.people.now() }),
       events,
     );
-    if (other.state.status !== 'claimed') throw new Error('a claim that was made is there');
+    if (other.state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
     await this.write(other.state.owner, identity, undefined, name, events);
     return other.state.owner;
   }

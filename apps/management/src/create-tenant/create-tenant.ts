@@ -61,7 +61,8 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     const creator = managementCaller(context);
     const { subdomain, name = subdomain } = request.body;
     const environment = this.directory.environment(request.body.environmentId);
-    if (!environment) throw invalidBody('environmentId', 'names no environment', request.body.environmentId);
+    if (!environment)
+      throw invalidBody('environmentId', 'must be the id of an environment', request.body.environmentId);
 
     const claim: Claim = { environmentId: environment.id, subdomain, owner: idFor(context, 'tenant', this.ids) };
     const events = eventContext(context, claim.owner);
@@ -115,6 +116,9 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     const { state } = await this.streams.load(subdomain, subdomainStream(claim.environmentId, claim.subdomain));
     if (state.status === 'claimed' && state.owner === claim.owner) return;
     await this.streams.runDecision(tenant, tenantStream(claim.owner), withdrawTenant, events);
-    throw unavailable('The subdomain was taken over by another request', new Error('creation outlived its claim'));
+    throw unavailable(
+      'The subdomain was taken over by another request',
+      new Error('the claim expired during the creation'),
+    );
   }
 }

@@ -76,7 +76,7 @@ export class People {
       (current) => claimEmail(current, command),
       events,
     );
-    if (state.status !== 'claimed') throw new Error('a claim that was made is there');
+    if (state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
     return state.owner;
   }
 
@@ -115,7 +115,7 @@ export class People {
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
       // No list may break over one person.
-      this.logger.warn({ keyId: error.keyId }, 'personal values without a key');
+      this.logger.warn({ keyId: error.keyId }, 'key of personal data missing');
       return '';
     }
   }

@@ -79,7 +79,7 @@ export class Accounts {
       (current) => claimAccountEmail(current, { owner: this.ids.uuid(), now }),
       events,
     );
-    if (claim.state.status !== 'claimed') throw new Error('a claim that was made is there');
+    if (claim.state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
     const accountId = claim.state.owner;
     await this.vault.createDataKey(PLATFORM, 'user', accountId);
     const [sealedEmail, sealedName, sealedPassword] = await Promise.all(

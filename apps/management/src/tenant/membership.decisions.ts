@@ -26,7 +26,7 @@ export interface InvitationFacts {
 
 /**
  * A registered user is added, an unknown one invited; invited again there is a new link and the old one is dead.
- * @throws 404 for strangers, 403 for members who are not `admin`, 400 for who is a member already
+ * @throws 404 for strangers, 403 for members who are not `admin`, 400 for who is already a member
  */
 export const inviteMember = (
   state: TenantState,
@@ -39,7 +39,7 @@ export const inviteMember = (
   if (known?.status === 'active') throw invalidBody('email', 'is already a member');
   if (!known && members.size >= MAX_MEMBERS_PER_TENANT)
     throw invalid({
-      msg: `a tenant has at most ${MAX_MEMBERS_PER_TENANT} members`,
+      msg: `a tenant can have at most ${MAX_MEMBERS_PER_TENANT} members`,
       param: 'tenantId',
       location: 'params',
     });
@@ -62,7 +62,7 @@ export const seenInvitation = (
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   if (member.status === 'active')
-    throw invalid({ msg: 'is a member already', param: 'userId', location: 'params', value: userId });
+    throw invalid({ msg: 'is already a member', param: 'userId', location: 'params', value: userId });
   return { tenantId: tenant.id, invited: member };
 };
 
@@ -87,7 +87,7 @@ export const cancelInvitation = (state: TenantState, command: { caller: Principa
   return [{ type: 'InvitationCancelled', data: { tenantId, userId, invitationId: invited.invitationId } }];
 };
 
-const deadLink = () => invalidBody('token', 'is not, or no longer, a valid invitation');
+const deadLink = () => invalidBody('token', 'must be the token of an open invitation');
 
 export interface AcceptanceFacts {
   /** Whether the secret presented is the invitation's, by its MAC. */
@@ -111,11 +111,12 @@ export const acceptInvitation = (
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
   if (state.status !== 'active' || member?.status !== 'invited') throw deadLink();
   if (member.invitationId !== invitationId || !isGenuine(member.secretMac)) throw deadLink();
-  if (memberStatus(member, now) === 'Expired') throw invalidBody('token', 'has expired: ask for another invitation');
+  if (memberStatus(member, now) === 'Expired')
+    throw invalidBody('token', 'has expired; ask the sender for a new invitation');
   if (acceptedBy !== userId) {
-    if (registered) throw invalidBody('token', 'is for somebody else');
+    if (registered) throw invalidBody('token', 'is for another user');
     if (state.members.get(acceptedBy)?.status === 'active')
-      throw invalidBody('token', 'is for one who is no member yet');
+      throw invalidBody('token', 'can only be used by someone who is not yet a member');
   }
   return [
     { type: 'InvitationAccepted', data: { tenantId: state.id, userId, invitationId, acceptedBy, acceptedAt: now } },
@@ -151,7 +152,7 @@ export const updateMembership = (
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   if (!roles.includes('admin') && isLastAdmin(tenant, userId))
-    throw invalidBody('roles', 'must keep admin: there is no other admin');
+    throw invalidBody('roles', 'must include admin, because the tenant has no other admin');
   const isSame = roles.length === member.roles.length && roles.every((role) => member.roles.includes(role));
   return isSame ? [] : [{ type: 'MemberRolesChanged', data: { tenantId: tenant.id, userId, roles } }];
 };
@@ -162,6 +163,11 @@ export const removeMember = (state: TenantState, command: { caller: Principal; u
   seenMember(state, caller, userId);
   const { tenant } = seenByMember(state, caller);
   if (isLastAdmin(tenant, userId))
-    throw invalid({ msg: 'is the last admin', param: 'userId', location: 'params', value: userId });
+    throw invalid({
+      msg: 'must not be the last admin of the tenant',
+      param: 'userId',
+      location: 'params',
+      value: userId,
+    });
   return [{ type: 'MemberRemoved', data: { tenantId: tenant.id, userId } }];
 };

@@ -21,7 +21,8 @@ export const parsePlace = (text: string): Place => {
     return { kind: 'postgres', url: url.href, schema };
   }
   if (/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) return { kind: 'eventstoredb', url: text };
-  if (/^(?!file:)[a-z][a-z0-9+]*:\/\//i.test(text)) throw new Error(`${text.split(':')[0]}: is no place: ${PLACES}`);
+  if (/^(?!file:)[a-z][a-z0-9+]*:\/\//i.test(text))
+    throw new Error(`${text.split(':')[0]}: is not supported; use ${PLACES}`);
   const path = resolve(text.replace(/^file:(\/\/)?/, ''));
   if (!path.endsWith('.db')) return { kind: 'folder', folder: path };
   return { kind: 'file', folder: resolve(path, '..'), file: path };

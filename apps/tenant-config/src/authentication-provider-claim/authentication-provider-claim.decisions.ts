@@ -22,7 +22,7 @@ export const claimProvider = (
   };
   if (state.status === 'free') return [claimed];
   if (state.owner === command.owner) return [];
-  if (facts.owner === 'living') throw conflict('A tenant has only one authentication provider');
+  if (facts.owner === 'living') throw conflict('The tenant already has an authentication provider');
   if (facts.owner === 'absent' && Date.parse(facts.now) - Date.parse(state.claimedAt) < ABANDONED_AFTER_MS)
     throw unavailable('Another request is creating an authentication provider');
   return [{ type: 'AuthenticationProviderClaimReleased', data: { owner: state.owner } }, claimed];

@@ -88,7 +88,7 @@ export const checkSecretStays = (
   if (changed !== undefined)
     throw invalidBody(
       'clientSecret',
-      `must be the secret itself, neither masked nor absent, because ${changed} has another origin than before: the stored secret is only sent to the origin it was saved for`,
+      `must be the secret itself, neither masked nor omitted, because the origin of ${changed} changed; the stored secret is only sent to the origin it was saved for`,
     );
 };
 

@@ -47,7 +47,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     const holder = await this.domains.holderOfDomain(domain);
     const records = await this.recordsWith(tenantId, domain, verificationToken);
     if (holder && isDisplaced(holder, claim, records)) {
-      this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain changes hands');
+      this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain moved to another tenant');
       await this.domains.displace(holder, events);
     }
     await this.domains.claim(claim, events);
@@ -67,7 +67,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     // A verification that took longer than a claim is respected may have lost the domain.
     if (await this.domains.isClaimedBy(claim)) return;
     await this.streams.runDecision(customDomain, stream, (state) => withdrawVerification(state, claim), events);
-    this.logger.info({ domain, tenantId }, 'verification outlived its claim');
+    this.logger.info({ domain, tenantId }, 'custom domain claim expired during verification');
     throw verifiedElsewhere(domain);
   }
 
@@ -81,7 +81,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
       this.logger.info({ domain, reason: error.message }, 'no TXT record');
     }
     if (!found.includes(verificationToken))
-      throw verificationFailed(domain, 'no TXT record of the domain is the verification token');
+      throw verificationFailed(domain, 'the domain has no TXT record with the verification token');
     return found;
   }
 }

@@ -57,7 +57,7 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
             // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
             throw invalid({
               value: deliveryId,
-              msg: 'the credential of this event is no longer kept; it cannot be delivered again',
+              msg: 'the credential of this event is no longer stored, so the event cannot be delivered again',
               param: 'deliveryId',
               location: 'params',
             });

@@ -84,7 +84,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
     const values = events.map(({ id, type, schemaVersion, data, metadata }): EventValues => {
       return [id, type, schemaVersion, JSON.stringify(data), JSON.stringify(metadata)];
@@ -228,7 +228,7 @@ export class PostgresEventStore extends EventStore {
 const byteLength = (value: string): number => Buffer.byteLength(value);
 
 const toNumber = (position: Position): number => {
-  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is no position of this store`);
+  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is not a position of this store`);
   return Number(position);
 };
 

@@ -244,7 +244,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   private received(session: Session, message: JsMsg): void {
     const { deliverySequence } = message.info;
     if (deliverySequence !== session.delivered + 1)
-      session.failure ??= new Error(`${this.name}: a message was lost on its way`);
+      session.failure ??= new Error(`${this.name}: a message was lost in transit`);
     session.delivered = deliverySequence;
     session.queue.push(message);
     session.waiting?.();

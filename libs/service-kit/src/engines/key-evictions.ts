@@ -23,7 +23,7 @@ export const evictDestroyedKeys = (
   const stop = vault.onDestroyed((destroyed) => {
     bus
       .publish([{ id: ids.uuid(), subject: KEYS_DESTROYED_SUBJECT, data: destroyed }])
-      .catch((error: unknown) => logger.warn({ error: String(error) }, 'an eviction was not told'));
+      .catch((error: unknown) => logger.warn({ error: String(error) }, 'key eviction not published'));
   });
   return {
     async close() {

@@ -123,7 +123,7 @@ if (program === undefined) {
       const server = await startWithUsers();
       const { faults } = await inspectConfig({ ...environment(server, 'dids'), NATS_PASSWORD: 'wrong-word' });
       expect(faults).toEqual([
-        expect.stringMatching(/^NATS_URL is not usable, .*(credentials refused|authorization violation)/i),
+        expect.stringMatching(/^NATS_URL cannot be used: .*(credentials refused|authorization violation)/i),
       ]);
       expect(faults.join()).not.toContain('wrong-word');
     });

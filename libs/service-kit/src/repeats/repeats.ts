@@ -43,8 +43,8 @@ export const checkIdempotencyKey = (key: string): void => {
   if (!IDEMPOTENCY_KEY.test(key)) throw invalid(fault('must be 1 to 255 visible ASCII characters'));
 };
 const underWay = (seconds: number) =>
-  new AppError('conflict', 'The first call with this Idempotency-Key is under way', {
-    details: [fault('belongs to a call that is under way')],
+  new AppError('conflict', 'The first call with this Idempotency-Key is still in progress', {
+    details: [fault('belongs to a call that is still in progress')],
     headers: { 'retry-after': String(seconds) },
   });
 const otherRequest = () =>
@@ -73,7 +73,9 @@ export class Repeats {
     const sweep = () =>
       void this.vault
         .forgetExpired(this.clock.now())
-        .catch((error: unknown) => this.logger.warn({ error: String(error) }, 'expired answers not removed'));
+        .catch((error: unknown) =>
+          this.logger.warn({ error: String(error) }, 'expired idempotency records not removed'),
+        );
     sweep();
     this.sweeping = setInterval(sweep, SWEEP_MS).unref();
   }
@@ -153,7 +155,7 @@ export class Repeats {
     try {
       await work();
     } catch (error) {
-      this.logger.warn({ error: String(error) }, 'outcome of a repeatable call not kept');
+      this.logger.warn({ error: String(error) }, 'outcome of an idempotent call not stored');
     }
   }
 }
