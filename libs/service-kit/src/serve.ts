@@ -1,13 +1,16 @@
 import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
-import { ModulesContainer, NestFactory } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService, ModulesContainer, NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { operationsOf } from '@attestry/contracts';
 import { BusTransport, type BusContext, type Serving } from '@attestry/messaging';
-import { checkEndpoints, endpointHandler } from './endpoints.js';
+import { discoverUseCases } from './discover-use-cases.js';
+import { checkEndpoints, useCaseOf } from './endpoints.js';
 import type { ProcessEngines } from './engines/engines.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { busOf, hostedModule, type Hosted } from './hosted.js';
 import { compileShapes } from './validation.js';
 import { createNestLogger } from './logger.js';
+import { onBus, operationHandler } from './operation-handler.js';
 import { observedEndpoint } from './observed/observed-endpoint.js';
 import { Repeats } from './repeats/repeats.js';
 import type { ServiceDefinition } from './service-definition.js';
@@ -17,6 +20,7 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
   @Module({
     imports: [
       CqrsModule.forRoot(),
+      DiscoveryModule,
       EnginesModule.with(engines),
       ...hosted.map((party) => hostedModule(party, engines)),
     ],
@@ -42,7 +46,7 @@ const checkHandlers = (app: INestApplicationContext, services: readonly ServiceD
         if (message) handlers.set(message, (handlers.get(message) ?? new Set()).add(metatype));
       }
     }
-  const faults = services.flatMap(({ endpoints }) =>
+  const faults = services.flatMap(({ endpoints = [] }) =>
     endpoints
       .flatMap((endpoint) =>
         endpoint.mayRepeat ? [endpoint, { ...endpoint, message: endpoint.mayRepeat }] : [endpoint],
@@ -57,33 +61,44 @@ const checkHandlers = (app: INestApplicationContext, services: readonly ServiceD
 };
 
 /**
- * Serves every endpoint of the services on the bus, through the Nest transport.
- * @throws when an operation has not exactly one endpoint line and one handler, or a shape that cannot be compiled
+ * Serves every operation of the services on the bus, through the Nest transport.
+ * @throws when an operation has not exactly one handler, or a shape that cannot be compiled
  */
-export const serveEndpoints = (
+export const serveOperations = (
   app: INestApplicationContext,
   services: readonly ServiceDefinition[],
   engines: ProcessEngines,
 ): Serving => {
-  const commands = app.get(CommandBus, { strict: false });
-  const queries = app.get(QueryBus, { strict: false });
+  const buses = { command: app.get(CommandBus, { strict: false }), query: app.get(QueryBus, { strict: false }) };
   checkHandlers(app, services);
+  const discovery = app.get(DiscoveryService, { strict: false });
+  const useCases = discoverUseCases(
+    discovery,
+    services.filter(({ endpoints }) => !endpoints),
+  );
   const repeats = engines.vault && new Repeats(engines.vault, engines.clock, engines.logger);
   repeats?.start();
   const transports = services.map(({ name, endpoints }) => {
     const transport = new BusTransport(busOf(name, engines));
-    checkEndpoints(name, endpoints);
-    compileShapes(endpoints.map(({ operation }) => operation));
-    if (!repeats && endpoints.some(({ operation }) => operation.idempotent))
+    if (endpoints) checkEndpoints(name, endpoints);
+    const operations = operationsOf(name);
+    compileShapes(operations);
+    if (!repeats && operations.some(({ idempotent }) => idempotent))
       throw new Error(`${name} has idempotent operations and does not ask for keys`);
-    for (const endpoint of endpoints) {
+    for (const operation of operations) {
+      const useCase = endpoints
+        ? useCaseOf(
+            endpoints.find((endpoint) => endpoint.operation === operation)!,
+            buses,
+          )
+        : onBus(operation, useCases.get(operation)!, buses);
       const handle = observedEndpoint(
-        endpoint.operation.name,
-        endpointHandler(endpoint, commands, queries, engines.logger, repeats),
+        operation.name,
+        operationHandler(operation, useCase, engines.logger, repeats),
         engines.metrics,
         engines.tracing,
       );
-      transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
+      transport.addHandler(operation.subject, async (data: unknown, context: BusContext) =>
         handle(data, context.getHeaders(), context.getFrom(), context.isChecked()),
       );
     }
@@ -112,7 +127,7 @@ export const startServices = async (
     logger: createNestLogger(engines.logger),
     abortOnError: false,
   });
-  const serving = serveEndpoints(app, services, engines);
+  const serving = serveOperations(app, services, engines);
   return {
     app,
     async close() {
