@@ -16,7 +16,7 @@ import {
   type ServiceName,
 } from '@attestry/contracts';
 import { discoverUseCases } from './discover-use-cases.js';
-import { onBus } from './operation-handler.js';
+import { registerUseCase } from './operation-handler.js';
 import { Operation, type RequestOf } from './use-case.js';
 
 @Operation(listEvents)
@@ -71,7 +71,7 @@ describe('the use cases of the services of a process', () => {
     return { useCases: discoverUseCases(app.get(DiscoveryService), services), buses };
   };
 
-  it('are found by what they say they carry out, and are called over the bus of their kind', async () => {
+  it('are found by the operations they name, and are called over the bus of their kind', async () => {
     const { useCases, buses } = await start({ analytics: all });
     expect([...useCases].map(([{ name }, useCase]) => [name, useCase.constructor.name])).toEqual([
       ['analytics.export-events', 'ExportEvents'],
@@ -82,8 +82,8 @@ describe('the use cases of the services of a process', () => {
     ]);
     const published: unknown[] = [];
     buses.query.subscribe((message) => published.push(message));
-    const list = onBus(listEvents, useCases.get(listEvents)!, buses);
-    const types = onBus(listEventTypes, useCases.get(listEventTypes)!, buses);
+    const list = registerUseCase(listEvents, useCases.get(listEvents)!, buses);
+    const types = registerUseCase(listEventTypes, useCases.get(listEventTypes)!, buses);
     const request = { params: {}, query: { limit: 1 }, body: {} };
     const context = { requestId: 'r' } as OperationContext;
     expect(await list.execute(request, context)).toEqual({ query: { limit: 1 }, requestId: 'r' });
@@ -95,18 +95,18 @@ describe('the use cases of the services of a process', () => {
     expect(published[0]!.constructor).not.toBe(published[1]!.constructor);
   });
 
-  it('stop the start where one is missing, has two classes or is elsewhere: all are named', async () => {
+  it('are complete and unambiguous, or the error names every fault', async () => {
     const faulty = start({ analytics: [ListEvents, OtherQueries, SealData, SealDataAgain, CreateDid, Forgotten] });
     await expect(faulty).rejects.toThrow(
-      "operations: CreateDid of analytics module carries out dids.create-did, which is not its service's; " +
-        "Forgotten of analytics module carries out analytics.forgotten, which is not its service's; " +
+      'operations: CreateDid in analytics module names dids.create-did, which its service does not declare; ' +
+        'Forgotten in analytics module names analytics.forgotten, which its service does not declare; ' +
         'analytics.export-events has no handler; ' +
         'analytics.seal-data has several handlers: SealData, SealDataAgain',
     );
   });
 
-  it('are looked for in the module of their own service only', async () => {
+  it('belong to the module of their own service', async () => {
     const faulty = start({ analytics: [...all, DeleteDid], dids: [CreateDid] });
-    await expect(faulty).rejects.toThrow(/DeleteDid of analytics module .*dids\.delete-did has no handler/);
+    await expect(faulty).rejects.toThrow(/DeleteDid in analytics module .*dids\.delete-did has no handler/);
   });
 });

@@ -4,8 +4,8 @@ import type { ServiceDefinition } from './service-definition.js';
 import { OperationsOfClass, type UseCase } from './use-case.js';
 
 /**
- * The use case of each operation of these services, found among the providers of their modules.
- * @throws naming every operation without a use case or with several, and every use case outside the service of its operation
+ * The handler of each operation of these services, found among the providers of their modules.
+ * @throws Error that names every operation without a handler or with several, and every handler outside the service of its operation
  */
 export const discoverUseCases = (
   discovery: DiscoveryService,
@@ -22,7 +22,7 @@ export const discoverUseCases = (
         found.get(operation)!.push(wrapper.instance as UseCase);
       else
         faults.push(
-          `${wrapper.name} of ${wrapper.host?.name} carries out ${operation.name}, which is not its service's`,
+          `${wrapper.name} in ${wrapper.host?.name} names ${operation.name}, which its service does not declare`,
         );
     }
   }

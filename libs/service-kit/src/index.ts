@@ -6,7 +6,6 @@ export * from './logger.js';
 export * from './validation.js';
 export * from './operation-headers.js';
 export * from './event-context.js';
-export * from './endpoints.js';
 export { Operation, type RequestOf, type ResponseOf } from './use-case.js';
 export { toAppError } from './operation-handler.js';
 export * from './request-context.js';

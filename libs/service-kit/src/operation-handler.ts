@@ -16,8 +16,8 @@ export interface OperationBuses {
   query: QueryBus;
 }
 
-/** Makes the message class of the operation and registers the use case for it; returns the use case as the bus calls it. */
-export const onBus = (operation: Operation, useCase: UseCase, buses: OperationBuses): UseCase => {
+/** Makes the message class of the operation and registers the use case for it; returns the use case as called over its bus. */
+export const registerUseCase = (operation: Operation, useCase: UseCase, buses: OperationBuses): UseCase => {
   class Message {
     constructor(
       readonly request: OperationRequest,
@@ -35,7 +35,7 @@ export const onBus = (operation: Operation, useCase: UseCase, buses: OperationBu
   bus.register([new InstanceWrapper<Handler>({ metatype: Handler, instance: new Handler(), isResolved: true })]);
   return {
     execute: (request, context) => bus.execute(new Message(request, context)),
-    ...(useCase.checkRetry && { checkRetry: (request, context) => useCase.checkRetry!(request, context) }),
+    checkRetry: useCase.checkRetry?.bind(useCase),
   };
 };
 

@@ -8,7 +8,7 @@ export type RequestOf<O> =
     : never;
 export type ResponseOf<O> = O extends AnyOperation<infer _B, infer _P, infer _Q, infer Response> ? Response : never;
 
-/** What carries out an operation. */
+/** The handler of an operation. */
 export interface UseCase<O = AnyOperation> {
   execute(request: RequestOf<O>, context: OperationContext): Promise<ResponseOf<O> | HttpAnswer>;
   /** Of an idempotent operation: throws for a caller who may no longer receive the first result. */
@@ -17,7 +17,7 @@ export interface UseCase<O = AnyOperation> {
 
 export const OperationsOfClass = DiscoveryService.createDecorator<readonly AnyOperation[]>();
 
-/** The class carries out these operations. It is a provider of the service that declares them; there it is found at the start. */
+/** The class handles these operations. `discoverUseCases` finds it among the providers of the service that declares them. */
 export const Operation =
   <O extends readonly AnyOperation[]>(...operations: O) =>
   (useCase: new (...dependencies: never[]) => UseCase<O[number]>): void => {
