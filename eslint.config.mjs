@@ -59,15 +59,7 @@ const withTesting = constraints.map((it) => ({
 
 const cqrs = {
   name: '@nestjs/cqrs',
-  allowImportNames: [
-    'CommandBus',
-    'QueryBus',
-    'CqrsModule',
-    'CommandHandler',
-    'QueryHandler',
-    'ICommandHandler',
-    'IQueryHandler',
-  ],
+  allowImportNames: ['CommandBus', 'QueryBus', 'CqrsModule', 'CommandHandler', 'QueryHandler'],
   message:
     'Only commands and queries: EventBus, sagas and AggregateRoot lose errors (architecture, Commands and queries only).',
 };

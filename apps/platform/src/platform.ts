@@ -10,7 +10,7 @@ import {
   createNestLogger,
   openProcessEngines,
   rootModule,
-  serveEndpoints,
+  serveOperations,
   type EngineNeed,
   type EnginesOptions,
   type PlatformConfig,
@@ -98,7 +98,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
         logger: createNestLogger(engines.logger),
         abortOnError: false,
       }));
-    const serving = serveEndpoints(app, services, engines);
+    const serving = serveOperations(app, services, engines);
     await edge?.listen(config.port, config.host);
     const adminPort = edge ? config.adminPort : config.port;
     const { health, metrics } = engines;

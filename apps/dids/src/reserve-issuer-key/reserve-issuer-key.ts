@@ -1,28 +1,22 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  AppError,
-  invalidBody,
-  type IssuerKey,
-  type OperationContext,
-  type reserveIssuerKey as operation,
-} from '@attestry/contracts';
+import { AppError, invalidBody, reserveIssuerKey, type IssuerKey, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, PlatformConfig, platformHostTest, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { reservedKey, reserveIssuerKey, type ReserveCommand } from '../did/did.decisions.js';
+import {
+  CLOCK,
+  eventContext,
+  Operation,
+  PlatformConfig,
+  platformHostTest,
+  tenantOf,
+  type RequestOf,
+} from '@attestry/service-kit';
+import { reservedKey, reserveIssuerKey as decide, type ReserveCommand } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { didWebHost, isDid } from '../did/did-web.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 
+@Operation(reserveIssuerKey)
 export class ReserveIssuerKey {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(ReserveIssuerKey)
-export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey> {
   private readonly isPlatformHost: (host: string) => boolean;
 
   constructor(
@@ -34,7 +28,7 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute({ request: { body }, context }: ReserveIssuerKey): Promise<IssuerKey> {
+  async execute({ body }: RequestOf<typeof reserveIssuerKey>, context: OperationContext): Promise<IssuerKey> {
     const { algorithms } = body;
     const { configurationId } = body;
     if (body.did !== undefined) {
@@ -64,7 +58,7 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
     const { state } = await this.streams.runDecision(
       did,
       didStream(tenantOf(context).id, command.did),
-      (current) => reserveIssuerKey(current, command, this.clock.now()),
+      (current) => decide(current, command, this.clock.now()),
       eventContext(context),
     );
     return reservedKey(state, command.configurationId);

@@ -1,14 +1,13 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
   AuthenticationQuery,
   authorize,
+  completeAuthorization,
   completeSignIn,
   oauthError,
   oauthFault,
   type CompletedSignIn,
-  type completeAuthorization as operation,
   type HttpAnswer,
   type OperationContext,
 } from '@attestry/contracts';
@@ -19,6 +18,7 @@ import {
   eventContext,
   IDS,
   LOGGER,
+  Operation,
   OperationRecorder,
   PlatformConfig,
   ServiceClient,
@@ -43,19 +43,12 @@ import { SignedInUsers } from '../user-link/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
-export class CompleteAuthorization {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
  * Where the provider sends people back to: who it was becomes a user, and the wallet gets its code. Recorded as
  * `OPENID_AUTHORIZE` (ADR 0039): from here on the person is known.
  */
-@CommandHandler(CompleteAuthorization)
-export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAuthorization> {
+@Operation(completeAuthorization)
+export class CompleteAuthorization {
   private readonly policy: RedirectPolicy;
 
   constructor(
@@ -73,7 +66,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     this.policy = redirectPolicyOf(config);
   }
 
-  async execute({ request, context }: CompleteAuthorization): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof completeAuthorization>, context: OperationContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);

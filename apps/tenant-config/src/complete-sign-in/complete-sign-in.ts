@@ -1,24 +1,16 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  completeSignIn,
   jsonSize,
   oauthError,
   type CompletedSignIn,
   type CompleteSignInRequest,
-  type completeSignIn as operation,
   type OperationContext,
 } from '@attestry/contracts';
-import { eventContext, LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import { eventContext, LOGGER, Operation, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
-
-export class CompleteSignIn {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 /** Claims of the protocol, which say nothing of the person. OpenID Connect Core 1.0 §2 */
 const PROTOCOL_CLAIMS = new Set([
@@ -43,14 +35,14 @@ const MAX_SUBJECT = 255;
 const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 
 /** Code for tokens, and the ID token checked: signature, issuer, audience, times, nonce. */
-@CommandHandler(CompleteSignIn)
-export class CompleteSignInHandler implements ICommandHandler<CompleteSignIn> {
+@Operation(completeSignIn)
+export class CompleteSignIn {
   constructor(
     private readonly providers: SignInProviders,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute({ request: { body }, context }: CompleteSignIn): Promise<CompletedSignIn> {
+  async execute({ body }: RequestOf<typeof completeSignIn>, context: OperationContext): Promise<CompletedSignIn> {
     const provider = await this.providers.find(tenantOf(context).id, body.providerId, eventContext(context));
     const { identitySpaceId } = provider.settings;
     // The code is of the issuer that the sign-in began at: no other one is to receive it (RFC 9700 §4.4).

@@ -1,15 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   invalid,
   notFound,
+  redeliverWebhookAttempt,
   type OperationContext,
-  type redeliverWebhookAttempt as operation,
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { AttemptsReadModel } from '../attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -19,15 +18,8 @@ import { WebhookRequests } from '../webhook-requests/webhook-requests.js';
 import { enabled } from '../webhook/webhook.decisions.js';
 import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
+@Operation(redeliverWebhookAttempt)
 export class RedeliverAttempt {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(RedeliverAttempt)
-export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt> {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -38,7 +30,10 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: RedeliverAttempt): Promise<WebhookDelivery> {
+  async execute(
+    request: RequestOf<typeof redeliverWebhookAttempt>,
+    context: OperationContext,
+  ): Promise<WebhookDelivery> {
     const tenantId = tenantOf(context).id;
     const { webhookId, deliveryId } = request.params;
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);

@@ -6,7 +6,7 @@ import { isSampled, type Tracing } from '../tracing/tracing.js';
 const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable']);
 
 /** A service handler, counted and timed; in a trace, what it causes hangs below a span of its own. */
-export const observedEndpoint = (
+export const observedOperation = (
   operation: string,
   handle: RequestHandler,
   metrics: Metrics,

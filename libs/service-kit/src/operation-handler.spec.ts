@@ -1,30 +1,17 @@
 import { createWebhook, type OperationContext, type OperationRequest, type ServiceName } from '@attestry/contracts';
-import type { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { command, endpointHandler } from './endpoints.js';
 import { createLogger } from './logger.js';
+import { operationHandler } from './operation-handler.js';
 import { contextToHeaders } from './operation-headers.js';
-
-class CreateWebhook {
-  constructor(
-    readonly request: OperationRequest,
-    readonly context: OperationContext,
-  ) {}
-}
 
 describe('the shape of requests to a service', () => {
   const ran: OperationRequest[] = [];
-  const commands = {
-    execute: async ({ request }: CreateWebhook) => {
+  const useCase = {
+    execute: async (request: OperationRequest) => {
       ran.push(request);
       return {};
     },
-  } as unknown as CommandBus;
-  const handle = endpointHandler(
-    command(createWebhook, CreateWebhook as never),
-    commands,
-    {} as QueryBus,
-    createLogger('silent'),
-  );
+  };
+  const handle = operationHandler(createWebhook, useCase, createLogger('silent'));
   const headersFor = (caller: OperationContext['caller']) =>
     contextToHeaders({ caller, requestId: 'r', operation: createWebhook.name, deadline: 0, publicUrl: 'http://a' });
   const wrong = { params: {}, query: {}, body: { events: [] } };
