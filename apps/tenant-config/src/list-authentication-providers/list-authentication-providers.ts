@@ -33,7 +33,8 @@ export class ListAuthenticationProviders {
     context: OperationContext,
   ): Promise<PageOf<AuthenticationProvider>> {
     const tenant = tenantOf(context);
-    if (request.query.cursor !== undefined) throw invalid({ msg: 'Invalid value', param: 'cursor', location: 'query' });
+    if (request.query.cursor !== undefined)
+      throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
     const claim = (await this.streams.load(authenticationProviderClaim, authenticationProviderClaimStream(tenant.id)))
       .state;
     if (claim.status === 'free') return { data: [] };

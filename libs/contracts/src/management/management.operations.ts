@@ -1,6 +1,6 @@
 import { IsBoolean, IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { AnalyticsEvent, ListEventsQuery } from '../analytics/analytics.operations.js';
-import { SUBDOMAIN_PATTERN } from '../identifiers.js';
+import { SUBDOMAIN_FAULT, SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
@@ -28,9 +28,6 @@ export class TenantParams {
   /** Id of the tenant. */
   @Uuid() tenantId: string;
 }
-
-const SUBDOMAIN_FAULT =
-  'must have 3 to 63 characters a-z, 0-9 and hyphens, with no hyphen at either end and not at both positions 3 and 4';
 
 export class CreateTenantRequest {
   /** Display name. Default: the subdomain. */
