@@ -61,7 +61,7 @@ const hosted = async ({ service }: PlatformConfig) => {
 };
 
 const startGateway = async (
-  { Edge, edgeAdapter }: Gateway,
+  { edgeAdapter, Pipeline }: Gateway,
   root: Parameters<typeof NestFactory.create>[0],
   config: PlatformConfig,
   engines: ProcessEngines,
@@ -71,7 +71,7 @@ const startGateway = async (
     logger: createNestLogger(engines.logger),
     abortOnError: false,
   });
-  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   return app;
 };

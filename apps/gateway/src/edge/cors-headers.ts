@@ -1,4 +1,5 @@
 import type { Operation } from '@attestry/contracts';
+import type { Answer } from '../pipeline/answer.js';
 
 const ALLOWED_HEADERS = [
   'Authorization',
@@ -30,13 +31,21 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'access-control-expose-headers': EXPOSED_HEADERS,
 };
 
-/** Of a preflight. @param methods that may be called from any origin */
-export const preflightHeaders = (methods: readonly string[]): Record<string, string> =>
-  methods.length === 0
-    ? {}
-    : {
-        'access-control-allow-origin': '*',
-        'access-control-allow-methods': methods.join(', '),
-        'access-control-allow-headers': ALLOWED_HEADERS,
-        'access-control-max-age': '600',
-      };
+/**
+ * Of OPTIONS (RFC 9110 §9.3.7), and of a CORS preflight.
+ * @param allowed methods of the path
+ * @param open those that may be called from any origin
+ */
+export const preflightAnswer = (allowed: readonly string[], open: readonly string[]): Answer => ({
+  status: 204,
+  headers: {
+    allow: [...allowed, 'OPTIONS'].join(', '),
+    'cache-control': 'no-store',
+    ...(open.length > 0 && {
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': open.join(', '),
+      'access-control-allow-headers': ALLOWED_HEADERS,
+      'access-control-max-age': '600',
+    }),
+  },
+});

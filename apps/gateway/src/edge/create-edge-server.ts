@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
+import { SERVED_METHODS } from '../pipeline/served-methods.js';
 import { bareAnswer, bareHeaders } from './bare-answer.js';
 import { Connections } from './connections.js';
-import { SERVED_METHODS } from './router.js';
 import { securityHeaders } from './security-headers.js';
 
 type Settings = Pick<

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { OPERATIONS, type Operation } from '@attestry/contracts';
+import { OPERATIONS, type Api, type Operation } from '@attestry/contracts';
 import { checkRequest } from '@attestry/service-kit';
 import { parseBody } from '../operation/parse-body.js';
+import { Router } from '../pipeline/router.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { readableUrl } from './readable-url.js';
 import { newRequestId } from './request-id.js';
-import { Router } from './router.js';
 
 describe('request ids', () => {
   it('are 22 characters base62 and do not repeat', () => {
@@ -104,34 +104,32 @@ describe('the client address', () => {
 });
 
 describe('the router', () => {
+  const routerOf = (api: Api) => new Router(api, OPERATIONS, 1000);
   const http = OPERATIONS.filter((operation) => operation.http);
 
   it.each(http.map((operation) => [operation.name, operation] as const))('finds %s', (_name, operation) => {
     for (const api of operation.http!.hosts ?? ['tenant'])
       for (const declared of [operation.http!.path, ...(operation.http!.alsoAt ?? [])]) {
         const path = declared.replace(/^\*/, '/some/where').replace(/:[A-Za-z]+/g, 'x');
-        expect(new Router(api, OPERATIONS).find(operation.http!.method, path)?.operation.name).toBe(operation.name);
+        expect(routerOf(api).find(operation.http!.method, path)?.plan.operation.name).toBe(operation.name);
       }
   });
 
   it('tells the methods of a known path and nothing of an unknown one', () => {
-    const router = new Router('tenant', OPERATIONS);
+    const router = routerOf('tenant');
     expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
     expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
     expect(router.find('GET', '/v1/tenants')).toBeUndefined();
   });
 
   it('prefers a fixed path to a parameter', () => {
-    expect(new Router('tenant', OPERATIONS).find('GET', '/v1/webhooks/jwks')?.operation.name).toBe(
+    expect(routerOf('tenant').find('GET', '/v1/webhooks/jwks')?.plan.operation.name).toBe(
       'webhooks.retrieve-webhook-keys',
     );
   });
 
   it('decodes a DID in the path, once', () => {
-    const found = new Router('tenant', OPERATIONS).find(
-      'GET',
-      `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`,
-    );
+    const found = routerOf('tenant').find('GET', `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`);
     expect(found?.params).toEqual({ id: 'did:web:a.example%3A8080' });
   });
 });

@@ -12,7 +12,7 @@ import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } 
 import type { FastifyInstance } from 'fastify';
 import { gatewayParty } from '../gateway.module.js';
 import { edgeAdapter } from './edge-adapter.js';
-import { Edge } from './edge.js';
+import { Pipeline } from '../pipeline/mount.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const HOST = 'acme.example.test';
@@ -62,7 +62,7 @@ const start = async () => {
     edgeAdapter(config, engines.metrics),
     { bodyParser: false, logger: createNestLogger(engines.logger), abortOnError: false },
   );
-  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   await app.listen(0, '127.0.0.1');
   port = ((app.getHttpServer() as Server).address() as AddressInfo).port;

@@ -30,7 +30,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { SignJWT } from 'jose';
 import { TokenVerifier } from '../auth/token-verifier.js';
 import { gatewayParty } from '../gateway.module.js';
-import { Edge } from './edge.js';
+import { Pipeline } from '../pipeline/mount.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const LIMITED = '22222222-2222-4222-8222-222222222222';
@@ -104,7 +104,7 @@ beforeAll(async () => {
     abortOnError: false,
   });
   server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  app.get(Edge).mount(server);
+  app.get(Pipeline).mount(server);
   await app.init();
 }, 60_000);
 afterAll(async () => {

@@ -1,0 +1,76 @@
+import { METHODS } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import { MAX_BODY_BYTES } from '@attestry/contracts';
+import { TrustedProxies } from '../edge/client-address.js';
+import { limitBody } from '../edge/limit-body.js';
+import { corsPreflight } from '../plugins/cors-preflight.js';
+import { health } from '../plugins/health.js';
+import { interfaceDocuments } from '../plugins/interface-documents.js';
+import { SignInPages } from '../plugins/sign-in-pages.js';
+import { answerError } from './answer-error.js';
+import { addExchangeHook } from './exchange-hook.js';
+import { openExchange } from './open-exchange.js';
+import { sendAnswer } from './send-answer.js';
+import { Services } from './services.js';
+import { runSteps, type Step } from './step.js';
+import { STEPS } from './steps.js';
+
+/** The steps, and the plugins beside them, on the HTTP server. */
+@Injectable()
+export class Pipeline {
+  constructor(
+    private readonly services: Services,
+    private readonly signIn: SignInPages,
+  ) {}
+
+  /** In a scope of its own. */
+  mount(server: FastifyInstance): void {
+    // Fastify would answer methods that it does not know itself. A tunnel (CONNECT) never gets here.
+    for (const method of METHODS)
+      if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
+    server.register(async (scope) => this.mountIn(scope));
+  }
+
+  private mountIn(scope: FastifyInstance): void {
+    const { services } = this;
+    const proxies = new TrustedProxies(services.config.trustedProxies);
+    const addSteps = (steps: readonly Step[]) =>
+      addExchangeHook(scope, (exchange) => runSteps(steps, exchange, services));
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
+      done(null, body),
+    );
+    scope.decorateRequest('exchange', null as never);
+    scope.setErrorHandler((error, { exchange }) => answerError(exchange, services, error));
+
+    scope.addHook('onRequest', (request, reply, done) => {
+      request.exchange = openExchange(request, reply, proxies, services);
+      done();
+    });
+    scope.register(health(services));
+    addSteps(STEPS.host);
+    scope.register(interfaceDocuments(services));
+    addSteps(STEPS.target);
+    scope.register(this.signIn.plugin);
+    scope.register(corsPreflight(services));
+    addSteps(STEPS.route);
+    addExchangeHook(scope, (exchange) => runSteps(exchange.plan!.beforeBody, exchange, services));
+    scope.addHook('preParsing', async (request, _reply, payload) => {
+      const { plan, inFlight } = request.exchange;
+      return limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes));
+    });
+    scope.route({
+      method: scope.supportedMethods,
+      url: '/*',
+      exposeHeadRoute: false,
+      handler: async ({ exchange }) => {
+        await runSteps(exchange.plan!.afterBody, exchange, services);
+        return sendAnswer(exchange, services, exchange.answer!);
+      },
+    });
+    scope.addHook('onResponse', async ({ exchange }, reply) =>
+      services.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime),
+    );
+  }
+}
