@@ -45,8 +45,8 @@ export const shapeOf = (errors: Operation['errors']): AnswerShape => ({ errors, 
 
 /** A wallet's code or token is checked by the service; the secret in a token call as well. */
 const callerOf = ({ rate, access }: Operation): Caller | undefined => {
-  if (rate === 'client-token' || access.kind === 'public') return { kind: 'public' };
-  return access.kind === 'holder' ? { kind: 'holder' } : undefined;
+  if (rate === 'client-token' || access.kind === 'public') return Object.freeze({ kind: 'public' });
+  return access.kind === 'holder' ? Object.freeze({ kind: 'holder' }) : undefined;
 };
 
 /** @param operationTimeoutMs where the operation declares none */
