@@ -18,7 +18,8 @@ export const streamList = async (exchange: Admitted, { authenticate, operations,
   const pages = await streamPages(async (cursor) => {
     const deadline = clock.now().getTime() + timeoutMs;
     if (cursor !== undefined) {
-      const caller = await authenticate.caller(operation, host, request.headers.authorization, deadline);
+      const { authorization } = request.headers;
+      const caller = plan.caller ?? (await authenticate.caller(operation, host, authorization, deadline));
       await authenticate.authorize(operation, host, caller, deadline);
     }
     const own = { ...context, deadline };
