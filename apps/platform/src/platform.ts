@@ -61,12 +61,12 @@ const hosted = async ({ service }: PlatformConfig) => {
 };
 
 const startGateway = async (
-  { edgeAdapter, Pipeline }: Gateway,
+  { gatewayAdapter, Pipeline }: Gateway,
   root: Parameters<typeof NestFactory.create>[0],
   config: PlatformConfig,
   engines: ProcessEngines,
 ) => {
-  const app = await NestFactory.create<NestFastifyApplication>(root, edgeAdapter(config, engines.metrics), {
+  const app = await NestFactory.create<NestFastifyApplication>(root, gatewayAdapter(config, engines.metrics), {
     bodyParser: false,
     logger: createNestLogger(engines.logger),
     abortOnError: false,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { forbidden, isAllowed, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
-import type { ResolvedHost } from '../edge/hosts.js';
+import type { ResolvedHost } from '../request/hosts.js';
 import { Directory } from '../directory/directory.js';
 import { isExactJwt } from './is-exact-jwt.js';
 import { TokenVerifier } from './token-verifier.js';

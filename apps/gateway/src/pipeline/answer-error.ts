@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { isTokenCallFailure } from '../edge/rate-limits.js';
+import { isTokenCallFailure } from '../request/rate-limits.js';
 import { renderError } from '../operation/render-error.js';
 import { appErrorOf } from './errors.js';
 import { isAdmitted, type Exchange } from './exchange.js';

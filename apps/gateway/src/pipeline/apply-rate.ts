@@ -1,4 +1,4 @@
-import type { RateState } from '../edge/rate-limits.js';
+import type { RateState } from '../request/rate-limits.js';
 import { tooManyRequests } from './errors.js';
 import type { Exchange } from './exchange.js';
 import type { Services } from './services.js';

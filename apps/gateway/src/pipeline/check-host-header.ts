@@ -1,4 +1,4 @@
-import { checkHost } from '../edge/check-host.js';
+import { checkHost } from '../request/check-host.js';
 import { refuse } from './apply-rate.js';
 import type { Exchange } from './exchange.js';
 import type { Services } from './services.js';

@@ -1,5 +1,5 @@
 import { notFound } from '@attestry/contracts';
-import { originForm } from '../edge/readable-url.js';
+import { originForm } from '../server/readable-url.js';
 import { checkPath } from '../operation/check-utf8.js';
 import { refuse } from './apply-rate.js';
 import { methodNotAllowed } from './errors.js';

@@ -1,5 +1,5 @@
 import { AppError } from '@attestry/contracts';
-import type { RateState } from '../edge/rate-limits.js';
+import type { RateState } from '../request/rate-limits.js';
 
 // The errors of the pipeline itself; beside them its steps throw `notFound` of contracts, and what they call throws.
 

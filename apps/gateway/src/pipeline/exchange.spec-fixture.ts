@@ -8,7 +8,7 @@ import {
   type OperationDeclaration,
   type TenantContext,
 } from '@attestry/contracts';
-import type { RateState } from '../edge/rate-limits.js';
+import type { RateState } from '../request/rate-limits.js';
 import type { Admitted, Exchange } from './exchange.js';
 import { planOf } from './plan.js';
 

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, OperationContext } from '@attestry/contracts';
-import type { ResolvedHost } from '../edge/hosts.js';
-import type { ObservedRequest } from '../edge/observe-requests.js';
-import type { RateState } from '../edge/rate-limits.js';
-import type { InFlight } from '../edge/requests-in-flight.js';
+import type { ResolvedHost } from '../request/hosts.js';
+import type { ObservedRequest } from '../request/observe-requests.js';
+import type { RateState } from '../request/rate-limits.js';
+import type { InFlight } from '../request/requests-in-flight.js';
 import type { Answer } from './answer.js';
 import type { AnswerShape, Plan } from './plan.js';
 

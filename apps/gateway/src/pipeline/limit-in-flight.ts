@@ -1,5 +1,5 @@
 import { MAX_BODY_BYTES } from '@attestry/contracts';
-import { declaredLength } from '../edge/limit-body.js';
+import { declaredLength } from '../request/limit-body.js';
 import type { Exchange } from './exchange.js';
 import type { Services } from './services.js';
 

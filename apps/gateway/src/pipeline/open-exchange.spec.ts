@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlatformConfig } from '@attestry/service-kit';
-import { rateKeyOf, TrustedProxies } from '../edge/client-address.js';
+import { rateKeyOf, TrustedProxies } from '../request/client-address.js';
 import { FakeReply, NOW } from './exchange.spec-fixture.js';
 import { openExchange } from './open-exchange.js';
 

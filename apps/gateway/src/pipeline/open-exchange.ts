@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { forwarded, rateKeyOf, type TrustedProxies } from '../edge/client-address.js';
-import { newRequestId } from '../edge/request-id.js';
-import { securityHeaders } from '../edge/security-headers.js';
+import { forwarded, rateKeyOf, type TrustedProxies } from '../request/client-address.js';
+import { newRequestId } from '../request/request-id.js';
+import { securityHeaders } from '../server/security-headers.js';
 import { pathOf, type Exchange } from './exchange.js';
 import { shapeOf } from './plan.js';
 import type { Services } from './services.js';

@@ -6,7 +6,7 @@ import {
   type HttpBinding,
   type Operation,
 } from '@attestry/contracts';
-import { allowsOrigins, CORS_HEADERS } from '../edge/cors-headers.js';
+import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
 import type { Step, StepOfPlan } from './step.js';
 import { STEPS } from './steps.js';
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { preflightAnswer } from '../edge/cors-headers.js';
+import { preflightAnswer } from '../request/cors-headers.js';
 import { countPublicCall, refuse } from '../pipeline/apply-rate.js';
 import { methodNotAllowed } from '../pipeline/errors.js';
 import { exchangePlugin } from '../pipeline/exchange-hook.js';

@@ -3,8 +3,8 @@ import { OPERATIONS, type Api, type Operation } from '@attestry/contracts';
 import { checkRequest } from '@attestry/service-kit';
 import { parseBody } from '../operation/parse-body.js';
 import { Router } from '../pipeline/router.js';
+import { readableUrl } from '../server/readable-url.js';
 import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
-import { readableUrl } from './readable-url.js';
 import { newRequestId } from './request-id.js';
 
 describe('request ids', () => {

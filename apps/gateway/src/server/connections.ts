@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
-import { plain, rateKeyOf, TrustedProxies } from './client-address.js';
+import { plain, rateKeyOf, TrustedProxies } from '../request/client-address.js';
 
 type Limits = Pick<PlatformConfig, 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies' | 'requestTimeoutMs'>;
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { newRequestId } from './request-id.js';
+import { newRequestId } from '../request/request-id.js';
 
 /** Of an answer without content that ends its connection. */
 export const bareHeaders = (headers: Record<string, string>): Record<string, string> => ({

@@ -11,8 +11,8 @@ import type { Reply, Serving } from '@attestry/messaging';
 import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
 import type { FastifyInstance } from 'fastify';
 import { gatewayParty } from '../gateway.module.js';
-import { edgeAdapter } from './edge-adapter.js';
 import { Pipeline } from '../pipeline/mount.js';
+import { gatewayAdapter } from './gateway-adapter.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const HOST = 'acme.example.test';
@@ -59,7 +59,7 @@ const start = async () => {
   );
   app = await NestFactory.create<NestFastifyApplication>(
     rootModule([gatewayParty], engines),
-    edgeAdapter(config, engines.metrics),
+    gatewayAdapter(config, engines.metrics),
     { bodyParser: false, logger: createNestLogger(engines.logger), abortOnError: false },
   );
   app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);

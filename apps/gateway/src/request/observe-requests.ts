@@ -21,7 +21,7 @@ interface Begun {
   tenantId: string | undefined;
 }
 
-/** Counts, times and traces what the edge answers. */
+/** Counts, times and traces what the gateway answers. */
 @Injectable()
 export class ObserveRequests {
   private readonly requests;

@@ -27,7 +27,7 @@ const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: |$)/;
  * The HTTP server below Fastify. Fastify sets `requestTimeout` to 0 unless it is set, so that a body could take any time;
  * here the time limits, the limits of connections, and the answers to what is no request are set in one place.
  */
-export const createEdgeServer = (settings: Settings, metrics: Metrics, listener: RequestListener): Server => {
+export const createGatewayServer = (settings: Settings, metrics: Metrics, listener: RequestListener): Server => {
   const { requestTimeoutMs } = settings;
   const connections = new Connections(settings, metrics);
   const refused = metrics.counter('httpRefused');
@@ -38,7 +38,7 @@ export const createEdgeServer = (settings: Settings, metrics: Metrics, listener:
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, Math.ceil(requestTimeoutMs / 4)),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // A request without Host is answered by the edge, in its error shape.
+      // A request without Host is answered by the pipeline, in its error shape.
       requireHostHeader: false,
     },
     listener,

@@ -22,7 +22,7 @@ export const originForm = (target: string): string => {
 };
 
 /**
- * The target of a request with a path that can be decoded. The HTTP server answers one that cannot by itself, past the edge, without request
+ * The target of a request with a path that can be decoded. The HTTP server answers one that cannot by itself, past the pipeline, without request
  * id, rate limit and error shape. A percent sign that encodes nothing stands for itself (WHATWG URL, percent-decode); where
  * octets are no UTF-8, all of them do, and no route is found.
  */

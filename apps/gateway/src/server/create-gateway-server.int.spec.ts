@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Metrics } from '@attestry/service-kit';
-import { createEdgeServer } from './create-edge-server.js';
+import { createGatewayServer } from './create-gateway-server.js';
 
 const LIMITS = {
   publicScheme: 'https' as const,
@@ -21,7 +21,7 @@ const sockets: Socket[] = [];
 
 const listen = async (over: Partial<typeof LIMITS>, listener: RequestListener = (_request, answer) => answer.end()) => {
   metrics = new Metrics('gateway');
-  server = createEdgeServer({ ...LIMITS, ...over }, metrics, listener);
+  server = createGatewayServer({ ...LIMITS, ...over }, metrics, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 };
 afterEach(async () => {
