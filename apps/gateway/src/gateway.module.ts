@@ -13,9 +13,9 @@ import { InterfaceDocuments } from './interface/interface-documents.js';
 import { SERVED_OPERATIONS } from './interface/served-operations.js';
 import { OperationData } from './operation/operation-data.js';
 import { RunOperation } from './operation/run-operation.js';
+import { Dependencies } from './pipeline/dependencies.js';
 import { Pipeline } from './pipeline/mount.js';
 import { Routes } from './pipeline/routes.js';
-import { Services } from './pipeline/services.js';
 import { SignInPages } from './plugins/sign-in-pages.js';
 
 /** Engines beside the bus: the gateway keeps nothing. */
@@ -36,7 +36,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     OperationData,
     RunOperation,
     Routes,
-    Services,
+    Dependencies,
     SignInPages,
     Pipeline,
   ],

@@ -16,8 +16,8 @@ const answered = async (error: unknown, exchange = exchangeOf()) => {
     }
   };
   const logger = { error: (...args: unknown[]) => void logged.push(args.at(-1)) };
-  const services = { rates, logger, operations: { run }, health: { isClosing: false } } as never;
-  await answerError(exchange, services, error);
+  const deps = { rates, logger, operations: { run }, health: { isClosing: false } } as never;
+  await answerError(exchange, deps, error);
   return { reply: replyOf(exchange), asked, logged, recorded };
 };
 const received = () => exchangeOf({}, {}, { context: undefined, plan: undefined });

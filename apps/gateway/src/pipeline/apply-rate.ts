@@ -1,7 +1,7 @@
 import type { RateState } from '../request/rate-limits.js';
+import type { Dependencies } from './dependencies.js';
 import { tooManyRequests } from './errors.js';
 import type { Exchange } from './exchange.js';
-import type { Services } from './services.js';
 
 /** The limit is named in the headers of the answer. @throws AppError 429 when it is exceeded */
 export const applyRate = (exchange: Exchange, rate: RateState): void => {
@@ -9,15 +9,15 @@ export const applyRate = (exchange: Exchange, rate: RateState): void => {
   if (rate.exceeded) throw tooManyRequests(rate);
 };
 
-type Rates = Pick<Services, 'rates'>;
+type Rates = Pick<Dependencies, 'rates'>;
 
 /** What no operation and no known caller is counted for counts for the address. @throws AppError 429 */
 export const countPublicCall = async (exchange: Exchange, { rates }: Rates): Promise<void> =>
   applyRate(exchange, await rates.count('public', { address: exchange.address }));
 
 /** A request that is refused before its caller is known counts as a public call. @throws AppError 429, otherwise the error */
-export const refuse = async (exchange: Exchange, services: Rates, error: unknown): Promise<never> => {
-  await countPublicCall(exchange, services);
+export const refuse = async (exchange: Exchange, deps: Rates, error: unknown): Promise<never> => {
+  await countPublicCall(exchange, deps);
   throw error;
 };
 

@@ -1,12 +1,12 @@
 import { runInContext } from '@attestry/service-kit';
+import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
 import { readRequest } from './read-request.js';
-import type { Services } from './services.js';
 
 /** START, body and shape, the service, the outcome. @throws AppError */
 export const callOperation = async (
   exchange: Admitted,
-  { operations }: Pick<Services, 'operations'>,
+  { operations }: Pick<Dependencies, 'operations'>,
 ): Promise<void> => {
   const { plan, context } = exchange;
   exchange.result = await runInContext(context, () =>

@@ -33,12 +33,12 @@ describe('a caller', () => {
 
   it('over the public limit of the address is a 429, and the token is not checked', async () => {
     let checked = 0;
-    const services = authenticateBy(async (_operation, _host, _token, _deadline, beforeCheck) => {
+    const deps = authenticateBy(async (_operation, _host, _token, _deadline, beforeCheck) => {
       await beforeCheck();
       checked++;
       throw unauthenticated();
     });
-    const error = await errorOf(() => identifyCaller(unidentified(), { ...services, ...ratesOf(EXCEEDED) }));
+    const error = await errorOf(() => identifyCaller(unidentified(), { ...deps, ...ratesOf(EXCEEDED) }));
     expect([error.kind, checked]).toEqual(['tooManyRequests', 0]);
   });
 });

@@ -1,9 +1,9 @@
 import { MAX_BODY_BYTES } from '@attestry/contracts';
 import { declaredLength } from '../request/limit-body.js';
+import type { Dependencies } from './dependencies.js';
 import type { Exchange } from './exchange.js';
-import type { Services } from './services.js';
 
-type Used = Pick<Services, 'inFlight' | 'routes'>;
+type Used = Pick<Dependencies, 'inFlight' | 'routes'>;
 
 /**
  * What the request holds of its address's share until it is answered.

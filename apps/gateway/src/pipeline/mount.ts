@@ -2,17 +2,17 @@ import { METHODS } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { MAX_BODY_BYTES } from '@attestry/contracts';
-import { TrustedProxies } from '../request/client-address.js';
-import { limitBody } from '../request/limit-body.js';
 import { corsPreflight } from '../plugins/cors-preflight.js';
 import { health } from '../plugins/health.js';
 import { interfaceDocuments } from '../plugins/interface-documents.js';
 import { SignInPages } from '../plugins/sign-in-pages.js';
+import { TrustedProxies } from '../request/client-address.js';
+import { limitBody } from '../request/limit-body.js';
 import { answerError } from './answer-error.js';
+import { Dependencies } from './dependencies.js';
 import { addExchangeHook } from './exchange-hook.js';
 import { openExchange } from './open-exchange.js';
 import { sendAnswer } from './send-answer.js';
-import { Services } from './services.js';
 import { runSteps, type Step } from './step.js';
 import { STEPS } from './steps.js';
 
@@ -20,7 +20,7 @@ import { STEPS } from './steps.js';
 @Injectable()
 export class Pipeline {
   constructor(
-    private readonly services: Services,
+    private readonly deps: Dependencies,
     private readonly signIn: SignInPages,
   ) {}
 
@@ -33,29 +33,28 @@ export class Pipeline {
   }
 
   private mountIn(scope: FastifyInstance): void {
-    const { services } = this;
-    const proxies = new TrustedProxies(services.config.trustedProxies);
-    const addSteps = (steps: readonly Step[]) =>
-      addExchangeHook(scope, (exchange) => runSteps(steps, exchange, services));
+    const { deps } = this;
+    const proxies = new TrustedProxies(deps.config.trustedProxies);
+    const addSteps = (steps: readonly Step[]) => addExchangeHook(scope, (exchange) => runSteps(steps, exchange, deps));
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
       done(null, body),
     );
     scope.decorateRequest('exchange', null as never);
-    scope.setErrorHandler((error, { exchange }) => answerError(exchange, services, error));
+    scope.setErrorHandler((error, { exchange }) => answerError(exchange, deps, error));
 
     scope.addHook('onRequest', (request, reply, done) => {
-      request.exchange = openExchange(request, reply, proxies, services);
+      request.exchange = openExchange(request, reply, proxies, deps);
       done();
     });
-    scope.register(health(services));
+    scope.register(health(deps));
     addSteps(STEPS.host);
-    scope.register(interfaceDocuments(services));
+    scope.register(interfaceDocuments(deps));
     addSteps(STEPS.target);
     scope.register(this.signIn.plugin);
-    scope.register(corsPreflight(services));
+    scope.register(corsPreflight(deps));
     addSteps(STEPS.route);
-    addExchangeHook(scope, (exchange) => runSteps(exchange.plan!.beforeBody, exchange, services));
+    addExchangeHook(scope, (exchange) => runSteps(exchange.plan!.beforeBody, exchange, deps));
     scope.addHook('preParsing', async (request, _reply, payload) => {
       const { plan, inFlight } = request.exchange;
       return limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes));
@@ -65,12 +64,12 @@ export class Pipeline {
       url: '/*',
       exposeHeadRoute: false,
       handler: async ({ exchange }) => {
-        await runSteps(exchange.plan!.afterBody, exchange, services);
-        return sendAnswer(exchange, services, exchange.answer!);
+        await runSteps(exchange.plan!.afterBody, exchange, deps);
+        return sendAnswer(exchange, deps, exchange.answer!);
       },
     });
     scope.addHook('onResponse', async ({ exchange }, reply) =>
-      services.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime),
+      deps.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime),
     );
   }
 }

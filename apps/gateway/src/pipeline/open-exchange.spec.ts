@@ -4,7 +4,7 @@ import { rateKeyOf, TrustedProxies } from '../request/client-address.js';
 import { FakeReply, NOW } from './exchange.spec-fixture.js';
 import { openExchange } from './open-exchange.js';
 
-const services = {
+const deps = {
   clock: { now: () => new Date(NOW) },
   config: { operationTimeoutMs: 5000, publicScheme: 'http' } as PlatformConfig,
   hosts: { apiOf: (header: string) => (header === 'm.example' ? 'management' : 'tenant') } as never,
@@ -13,7 +13,7 @@ const open = (headers: Record<string, string>, remoteAddress = '192.0.2.1') => {
   const reply = new FakeReply();
   const request = { url: '/v1/dids?limit=1', headers, socket: { remoteAddress } } as unknown as FastifyRequest;
   const proxies = new TrustedProxies(['10.0.0.0/8']);
-  return { reply, exchange: openExchange(request, reply as unknown as FastifyReply, proxies, services) };
+  return { reply, exchange: openExchange(request, reply as unknown as FastifyReply, proxies, deps) };
 };
 
 describe('a request', () => {

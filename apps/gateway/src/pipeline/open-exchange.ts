@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { forwarded, rateKeyOf, type TrustedProxies } from '../request/client-address.js';
 import { newRequestId } from '../request/request-id.js';
 import { securityHeaders } from '../server/security-headers.js';
+import type { Dependencies } from './dependencies.js';
 import { pathOf, type Exchange } from './exchange.js';
 import { shapeOf } from './plan.js';
-import type { Services } from './services.js';
 
 const MANAGEMENT = shapeOf('management');
 const TENANT = shapeOf('tenant');
@@ -14,7 +14,7 @@ export const openExchange = (
   request: FastifyRequest,
   reply: FastifyReply,
   proxies: TrustedProxies,
-  { clock, config, hosts }: Pick<Services, 'clock' | 'config' | 'hosts'>,
+  { clock, config, hosts }: Pick<Dependencies, 'clock' | 'config' | 'hosts'>,
 ): Exchange => {
   const startedAt = clock.now().getTime();
   const socketAddress = request.socket.remoteAddress ?? '';

@@ -1,9 +1,9 @@
 import type { AppError } from '@attestry/contracts';
 import { runInContext } from '@attestry/service-kit';
+import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
-import type { Services } from './services.js';
 
-type Used = Pick<Services, 'operations' | 'logger'>;
+type Used = Pick<Dependencies, 'operations' | 'logger'>;
 
 /** A request whose body cannot be read is a call of its operation: START and FAIL are recorded (ADR 0003). */
 export const recordUnreadBody = async (

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Api, Operation } from '@attestry/contracts';
 import { compileShapes, PlatformConfig } from '@attestry/service-kit';
-import { Hosts } from '../request/hosts.js';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
+import { Hosts } from '../request/hosts.js';
 import type { Exchange } from './exchange.js';
 import type { AnswerShape } from './plan.js';
 import { Router } from './router.js';

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import type { Answer } from './answer.js';
+import type { Dependencies } from './dependencies.js';
 import type { Exchange } from './exchange.js';
-import type { Services } from './services.js';
 
-type Used = Pick<Services, 'health'>;
+type Used = Pick<Dependencies, 'health'>;
 
 /** The headers that every answer has. */
 export const addCommonHeaders = ({ reply, requestId, plan, rate }: Exchange, { health }: Used): void => {
@@ -17,7 +17,7 @@ export const addCommonHeaders = ({ reply, requestId, plan, rate }: Exchange, { h
   reply.header('x-ratelimit-reset', rate.reset);
 };
 
-export const sendAnswer = (exchange: Exchange, services: Used, { status, headers, body }: Answer): FastifyReply => {
-  addCommonHeaders(exchange, services);
+export const sendAnswer = (exchange: Exchange, deps: Used, { status, headers, body }: Answer): FastifyReply => {
+  addCommonHeaders(exchange, deps);
   return exchange.reply.code(status).headers(headers).send(body);
 };

@@ -1,7 +1,7 @@
 import { errorOf, exchangeOf } from './exchange.spec-fixture.js';
 import { runSteps, type Step } from './step.js';
 
-const services = {} as never;
+const deps = {} as never;
 const ran: string[] = [];
 const sync =
   (name: string): Step =>
@@ -20,18 +20,18 @@ beforeEach(() => void (ran.length = 0));
 
 describe('steps', () => {
   it('that wait for nothing are run without waiting', () => {
-    expect(runSteps([sync('a'), sync('b')], exchangeOf(), services)).toBeUndefined();
+    expect(runSteps([sync('a'), sync('b')], exchangeOf(), deps)).toBeUndefined();
     expect(ran).toEqual(['a', 'b']);
   });
 
   it('are run one after the other', async () => {
-    await runSteps([sync('a'), slow('b'), sync('c'), slow('d')], exchangeOf(), services);
+    await runSteps([sync('a'), slow('b'), sync('c'), slow('d')], exchangeOf(), deps);
     expect(ran).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('end with the first that throws', async () => {
-    expect(() => runSteps([sync('a'), broken, sync('c')], exchangeOf(), services)).toThrow('refused');
-    await errorOf(() => runSteps([slow('b'), broken, sync('c')], exchangeOf(), services));
+    expect(() => runSteps([sync('a'), broken, sync('c')], exchangeOf(), deps)).toThrow('refused');
+    await errorOf(() => runSteps([slow('b'), broken, sync('c')], exchangeOf(), deps));
     expect(ran).toEqual(['a', 'b']);
   });
 });

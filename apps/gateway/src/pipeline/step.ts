@@ -1,9 +1,9 @@
 import type { Operation } from '@attestry/contracts';
+import type { Dependencies } from './dependencies.js';
 import type { Exchange } from './exchange.js';
-import type { Services } from './services.js';
 
 interface AnyStep {
-  run(exchange: Exchange, services: Services): void | Promise<void>;
+  run(exchange: Exchange, deps: Dependencies): void | Promise<void>;
 }
 /**
  * One step of a request: what must be known before is the type of its first parameter, what it uses that of its second.
@@ -21,11 +21,11 @@ export interface StepOfPlan {
 export const runSteps = (
   steps: readonly Step[],
   exchange: Exchange,
-  services: Services,
+  deps: Dependencies,
   first = 0,
 ): void | Promise<void> => {
   for (let at = first; at < steps.length; at++) {
-    const pending = steps[at]!(exchange, services);
-    if (pending) return pending.then(() => runSteps(steps, exchange, services, at + 1));
+    const pending = steps[at]!(exchange, deps);
+    if (pending) return pending.then(() => runSteps(steps, exchange, deps, at + 1));
   }
 };

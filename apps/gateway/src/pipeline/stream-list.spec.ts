@@ -8,7 +8,7 @@ const http = { method: 'GET' as const, path: '/x', success: 200, stream: true as
 const access = requires('analytics:read');
 const clock = { now: () => new Date(NOW + 50) };
 const pages = [{ data: [{ n: 1 }, { n: 2 }], nextCursor: 'b' }, { data: [{ n: 3 }] }];
-const services = (authorize: () => Promise<void> = async () => undefined) => {
+const deps = (authorize: () => Promise<void> = async () => undefined) => {
   const asked: unknown[] = [];
   const page = async (_operation: unknown, { deadline }: OperationContext, _request: unknown, cursor?: string) => {
     asked.push([cursor, deadline]);
@@ -20,7 +20,7 @@ const services = (authorize: () => Promise<void> = async () => undefined) => {
 
 describe('a list that is streamed', () => {
   it('is one line of JSON per entry; the caller is authenticated again for each further page', async () => {
-    const { asked, used } = services();
+    const { asked, used } = deps();
     const exchange = exchangeOf({}, { http, access });
     await streamList(exchange, used);
     expect(exchange.answer).toMatchObject({
@@ -32,7 +32,7 @@ describe('a list that is streamed', () => {
   });
 
   it('asks for no token where the operation needs none', async () => {
-    const { asked, used } = services();
+    const { asked, used } = deps();
     const exchange = exchangeOf({}, { http });
     await streamList(exchange, used);
     await text(exchange.answer!.body as Readable);
@@ -40,7 +40,7 @@ describe('a list that is streamed', () => {
   });
 
   it('ends without its rest where the caller lost its rights', async () => {
-    const { used } = services(() => Promise.reject(forbidden()));
+    const { used } = deps(() => Promise.reject(forbidden()));
     const exchange = exchangeOf({}, { http, access });
     await streamList(exchange, used);
     expect((await errorOf(() => text(exchange.answer!.body as Readable))).kind).toBe('forbidden');
@@ -48,7 +48,7 @@ describe('a list that is streamed', () => {
 
   it('has no body for HEAD', async () => {
     const exchange = exchangeOf({ method: 'HEAD' }, { http, access });
-    await streamList(exchange, services().used);
+    await streamList(exchange, deps().used);
     expect(exchange.answer?.body).toBeUndefined();
   });
 

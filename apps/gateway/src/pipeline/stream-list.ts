@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { runInContext } from '@attestry/service-kit';
 import { streamPages } from '../operation/stream-pages.js';
+import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
 import { readRequest } from './read-request.js';
-import type { Services } from './services.js';
 
-type Used = Pick<Services, 'authenticate' | 'operations' | 'clock'>;
+type Used = Pick<Dependencies, 'authenticate' | 'operations' | 'clock'>;
 
 /**
  * Lines of JSON for as long as there are pages and the caller reads them; a caller that lost its rights gets no further page.

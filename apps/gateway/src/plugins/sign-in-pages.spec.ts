@@ -25,7 +25,7 @@ const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = t
     calls.push(operation.name, context, read());
     return 'done';
   };
-  const services = { config, rates: limits.rates, health: { isClosing: false }, operations: { run } } as never;
+  const deps = { config, rates: limits.rates, health: { isClosing: false }, operations: { run } } as never;
   const directory = { userOf: async () => 'u1' } as never;
   const exchange = exchangeOf({ url }, {}, { host });
   const raw = new RawResponse();
@@ -35,7 +35,7 @@ const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = t
     hijack: () => undefined,
   });
   exchange.request.raw.headers['x-forwarded-host'] = 'evil.example';
-  await passes(new SignInPages(services, desk, directory).plugin, exchange);
+  await passes(new SignInPages(deps, desk, directory).plugin, exchange);
   return { visits, calls, raw, reply };
 };
 

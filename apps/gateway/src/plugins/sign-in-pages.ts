@@ -4,10 +4,10 @@ import { runInContext, SignInDesk, type PersonOfIssuer } from '@attestry/service
 import { Directory } from '../directory/directory.js';
 import { checkQuery } from '../operation/check-utf8.js';
 import { countPublicCall } from '../pipeline/apply-rate.js';
+import { Dependencies } from '../pipeline/dependencies.js';
 import { exchangePlugin } from '../pipeline/exchange-hook.js';
 import { queryOf, type Hosted } from '../pipeline/exchange.js';
 import { addCommonHeaders } from '../pipeline/send-answer.js';
-import { Services } from '../pipeline/services.js';
 
 /** The pages of a sign-in that runs in this process. What they do for a person is an operation like any other: recorded, as that person. */
 @Injectable()
@@ -17,11 +17,11 @@ export class SignInPages {
   private readonly path: string;
 
   constructor(
-    private readonly services: Services,
+    private readonly deps: Dependencies,
     private readonly desk: SignInDesk,
     private readonly directory: Directory,
   ) {
-    const { origin, pathname } = new URL(services.config.signInIssuer);
+    const { origin, pathname } = new URL(deps.config.signInIssuer);
     this.origin = origin;
     this.path = pathname;
   }
@@ -35,9 +35,9 @@ export class SignInPages {
   /** The pages read the request and write the answer themselves. */
   private async answer(exchange: Hosted): Promise<void> {
     const { request, reply, host, requestId, address } = exchange;
-    await countPublicCall(exchange, this.services);
+    await countPublicCall(exchange, this.deps);
     checkQuery(queryOf(request.url));
-    addCommonHeaders(exchange, this.services);
+    addCommonHeaders(exchange, this.deps);
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
@@ -45,7 +45,7 @@ export class SignInPages {
     const { headers } = request.raw;
     headers.host = new URL(host.publicUrl).host;
     delete headers['x-forwarded-host'];
-    headers['x-forwarded-proto'] = this.services.config.publicScheme;
+    headers['x-forwarded-proto'] = this.deps.config.publicScheme;
     await this.desk.signIn!.handle(request.raw, reply.raw, {
       requestId,
       address,
@@ -68,7 +68,7 @@ export class SignInPages {
       publicUrl: host.publicUrl,
     };
     return runInContext(context, () =>
-      this.services.operations.run(operation, context, () => ({ params: {}, query: {}, body })),
+      this.deps.operations.run(operation, context, () => ({ params: {}, query: {}, body })),
     );
   }
 }

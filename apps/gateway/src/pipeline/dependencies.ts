@@ -2,17 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { Authenticate } from '../auth/authenticate.js';
+import { InterfaceDocuments } from '../interface/interface-documents.js';
+import { RunOperation } from '../operation/run-operation.js';
 import { Hosts } from '../request/hosts.js';
 import { ObserveRequests } from '../request/observe-requests.js';
 import { RateLimits } from '../request/rate-limits.js';
 import { RequestsInFlight } from '../request/requests-in-flight.js';
-import { InterfaceDocuments } from '../interface/interface-documents.js';
-import { RunOperation } from '../operation/run-operation.js';
 import { Routes } from './routes.js';
 
 /** What the steps, and the plugins beside them, are handed; each names in its signature what it uses. */
 @Injectable()
-export class Services {
+export class Dependencies {
   constructor(
     readonly config: PlatformConfig,
     readonly hosts: Hosts,
