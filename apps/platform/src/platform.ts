@@ -61,17 +61,17 @@ const hosted = async ({ service }: PlatformConfig) => {
 };
 
 const startGateway = async (
-  { Edge, edgeAdapter }: Gateway,
+  { gatewayAdapter, Pipeline }: Gateway,
   root: Parameters<typeof NestFactory.create>[0],
   config: PlatformConfig,
   engines: ProcessEngines,
 ) => {
-  const app = await NestFactory.create<NestFastifyApplication>(root, edgeAdapter(config, engines.metrics), {
+  const app = await NestFactory.create<NestFastifyApplication>(root, gatewayAdapter(config, engines.metrics), {
     bodyParser: false,
     logger: createNestLogger(engines.logger),
     abortOnError: false,
   });
-  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   return app;
 };
