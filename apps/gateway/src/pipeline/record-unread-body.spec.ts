@@ -23,6 +23,9 @@ describe('a body that cannot be read', () => {
   it('that cannot be recorded is logged, and answered nevertheless', async () => {
     const operations = { run: () => Promise.reject(unavailable('away')) } as never;
     await recordUnreadBody(exchangeOf(), { operations, logger }, failure);
-    expect(logged).toEqual([{ requestId: 'r1', error: expect.stringContaining('away') as string }, 'operation event not recorded']);
+    expect(logged).toEqual([
+      { requestId: 'r1', error: expect.stringContaining('away') as string },
+      'operation event not recorded',
+    ]);
   });
 });
