@@ -136,7 +136,8 @@ describe('answers that are not read', () => {
   });
 
   it('a client that reads one slowly gets all of it', async () => {
-    await listen({ requestTimeoutMs: 400 }, large);
+    // Longer than any pause of a busy machine, and much shorter than the whole answer takes.
+    await listen({ requestTimeoutMs: 2000 }, large);
     const { port } = server.address() as AddressInfo;
     const begun = performance.now();
     const socket = connect({ host: '127.0.0.1', port });
@@ -150,10 +151,10 @@ describe('answers that are not read', () => {
       if (bytes > LARGE.length) break;
       if (step < 2 * 1024 * 1024) continue;
       step = 0;
-      await pause(100);
+      await pause(250);
     }
     expect(bytes).toBeGreaterThan(LARGE.length);
-    expect(performance.now() - begun).toBeGreaterThan(1200);
+    expect(performance.now() - begun).toBeGreaterThan(3000);
   });
 
   it('leave a connection that has nothing to write alone', async () => {
