@@ -1,7 +1,7 @@
 // npm run check: everything that can be said about the sources without running them. A line for each check;
 // the output of those that fail. `--summary=<file>` also writes {"passed", "failed"} there.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
@@ -9,15 +9,16 @@ await ensureInstalled();
 await ensureBuilt();
 
 const tool = (...path) => join(root, 'node_modules', ...path);
+// nx does not run again what passed on the same inputs.
+const nx = (target) => [tool('nx', 'dist', 'bin', 'nx.js'), 'run', `repository:${target}`, '--output-style=static'];
 const checks = [
   { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
   { name: 'structure and lockfile', words: [join(root, 'scripts', 'structure.mjs')] },
-  { name: 'types', words: [tool('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit'] },
+  { name: 'types', words: nx('types') },
   { name: 'interface definitions', words: [join(root, 'scripts', 'lint-interface.mjs')] },
-  { name: 'lint and module boundaries', words: [tool('eslint', 'bin', 'eslint.js'), '--max-warnings', '0', '.'] },
+  { name: 'lint and module boundaries', words: nx('lint-all') },
+  { name: 'generated docs', words: nx('docs') },
 ];
-const docs = join(root, 'scripts', 'docs.mjs');
-if (existsSync(docs)) checks.push({ name: 'generated docs', words: [docs, '--check'] });
 
 // Two at a time: the checks are made for a machine with two cores.
 const waiting = [...checks];
