@@ -1,8 +1,8 @@
 // The nx plugin of this repository: infers the targets of each project from what its folder holds. What the targets read
 // and write stands in nx.json, under `targetDefaults`.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { levelOf } from './test-levels.mjs';
+import { specsByProject } from './test-levels.mjs';
 
 const run = (command) => ({
   executor: 'nx:run-commands',
@@ -10,9 +10,9 @@ const run = (command) => ({
 });
 // As scripts/test.mjs runs them.
 const workers = { e2e: '--maxWorkers=2', cluster: '--maxWorkers=2', faults: '--runInBand --forceExit' };
-const jest = (root, level) =>
+const jest = (root, project) =>
   run(
-    `scripts/jest.mjs --selectProjects ${level} --testPathPatterns "/${root}/" --silent ${workers[level] ?? ''}`.trim(),
+    `scripts/jest.mjs --selectProjects ${project} --testPathPatterns "/${root}/" --silent ${workers[project] ?? ''}`.trim(),
   );
 
 export const createNodesV2 = [
@@ -40,13 +40,10 @@ const repository = {
 };
 
 function projectAt(root, folder) {
-  const specs = readdirSync(folder, { recursive: true }).filter((name) =>
-    /^(?!dist|node_modules).*\.spec\.ts$/.test(name),
-  );
-  const found = new Set(specs.map(levelOf));
-  if (found.has('e2e')) found.add('cluster');
   const targets = { lint: run(`node_modules/eslint/bin/eslint.js --max-warnings 0 ${root}`) };
   if (existsSync(join(folder, 'src'))) targets.build = run(`scripts/build.mjs ${root}`);
-  for (const level of found) targets[level] = jest(root, level);
+  for (const [project, specs] of Object.entries(specsByProject([root]))) {
+    if (specs.length > 0) targets[project] = jest(root, project);
+  }
   return root === 'deploy' ? { name: 'deploy', tags: ['type:deploy'], targets } : { targets };
 }
