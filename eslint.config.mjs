@@ -12,7 +12,7 @@ await createProjectGraphAsync({ exitOnError: false });
 const specs = ['**/*.spec.ts'];
 const nouns = ['apps/*/src/**/*.{events,state,decisions,errors}.ts'];
 
-// Architecture, rule 5: services meet only in libs/contracts. A project whose tag is not listed may depend on nothing.
+// Services meet only in libs/contracts (architecture, Services meet in contracts). A project whose tag is not listed may depend on nothing.
 const lib = (name, ...needs) => ({
   sourceTag: `lib:${name}`,
   onlyDependOnLibsWithTags: needs.map((it) => `lib:${it}`),
@@ -62,26 +62,19 @@ const withTesting = constraints.map((it) => ({
 
 const cqrs = {
   name: '@nestjs/cqrs',
-  allowImportNames: [
-    'CommandBus',
-    'QueryBus',
-    'CqrsModule',
-    'CommandHandler',
-    'QueryHandler',
-    'ICommandHandler',
-    'IQueryHandler',
-  ],
-  message: 'Only commands and queries: EventBus, sagas and AggregateRoot lose errors (architecture, rule 3).',
+  allowImportNames: ['CommandBus', 'QueryBus', 'CqrsModule', 'CommandHandler', 'QueryHandler'],
+  message:
+    'Only commands and queries: EventBus, sagas and AggregateRoot lose errors (architecture, Commands and queries only).',
 };
 const deepImport = {
   regex: '^@attestry/[^/]+/',
   message: "Only a package's src/index.ts is public: import from '@attestry/<package>'.",
 };
-const nest = { regex: '^@nestjs/', message: 'No Nest here (architecture, rule 2).' };
+const nest = { regex: '^@nestjs/', message: 'No Nest here (architecture, Pure domain).' };
 const nodeModules = {
   regex:
     '^(node:|(assert|buffer|child_process|crypto|dns|events|fs|http|https|net|os|path|perf_hooks|process|stream|timers|tls|url|util|v8|vm|worker_threads|zlib)(/|$))',
-  message: 'No I/O, clock or crypto here: what they would give arrives as a fact (architecture, rule 2).',
+  message: 'No I/O, clock or crypto here: what they would give arrives as a fact (architecture, Pure domain).',
 };
 const impure = {
   regex: '^(?!\\.{1,2}/|@attestry/(contracts|event-store)$)',
@@ -106,7 +99,7 @@ const engineSettings = [
     message: 'A service does not know which engine it runs on: no setting of an engine is read here.',
   },
 ];
-const clock = { regex: 'clock', message: 'Time is an argument (architecture, rule 2).' };
+const clock = { regex: 'clock', message: 'Time is an argument (architecture, Pure domain).' };
 const isOptional = {
   name: 'class-validator',
   importNames: ['IsOptional'],
@@ -227,7 +220,7 @@ export default tseslint.config(
       'no-restricted-globals': [
         'error',
         ...['crypto', 'performance', 'fetch', 'process', 'console', 'setTimeout', 'setInterval', 'setImmediate'].map(
-          (name) => ({ name, message: 'Events, state and decisions are pure (architecture, rule 2).' }),
+          (name) => ({ name, message: 'Events, state and decisions are pure (architecture, Pure domain).' }),
         ),
       ],
       'no-restricted-properties': [

@@ -15,6 +15,7 @@ const checks = [
   { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
   { name: 'structure and lockfile', words: [join(root, 'scripts', 'structure.mjs')] },
   { name: 'types', words: nx('types') },
+  { name: 'public texts', words: [join(root, 'scripts', 'lint-phrases.mjs')] },
   { name: 'interface definitions', words: [join(root, 'scripts', 'lint-interface.mjs')] },
   { name: 'lint and module boundaries', words: nx('lint-all') },
   { name: 'generated docs', words: nx('docs') },

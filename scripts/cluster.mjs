@@ -16,7 +16,9 @@ const kit = await import(pathToFileURL(join(root, 'libs', 'testing', 'dist', 'in
 const missing = kit.missingEngines(process.env);
 if (missing.length > 0) {
   for (const { name, debian, macos, variable } of missing)
-    console.error(`${name} is missing. Debian: ${debian}; macOS: ${macos}; or set ${variable} to one that runs.`);
+    console.error(
+      `${name} is not installed. Install it (Debian: ${debian}; macOS: ${macos}), or set ${variable} to a running one.`,
+    );
   process.exit(1);
 }
 
@@ -42,7 +44,7 @@ function readOptions() {
     });
     return values;
   } catch (error) {
-    console.error(`${error.message}\nnpm run cluster [-- --json] [--keep] [--folder PATH]`);
+    console.error(`${error.message}\nusage: npm run cluster [-- --json] [--keep] [--folder PATH]`);
     process.exit(2);
   }
 }
@@ -60,7 +62,7 @@ async function keep(cluster, tenant) {
   const { first, engines } = await cluster.release();
   const last = engines.length ? ` && sleep 2 && kill ${engines.join(' ')}` : '';
   say(`
-Everything is still running. End it with:
+Everything is still running. Stop it with:
   kill ${first.join(' ')}${last}
   management API   ${ready.management}   {"client_id":"${client_id}","client_secret":"${client_secret}"}
   token endpoint   ${ready.auth}/oauth/token

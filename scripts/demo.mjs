@@ -21,7 +21,7 @@ await play({
   subdomain: options.at ? `acme-${Date.now().toString(36)}` : 'acme',
   receiver: { host: options['webhook-host'] },
   async start(stops) {
-    if (options.at) return [runningPlatform(), `${options.at}, which runs already`];
+    if (options.at) return [runningPlatform(), `${options.at}, already running`];
     const started = await kit.startPlatformProcess({ detached: options.keep === true, env: { LOG_LEVEL: 'warn' } });
     stops.push(() => started.stop());
     return [started, `${started.ready.management}, data in ${started.dataDir}`];
@@ -33,11 +33,11 @@ function readOptions() {
   try {
     const [boolean, string] = [{ type: 'boolean' }, { type: 'string' }];
     const { values } = parseArgs({ options: { json: boolean, keep: boolean, at: string, 'webhook-host': string } });
-    if (values.at && values.keep) throw new Error('--keep is for a platform that the demo starts');
-    if (values.at && !URL.canParse(values.at)) throw new Error('--at must be an address, as http://localhost:8080');
+    if (values.at && values.keep) throw new Error('--keep cannot be used with --at');
+    if (values.at && !URL.canParse(values.at)) throw new Error('--at must be a URL such as http://localhost:8080');
     return values;
   } catch (error) {
-    console.error(`${error.message}\nnpm run demo [-- --json] [--keep | --at URL [--webhook-host NAME]]`);
+    console.error(`${error.message}\nusage: npm run demo [-- --json] [--keep | --at URL [--webhook-host NAME]]`);
     process.exit(2);
   }
 }
@@ -45,7 +45,7 @@ function readOptions() {
 /** What the story needs of a platform that somebody else started. */
 function runningPlatform() {
   const { MANAGEMENT_CLIENT_ID: client_id, MANAGEMENT_CLIENT_SECRET: client_secret } = process.env;
-  if (!client_id || !client_secret) throw new Error('MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET are not set');
+  if (!client_id || !client_secret) throw new Error('--at requires MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET');
   const { protocol, host } = new URL(options.at);
   return {
     ready: { management: `${protocol}//management.${host}`, auth: `${protocol}//auth.${host}` },
@@ -59,13 +59,13 @@ async function keep(platform, tenant) {
   const file = ready.managementClientFile ?? join(dataDir, 'management-client.json');
   const management = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   say(`
-The platform is still running (process ${pid}); end it with: kill ${pid}
+The platform is still running (process ${pid}); stop it with: kill ${pid}
   management API   ${ready.management}   ${management}
   token endpoint   ${ready.auth}/oauth/token
   tenant           ${tenant.url}   audience "${tenant.url}"
   tenant client    client_id ${tenant.admin.clientId}   client_secret ${tenant.admin.clientSecret}
   data folder      ${dataDir}
   log              ${logFile}
-curl and browsers find names under localhost at 127.0.0.1; other programs may not.`);
+curl and browsers resolve *.localhost to 127.0.0.1; other programs may not.`);
   platform.release();
 }

@@ -32,7 +32,7 @@ for (let run = 0; run < repeat; run++) {
     },
   );
   if (!existsSync(outputFile)) {
-    console.error(`ended with ${status} and without a result`);
+    console.error(`Jest ended with ${status} and wrote no result`);
     total.failed += 1;
     continue;
   }
@@ -41,7 +41,7 @@ for (let run = 0; run < repeat; run++) {
   total.passed += report.numPassedTests;
   total.failed += failed + (failed === 0 && status !== 0 ? 1 : 0);
   pending = report.numPendingTests;
-  if (failed > 0) console.error(`again: npm run test:faults -- --seed ${seed + run}`);
+  if (failed > 0) console.error(`repeat with: npm run test:faults -- --seed ${seed + run}`);
 }
 const reasons = new Set(readFileSync(skippedFile, 'utf8').split('\n').filter(Boolean));
 for (const { suite, reason } of [...reasons].map((line) => JSON.parse(line)))
@@ -56,10 +56,11 @@ function readOptions() {
     const { values } = parseArgs({ options: { seed: { type: 'string' }, repeat: { type: 'string' } } });
     const seed = Number(values.seed ?? Date.now() % 1_000_000);
     const repeat = Number(values.repeat ?? 1);
-    if (!Number.isInteger(seed) || !(Number.isInteger(repeat) && repeat > 0)) throw new Error('not a number');
+    if (!Number.isInteger(seed) || !(Number.isInteger(repeat) && repeat > 0))
+      throw new Error('--seed must be a whole number, --repeat a whole number of at least 1');
     return { seed, repeat };
   } catch (error) {
-    console.error(`${error.message}\nnpm run test:faults [-- --seed N] [--repeat R]`);
+    console.error(`${error.message}\nusage: npm run test:faults [-- --seed N] [--repeat R]`);
     process.exit(2);
   }
 }

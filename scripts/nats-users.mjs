@@ -23,9 +23,9 @@ export const natsUsers = async (namespace) => {
 #
 # One user for each service and one for \`npm run migrate\`, in the namespace ${namespace}. For another namespace:
 # npm run nats-users -- --namespace NAME --out users.conf
-# The passwords come from the environment of nats-server, which does not start without them; each begins with a letter, for it
-# is read as this file is. A subject with a word behind a space may be subscribed to in that queue group only. What is not
-# allowed here is denied. docs/guides/nats.md explains it.
+# The passwords come from the environment of nats-server, which does not start without them. Each must begin with a letter,
+# because nats-server parses it like the values of this file. A subject followed by a space and a name can be subscribed to
+# in the queue group of that name only. Everything that is not allowed here is denied. See docs/guides/nats.md.
 
 authorization {
   timeout: 5

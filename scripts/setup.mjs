@@ -62,7 +62,7 @@ function holdsWhatTheLockSays(lock) {
 }
 
 function install() {
-  console.error('npm ci: installing packages (once; again only when package-lock.json changes)');
+  console.error('npm ci: installing packages (only the first time, and when package-lock.json has changed)');
   // The Node in node_modules/.bin goes away while npm works, so npm must not run on it.
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== binFolder);
   const windows = process.platform === 'win32';
@@ -77,7 +77,7 @@ function install() {
     console.error('npm ci failed');
     process.exit(result.status ?? 1);
   }
-  if (!isInstalled()) throw new Error('npm ci passed, but node_modules does not hold what package-lock.json says');
+  if (!isInstalled()) throw new Error('npm ci succeeded, but node_modules does not match package-lock.json');
 }
 
 /** The path of a Node of the needed version that the packages brought, or undefined. */
@@ -99,7 +99,7 @@ function runAgainOnRepositoryNode() {
   if (!node || process.env.ATTESTRY_NODE_STARTED) {
     const platform = `${process.platform}-${process.arch}`;
     console.error(
-      `Attestry needs Node ${neededMajor}; this is ${process.version}, and no package brings it to ${platform}.`,
+      `Attestry needs Node ${neededMajor}. This is ${process.version}, and no npm package provides Node ${neededMajor} for ${platform}.`,
     );
     process.exit(1);
   }

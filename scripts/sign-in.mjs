@@ -41,7 +41,7 @@ try {
     redirect_uri: redirectUri,
     code_verifier: verifier,
   });
-  if (answer.status !== 200) fail(`the token endpoint answers ${answer.status}: ${answer.text}`);
+  if (answer.status !== 200) fail(`the token endpoint returned ${answer.status}: ${answer.text}`);
   console.log(values.json ? answer.text : JSON.parse(answer.text).access_token);
   process.exit(0);
 } catch (error) {
@@ -50,28 +50,31 @@ try {
 
 async function discover(issuer) {
   const { status, text } = await send(`${issuer}/.well-known/openid-configuration`);
-  if (status !== 200) throw new Error(`${issuer} is no issuer: it answers ${status}`);
+  if (status !== 200) throw new Error(`the discovery document of ${issuer} was not found: status ${status}`);
   const metadata = JSON.parse(text);
-  if (metadata.issuer !== issuer) throw new Error(`${issuer} calls itself ${metadata.issuer}`);
+  if (metadata.issuer !== issuer)
+    throw new Error(`the discovery document of ${issuer} names another issuer: ${metadata.issuer}`);
   return metadata;
 }
 
 /** The code of the browser's way back; `state` and `iss` (RFC 9207) tell that it is the answer to our question. */
 async function codeFrom(server, { state, issuer }) {
-  setTimeout(() => fail('nobody signed in'), WAIT_MS).unref();
+  setTimeout(() => fail('the sign-in was not completed within 15 minutes'), WAIT_MS).unref();
   for (;;) {
     const [request, response] = await once(server, 'request');
     const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1');
     const isAnswer = pathname === '/callback' && searchParams.get('state') === state;
     const isOurs = isAnswer && searchParams.get('iss') === issuer;
     const code = isOurs ? searchParams.get('code') : null;
-    const said = code ? 'You are signed in. Go back to the command line.' : 'This does not work.';
+    const said = code
+      ? 'You are signed in. Go back to the command line.'
+      : 'The sign-in failed. Go back to the command line.';
     response.writeHead(isOurs ? 200 : 400, { 'content-type': 'text/html; charset=utf-8', connection: 'close' });
     await new Promise((resolve) =>
       response.end(`<!doctype html><html lang="en"><title>Attestry</title><h1>${said}</h1></html>`, resolve),
     );
     if (code) return code;
-    if (isOurs) throw new Error(`the sign-in answers ${searchParams.get('error')}`);
+    if (isOurs) throw new Error(`the sign-in failed: ${searchParams.get('error')}`);
   }
 }
 

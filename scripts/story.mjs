@@ -36,7 +36,7 @@ export async function play({ kit, json, start, keep, about = () => ({}), subdoma
     await stopAll();
   }
   if (failed) {
-    console.error(`\nThe story failed at "${step}": ${failed.message}`);
+    console.error(`\nFailed at "${step}": ${failed.message}`);
     for (let cause = failed.cause; cause instanceof Error; cause = cause.cause)
       console.error(`  because: ${cause.message}`);
     if (json) console.log(JSON.stringify({ ok: false, step, error: failed.message }));
@@ -54,7 +54,7 @@ async function story(kit, start, subdomain, receiverOptions) {
   });
   const { api } = tenant;
 
-  const did = await told('It gets a DID', async () => {
+  const did = await told('A DID is created', async () => {
     const record = kit.expectStatus(await api.dids.create({ method: 'web', options: { url: tenant.host } }), 201);
     return [record.did, `${record.did} with ${record.localMetadata.keys.length} keys`];
   });
@@ -75,7 +75,7 @@ async function story(kit, start, subdomain, receiverOptions) {
     claimMappings: { given_name: { mapFrom: 'claims.given_name' }, course: { mapFrom: 'claims.course' } },
     expiresIn: { years: 1 },
   };
-  const [jwtVc, ldpVc] = await told('A credential is configured', async () => {
+  const [jwtVc, ldpVc] = await told('Credentials are configured', async () => {
     const configurations = [
       kit.expectStatus(await api.jwtVc.create(request), 201).id,
       kit.expectStatus(await api.webSemantic.create(request), 201).id,
@@ -83,7 +83,7 @@ async function story(kit, start, subdomain, receiverOptions) {
     return [configurations, 'CourseCompletion as jwt_vc_json and as ldp_vc (eddsa-rdfc-2022)'];
   });
 
-  const offer = await told('It is offered', async () => {
+  const offer = await told('An offer is created', async () => {
     const claims = { given_name: 'Ada', course: 'Difference engines' };
     const created = kit.expectStatus(
       await api.offers.create({ credentials: [jwtVc, ldpVc], claims, transactionCodeConfiguration: {} }),
@@ -92,30 +92,34 @@ async function story(kit, start, subdomain, receiverOptions) {
     return [created, `${short(created.uri, 60)}, transaction code ${created.transactionCode}`];
   });
 
-  const [jwt, ldp] = await told('A wallet of others collects it', async () => {
+  const [jwt, ldp] = await told('A third-party wallet redeems the offer', async () => {
     const key = await kit.makeHolderKey('ES256', 'did:key');
     const collectOptions = { transactionCode: offer.transactionCode, keys: [key] };
     const { credentials } = await new kit.Wallet().collect(offer.uri, collectOptions);
     return [credentials.map(({ credential }) => credential), `@openid4vc/openid4vci, bound to ${short(key.did, 40)}`];
   });
 
-  await told('Others verify it', async () => {
+  await told('Independent libraries verify it', async () => {
     const { header, payload } = await kit.verifyJwtVc(jwt);
     await kit.verifyLdpVc(ldp);
     const { given_name, course } = payload.vc.credentialSubject;
-    if (given_name !== 'Ada' || payload.iss !== did) throw new Error('the credential says something else');
+    if (given_name !== 'Ada' || payload.iss !== did)
+      throw new Error('the credential has another issuer or other claims');
     const claims = `${given_name}, ${course}`;
-    return [undefined, `jose: jwt_vc_json (${header.alg}) says "${claims}"; @digitalbazaar/vc: ldp_vc is genuine`];
+    return [
+      undefined,
+      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid`,
+    ];
   });
 
   const delivery = await told('The signed webhook arrives', async () => {
     const isOfJwt = ({ body }) => body.event.payload.credentialConfigurationId === jwtVc;
     const received = await receiver.waitFor(isOfJwt);
     if (!received.verified) throw new Error(`the webhook does not verify: ${received.fault}`);
-    if (received.body.event.payload.credential !== jwt) throw new Error('the webhook brings another credential');
+    if (received.body.event.payload.credential !== jwt) throw new Error('the webhook contains another credential');
     return [
       received,
-      `${received.body.event.type}; http-message-sig: RFC 9421 signature and RFC 9530 digest are right`,
+      `${received.body.event.type}; http-message-sig: RFC 9421 signature and RFC 9530 digest are valid`,
     ];
   });
 
@@ -123,7 +127,8 @@ async function story(kit, start, subdomain, receiverOptions) {
     const { data } = kit.expectStatus(await api.analytics.list({ limit: 1000 }), 200);
     const trail = data.reverse();
     for (const prefix of ['DID_CREATE', 'WEBHOOK_CREATE', 'OPENID_TOKEN', 'OPENID_CREDENTIAL'])
-      if (!trail.some(({ type }) => type === `${prefix}_SUCCESS`)) throw new Error(`it has no ${prefix}_SUCCESS`);
+      if (!trail.some(({ type }) => type === `${prefix}_SUCCESS`))
+        throw new Error(`the audit trail has no ${prefix}_SUCCESS`);
     return [trail, `${trail.length} events, oldest first:`];
   });
   for (const { timestamp, type } of events) say(`      ${timestamp.slice(11, 23)}  ${type}`);
@@ -147,7 +152,7 @@ export async function told(name, run) {
   const start = performance.now();
   const [value, what] = await run();
   const ms = Math.round(performance.now() - start);
-  say(`${`${ms} ms`.padStart(9)}  ${name.padEnd(34)} ${what}`);
+  say(`${`${ms} ms`.padStart(9)}  ${name.padEnd(38)} ${what}`);
   return value;
 }
 

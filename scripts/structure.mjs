@@ -15,12 +15,12 @@ for (const file of new Set(listed.split('\0'))) {
   const [, inside] = /^(?:libs|apps)\/[^/]+\/src\/(.+)$/.exec(file) ?? [];
   if (!inside) continue;
   if (basename(inside) === 'index.ts' && inside !== 'index.ts') {
-    faults.push(`${file}: a barrel; only src/index.ts is public (architecture, 7)`);
+    faults.push(`${file}: a barrel; only src/index.ts is public (architecture, What is not built)`);
   }
   for (const part of inside.split('/')) {
     const words = part.split('.');
     if (words.some((word) => vague.includes(word) || /-(utils?|helpers?)$/.test(word))) {
-      faults.push(`${file}: '${part}' says nothing; name it after what it does (architecture, 7)`);
+      faults.push(`${file}: '${part}' says nothing; name it after what it does (architecture, What is not built)`);
     }
   }
 }

@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
   },
 });
 const PAIRS = options.quick ? 2 : Number(options.pairs);
-if (!Number.isInteger(PAIRS) || PAIRS < 1) throw new Error('--pairs must be a whole number from 1');
+if (!Number.isInteger(PAIRS) || PAIRS < 1) throw new Error('--pairs must be a whole number of at least 1');
 const SLICE_SECONDS = 2;
 /** Credentials for each version before each measurement, so that both have compiled the same code. */
 const WARM_UP = options.quick ? 300 : 2000;

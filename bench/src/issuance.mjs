@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
   },
 });
 const { json, quick, mode } = options;
-if (!['embedded', 'cluster'].includes(mode)) throw new Error('--mode is embedded or cluster');
+if (!['embedded', 'cluster'].includes(mode)) throw new Error('--mode must be embedded or cluster');
 const SECONDS = quick ? 1 : 5;
 const ROUNDS = quick ? 1 : 3;
 const WARM_UP_SECONDS = quick ? 1 : 3;

@@ -171,7 +171,7 @@ const fill = async (store, { streams, also }, count) => {
 const programs = findPostgres();
 const folder = mkdtempSync(join(tmpdir(), 'attestry-rebuild-'));
 const server = programs === undefined ? undefined : await PostgresServer.start(programs);
-if (!server) say('PostgreSQL is not installed: embedded only');
+if (!server) say('PostgreSQL is not installed; only the embedded engine is measured');
 const results = [];
 try {
   const projections = await declarations(join(folder, 'platform'));

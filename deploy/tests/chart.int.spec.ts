@@ -692,7 +692,7 @@ else
       expect(notes(VARIANTS['production']!)).toMatch(
         /kubectl .*rollout status[\s\S]*curl https:\/\/auth\.issue\.example\.org\/oauth\/token/,
       );
-      expect(notes(VARIANTS['minimal']!)).toContain('nothing leads to the gateway yet');
+      expect(notes(VARIANTS['minimal']!)).toContain('The gateway is not reachable from outside the cluster yet');
     });
 
     it('takes the values of the guide, and refers to no key that the guide does not make', () => {

@@ -81,8 +81,8 @@ export const eventsProjection: Projection<EventTables> = {
       .addColumn('data', 'text')
       .addPrimaryKeyConstraint('analytics_events_pk', ['tenant_id', 'time', 'sort_key'] as never)
       .execute();
-    // Chosen by EXPLAIN of the documented filters (decision 34): by id, which those of a request follow from; by type,
-    // which a category is some of; by actor. The latter two in the order of the list.
+    // Chosen by EXPLAIN of the documented filters, at most three beside the key (ADR 0004): by id, from which those of a
+    // request follow; by type, of which a category is a set; by actor. The latter two in the order of the list.
     const indexes = {
       analytics_events_id: ['tenant_id', 'id'],
       analytics_events_type: ['tenant_id', 'type', 'time', 'sort_key'],

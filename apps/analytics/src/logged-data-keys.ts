@@ -11,7 +11,7 @@ const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
 
 /**
  * What calls asked and answered, sealed: under the key of the person it tells about, or of the tenant when it tells about
- * nobody. It ends with that key (decision 27).
+ * nobody. Destroying that key makes it unreadable (ADR 0058).
  */
 @Injectable()
 export class LoggedDataKeys {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** A request has in one tenant one START and one outcome (decision 12). */
+/** A request has one START and one outcome in a tenant (ADR 0004). */
 export type Slot = 'start' | 'outcome';
 
 /**
  * The id of an operation event: a UUID (version 8, RFC 9562 section 5.8) over tenant, request and which of its two events it
- * is. So one index finds events by their ids and by those of their requests (decision 34), and an event recorded twice has
- * one id.
+ * is. One index therefore finds events by their ids and by those of their requests (few indexes: ADR 0004), and an event
+ * recorded twice has one id.
  */
 export const operationEventId = (tenantId: string, requestId: string, slot: Slot): string => {
   const hex = hash('sha256', JSON.stringify([tenantId, requestId, slot]), 'hex');

@@ -321,7 +321,9 @@ describe('creating a did:web', () => {
     async (path) => {
       const tenant = newTenant();
       const refused = await refusal(createWeb(tenant, tenant.host + path));
-      expect(refused.details).toMatchObject([{ param: 'options.url', msg: expect.stringContaining('platform uses') }]);
+      expect(refused.details).toMatchObject([
+        { param: 'options.url', msg: expect.stringContaining('reserved for the platform') },
+      ]);
       expect(await createWeb(tenant, `issuer.example${path}`)).toMatchObject({ registrationStatus: 'PROCESSING' });
     },
   );

@@ -1,5 +1,4 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
-import { didsEndpoints } from './dids.endpoints.js';
 import { DidsModule } from './dids.module.js';
 import { PUBLISHED } from './dids.reactions.js';
 import { didLists } from './did-lists/did-lists.projection.js';
@@ -9,6 +8,5 @@ export const didsService: ServiceDefinition = {
   needs: ['domain', 'keys'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: DidsModule,
-  endpoints: didsEndpoints,
   projections: [{ projection: didLists, follows: 'domain' }],
 };

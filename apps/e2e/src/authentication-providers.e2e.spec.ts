@@ -193,7 +193,7 @@ describe('a hostile discovery document', () => {
       const { url } = await hostile((response) =>
         response.writeHead(status, { location: `${inside.url}/.well-known/openid-configuration` }).end(),
       );
-      await refused(url, `the discovery document was answered with status ${status}`);
+      await refused(url, `the request for the discovery document returned status ${status}`);
     }
     expect(inside.asked).toEqual([]);
   });
@@ -233,7 +233,7 @@ describe('a hostile discovery document', () => {
 
   it('is of the issuer that was named', async () => {
     const { url } = await hostile((response) => json(response, genuine('https://accounts.example')));
-    await refused(url, 'the discovery document is of another issuer than this address');
+    await refused(url, 'the issuer in the discovery document must be this URL');
   });
 
   it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])(

@@ -96,13 +96,13 @@ describe('the authorization endpoint in production', () => {
   it('without a list of wallets starts, logs a warning, and redirects no browser', async () => {
     expect(platform.log()).toContain('authorization endpoint refuses all wallets');
     for (const redirectUri of [LISTED, 'http://127.0.0.1:1/back', 'org.example.wallet:/back'])
-      expectPage(await authorize(redirectUri), /redirect_uri is none of the addresses/);
-    expectPage(await authorize('intent://x'), /redirect_uri must be an https address/);
-    expectPage(await authorize(undefined), /redirect_uri must be given once/);
-    expectPage(await authorize(LISTED, { client_id: '' }), /client_id must be given once/);
+      expectPage(await authorize(redirectUri), /redirect_uri must be one of the redirect URIs/);
+    expectPage(await authorize('intent://x'), /redirect_uri must be an https URL/);
+    expectPage(await authorize(undefined), /redirect_uri must be sent once, with a value/);
+    expectPage(await authorize(LISTED, { client_id: '' }), /client_id must be sent once, with a value/);
     expectPage(
       await send('GET', TENANT, '/v1/oauth/authentication/callback?state=x'),
-      /the sign-in has ended, or began in another browser/,
+      /the sign-in has ended or was started in another browser/,
     );
   });
 
@@ -120,7 +120,7 @@ describe('the authorization endpoint in production', () => {
       expect.stringMatching(/^https:\/\/wallet\.example\/back\?error=invalid_scope&.*state=of-the-wallet&iss=https/),
     ]);
     for (const other of [`${LISTED}/`, 'https://other.example/back', 'org.example.wallet:/back'])
-      expectPage(await authorize(other, { response_type: 'token' }), /redirect_uri is none of the addresses/);
-    expectPage(await authorize('intent://listed'), /redirect_uri must be an https address/);
+      expectPage(await authorize(other, { response_type: 'token' }), /redirect_uri must be one of the redirect URIs/);
+    expectPage(await authorize('intent://listed'), /redirect_uri must be an https URL/);
   });
 });

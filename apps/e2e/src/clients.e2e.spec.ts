@@ -24,7 +24,7 @@ beforeAll(async () => {
   tenant = await createTenantUnderTest(platform, management, 'clients');
 }, PLATFORM_START_MS);
 
-/** Decision 4. */
+/** The end of a client or tenant takes effect within a second (ADR 0056). */
 const WITHIN_MS = 1000;
 
 describe("a client's roles", () => {

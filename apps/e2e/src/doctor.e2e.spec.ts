@@ -60,7 +60,7 @@ describe('npm run doctor', () => {
     expect(runProgram('doctor', PRODUCTION)).toEqual({ status: 0, stdout: 'nothing refused\n', stderr: '' });
     const development = runProgram('doctor', {});
     expect(development.status).toBe(0);
-    expect(development.stdout).toContain('NODE_ENV is development: what production refuses was not looked at');
+    expect(development.stdout).toContain('NODE_ENV is development: what only production refuses was not checked');
     expect(readdirSync(folder)).toEqual([]);
   });
 

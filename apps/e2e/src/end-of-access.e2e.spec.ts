@@ -30,7 +30,7 @@ afterAll(async () => platform?.stop());
 
 const issueFrom = async (uri: string) => (await new Wallet().collect(uri)).credentials;
 
-/** Decision 4. */
+/** The end of a client or tenant takes effect within a second (ADR 0056). */
 const WITHIN_MS = 1000;
 
 describe('a deleted client', () => {

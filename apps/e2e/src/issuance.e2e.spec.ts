@@ -124,7 +124,7 @@ const expectOAuthError = (answer: Answer<OAuthBody>, status: number, error: stri
 
 const jwkOfDidJwk = (did: string): unknown =>
   JSON.parse(Buffer.from(did.replace('did:jwk:', ''), 'base64url').toString());
-/** Issuing does not wait for the list of what was issued (decision 29). */
+/** Issuing does not wait for the list of issued credentials (ADR 0057). */
 const issuedTo = (userId: string, count: number) =>
   waitUntil(
     async () => {

@@ -11,7 +11,7 @@ const send = (client: ApiClient, operation: Operation, parts: OperationParts & {
   return client.request(method, path ?? pathOf(operation.http!.path, params), rest);
 };
 
-/** The error body an operation declares (decision 31). */
+/** The error body an operation declares (specification notes, Errors). */
 const expectErrorShape = (operation: Operation, answer: Answer): void => {
   const { status, headers, body } = answer;
   const isProtocolFault = status === 405 || status === 404;

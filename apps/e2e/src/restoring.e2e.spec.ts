@@ -174,7 +174,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await restoreSchema('one', 'attestry', dump);
     const refused: unknown = await start(env, port).catch((error: unknown) => error);
     expect(String(refused)).toMatch(
-      /checkpoint \d+ of [\w.-]+ is beyond the head of the event store, \d+.*Remove the read models/,
+      /checkpoint \d+ of [\w.-]+ is beyond the head of the event store, \d+.*Delete the read models/,
     );
     await sql('one', 'DROP SCHEMA attestry_read CASCADE');
     await command('migrate', [], { ...secrets, ...env });

@@ -76,7 +76,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await page.goto(link);
     await page.getByLabel('Your name').fill(name);
     await page.getByLabel('Choose a password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Make my account and accept' }).click();
+    await page.getByRole('button', { name: 'Create account and accept' }).click();
   };
 
   const headingOf = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
@@ -159,14 +159,14 @@ if (missing !== undefined) skipSuite(suite, missing);
     await page.getByLabel('Your name').fill('Ada <b>Lovelace</b>');
     await page.getByLabel('Choose a password').fill(PASSWORD);
     await page.getByRole('button').click();
-    expect(await headingOf(page)).toBe('You are a member of walked');
+    expect(await headingOf(page)).toBe('You are now a member of walked');
     expect(await page.getByText('You are signed in as').innerText()).toContain('Ada <b>Lovelace</b>');
     await expectAccessible(page);
     if (process.env['SCREENSHOTS']) await page.screenshot({ path: join(process.env['SCREENSHOTS'], 'member.png') });
 
     // Once.
     const again = await page.goto(link);
-    expect([again!.status(), await headingOf(page)]).toEqual([410, 'This invitation was used']);
+    expect([again!.status(), await headingOf(page)]).toEqual([410, 'This invitation has already been used']);
 
     // The session outlives the process.
     await platform.end();
@@ -321,7 +321,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     for (let n = 0; n < 9; n++) await guess('lin@people.example', `guess number ${n}`);
     const locked = await attempt('lin@people.example', PASSWORD);
     expect([locked.status, locked.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
-    expect(locked.text).toMatch(/browsers that have not signed in to it before. Try again in (60|59) minutes/);
+    expect(locked.text).toMatch(/browsers that have not signed in to it before. Try again in (60|59) minutes./);
     await expectAccessible(page);
     if (process.env['SCREENSHOTS']) await page.screenshot({ path: join(process.env['SCREENSHOTS'], 'locked.png') });
     // Budgets outlive the process.
@@ -339,7 +339,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await page.goto(linkIn(mail.to('lin@people.example').at(-1)!.text!));
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Use this browser' }).click();
-    expect(await headingOf(page)).toBe('You can sign in here');
+    expect(await headingOf(page)).toBe('You can now sign in with this browser');
     await expectAccessible(page);
     const { httpOnly, sameSite, expires } = (await context.cookies(base)).find((it) => it.name === 'attestry_device')!;
     expect([httpOnly, sameSite, expires > Date.now() / 1000 + 300 * 86_400]).toEqual([true, 'Lax', true]);
@@ -437,7 +437,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     try {
       const page = await context.newPage();
       await signUp(page, await said(() => out, /^http\S+token=\S+$/m, 'the link'), 'Ada');
-      expect(await headingOf(page)).toBe('You are a member of Analytical Society');
+      expect(await headingOf(page)).toBe('You are now a member of Analytical Society');
       await page.goto(await said(() => told, /^http\S+client_id=\S+$/m, 'the address to open'));
       await page.getByRole('button', { name: 'Continue' }).click();
       await waitUntil(() => code !== undefined, { what: 'the end of the commands', timeoutMs: 60_000 });

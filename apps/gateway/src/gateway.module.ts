@@ -5,16 +5,18 @@ import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
 import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
-import { Edge } from './edge/edge.js';
-import { Hosts } from './edge/hosts.js';
-import { ObserveRequests } from './edge/observe-requests.js';
-import { RateLimits } from './edge/rate-limits.js';
-import { RequestsInFlight } from './edge/requests-in-flight.js';
-import { SignInPages } from './edge/sign-in-pages.js';
+import { Hosts } from './request/hosts.js';
+import { ObserveRequests } from './request/observe-requests.js';
+import { RateLimits } from './request/rate-limits.js';
+import { RequestsInFlight } from './request/requests-in-flight.js';
 import { InterfaceDocuments } from './interface/interface-documents.js';
 import { SERVED_OPERATIONS } from './interface/served-operations.js';
 import { OperationData } from './operation/operation-data.js';
 import { RunOperation } from './operation/run-operation.js';
+import { Dependencies } from './pipeline/dependencies.js';
+import { Pipeline } from './pipeline/mount.js';
+import { Routes } from './pipeline/routes.js';
+import { SignInPages } from './plugins/sign-in-pages.js';
 
 /** Engines beside the bus: the gateway keeps nothing. */
 export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
@@ -33,10 +35,12 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     Authenticate,
     OperationData,
     RunOperation,
+    Routes,
+    Dependencies,
     SignInPages,
-    Edge,
+    Pipeline,
   ],
-  exports: [Edge],
+  exports: [Pipeline],
 })
 export class GatewayModule {}
 

@@ -1,3 +1,3 @@
-export { edgeAdapter } from './edge/edge-adapter.js';
-export { Edge } from './edge/edge.js';
+export { gatewayAdapter } from './server/gateway-adapter.js';
 export { GATEWAY_NEEDS, gatewayParty } from './gateway.module.js';
+export { Pipeline } from './pipeline/mount.js';

@@ -470,7 +470,7 @@ describe('JSON-LD contexts', () => {
       serve(name, JSON.stringify({ '@context': {}, pad: Array.from({ length: 12_000 }, () => 1) }));
     const refused = await create([half('/half-1'), half('/half-2')]).catch((error: AppError) => error);
     expect((refused as AppError).details).toEqual([
-      { msg: 'must hold at most 20000 JSON values, all contexts together', param: 'contexts', location: 'body' },
+      { msg: 'must have at most 20000 JSON values in all contexts together', param: 'contexts', location: 'body' },
     ]);
     await create([half('/half-1')]);
   });

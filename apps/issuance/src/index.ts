@@ -1,5 +1,4 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
-import { issuanceEndpoints } from './issuance.endpoints.js';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './credential-configuration/configurations.read-model.js';
@@ -11,7 +10,6 @@ export const issuanceService: ServiceDefinition = {
   needs: ['domain', 'keys', 'replay-guard'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
-  endpoints: issuanceEndpoints,
   projections: [configurations, users, sessionKeys].map((projection) => ({ projection, follows: 'domain' })),
 };
 export { keptContextsOf, KEPT_CONTEXT_CATEGORY } from './kept-context/kept-contexts-of.js';

@@ -1,6 +1,5 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { invitationLinks } from './invitation-links/invitation-links.projection.js';
-import { managementEndpoints } from './management.endpoints.js';
 import { ManagementModule } from './management.module.js';
 import { PUBLISHED } from './management.reactions.js';
 import { deletedTenants } from './purge-tenants/deleted-tenants.projection.js';
@@ -11,7 +10,6 @@ export const managementService: ServiceDefinition = {
   needs: ['domain', 'keys', 'sign-in'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: ManagementModule,
-  endpoints: managementEndpoints,
   projections: [
     { projection: tenantLists, follows: 'domain' },
     { projection: deletedTenants, follows: 'domain' },

@@ -102,11 +102,11 @@ describe('the e-mail of an invitation', () => {
       recipients: [email],
       from: { address: 'hello@one.example', name: 'Attestry' },
       to: [{ address: email }],
-      subject: 'Invitation to Acme & <b>Sons</b>',
+      subject: 'Invitation to join Acme & <b>Sons</b>',
       messageId: expect.stringMatching(/^<[0-9a-f-]{36}@management\.one\.example>$/),
     });
     expect(sent!.html).toBeUndefined();
-    expect(sent!.text).toContain('until 2026-03-06 10:00 UTC');
+    expect(sent!.text).toContain('expires on 2026-03-06 at 10:00 UTC');
     expect(await accept(link)).toMatchObject({ tenantId, roles: ['issuer'] });
     await expect(accept(link)).rejects.toMatchObject({ kind: 'invalid' });
   });
@@ -227,8 +227,8 @@ describe('the e-mail of an invitation', () => {
     await client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
     await mail.linkTo(email);
     const [sent] = mail.to(email);
-    expect(sent!.subject).toBe('Invitation to Acme gro.live Sons');
-    expect(sent!.text).toContain('the tenant "Acme gro.live Sons"');
+    expect(sent!.subject).toBe('Invitation to join Acme gro.live Sons');
+    expect(sent!.text).toContain('a member of "Acme gro.live Sons"');
     expect(sent!.text).not.toMatch(/\p{Bidi_Control}/u);
   });
 
@@ -384,7 +384,7 @@ describe('the number of e-mails', () => {
       const email = freshEmail();
       for (let n = 0; n < 6; n++)
         expect(await refusalOf(inviteTo(tenant, email))).toMatchObject({
-          message: 'A tenant sends at most 200 invitations an hour',
+          message: 'A tenant can send at most 200 invitations an hour',
           headers: { 'retry-after': '3600' },
         });
       const other = await newTenant();

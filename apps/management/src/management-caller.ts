@@ -16,7 +16,7 @@ export const managementCaller = ({ caller }: OperationContext): Principal => {
   }
 };
 
-/** The person who calls: 403 for machine clients (facts 1). */
+/** The person who calls. @throws 403 for machine clients */
 export const callingUser = (context: OperationContext): string => {
   const caller = managementCaller(context);
   if (caller.kind !== 'user') throw forbidden();

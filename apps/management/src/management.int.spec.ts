@@ -1017,7 +1017,7 @@ describe('management clients', () => {
       ['null', 'name'],
       [JSON.stringify({ name: 'n', client_id: '../..', client_secret_sha256: other }), 'client_id'],
       [JSON.stringify({ name: 'n', client_id: clientId, client_secret_sha256: 'x' }), 'client_secret_sha256'],
-      [' '.repeat(5000), 'too long'],
+      [' '.repeat(5000), 'must have at most 4096 characters'],
     ];
     for (const [index, [text, reason]] of requests.entries()) {
       const request = `${index}0000000-0000-4000-8000-000000000000`;

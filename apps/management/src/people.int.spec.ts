@@ -146,7 +146,7 @@ const eventsOf = async (): Promise<RecordedEvent[]> => {
     after = page.next;
   }
 };
-/** What lists show may take a moment (decision 29); most 10 s on a busy machine. */
+/** Lists follow from projections, at most 10 s later on a busy machine (ADR 0057). */
 const eventually = async (check: () => Promise<void>): Promise<void> => {
   const end = Date.now() + 10_000;
   for (;;) {
@@ -403,7 +403,7 @@ describe('members of a tenant', () => {
     for (const operation of [resendInvitation, cancelInvitation])
       expect(await refusal(client.call(operation, { params: member }, owner))).toMatchObject({
         kind: 'invalid',
-        details: [{ param: 'userId', location: 'params', msg: 'is a member already' }],
+        details: [{ param: 'userId', location: 'params', msg: 'is already a member' }],
       });
   });
 

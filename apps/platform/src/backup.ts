@@ -12,8 +12,8 @@ const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
 const FILES = ['events.db', 'operations.db', 'feed.db', 'keys.db', 'replay.db', 'sign-in.db'];
 /** What a restore needs beside the backup. */
 const KEPT_ELSEWHERE = {
-  'master.key': 'With the backup it opens everything; without it keys.db cannot be opened.',
-  'management-client.json': 'It holds the secret of the first management client in clear.',
+  'master.key': 'keys.db cannot be decrypted without it.',
+  'management-client.json': 'It contains the secret of the first management client in plain text.',
 };
 
 /** Copies a data folder as it was in one moment, also while its platform runs. Prints one JSON line. */
@@ -22,14 +22,14 @@ const main = async (): Promise<void> => {
   if (!values.to) throw new Error(USAGE);
   const from = resolve(values.from ?? (process.env['DATA_DIR'] || '.attestry'));
   const to = resolve(values.to);
-  if (!existsSync(join(from, 'events.db'))) throw new Error(`${from} is no data folder`);
+  if (!existsSync(join(from, 'events.db'))) throw new Error(`${from} is not a data folder: it has no events.db`);
   await mkdir(to, { recursive: true, mode: 0o700 });
-  if ((await readdir(to)).length) throw new Error(`${to} is not empty`);
+  if ((await readdir(to)).length) throw new Error(`${to} must be an empty folder`);
   const files = FILES.filter((name) => existsSync(join(from, name)));
   const { heldMs } = await backUpFiles(files.map((name) => ({ from: join(from, name), to: join(to, name) })));
   console.log(JSON.stringify({ from, to, files, writesHeldMs: heldMs }));
   for (const [name, why] of Object.entries(KEPT_ELSEWHERE))
-    if (existsSync(join(from, name))) console.error(`${name} is not in the backup: keep it elsewhere. ${why}`);
+    if (existsSync(join(from, name))) console.error(`${name} is not in the backup; store a copy elsewhere. ${why}`);
 };
 
 main().catch((error: unknown) => {

@@ -24,7 +24,7 @@ const main = async (): Promise<void> => {
   for (const line of faults) console.log(`refused  ${line}`);
   const { NODE_ENV = 'development' } = process.env;
   if (NODE_ENV !== 'production')
-    console.log(`note     NODE_ENV is ${NODE_ENV}: what production refuses was not looked at`);
+    console.log(`note     NODE_ENV is ${NODE_ENV}: what only production refuses was not checked`);
   console.log(faults.length ? `${faults.length} refused: the process does not start` : 'nothing refused');
   process.exit(faults.length ? 1 : 0);
 };

@@ -37,9 +37,9 @@ const main = async (): Promise<void> => {
     const outcome = await managementClientOutcome(dataDir, id);
     if (outcome.status === 'done') break;
     if (outcome.status === 'rejected') throw new Error(outcome.reason);
-    if (Date.now() > end) throw new Error('the running platform has not answered; look at its log');
+    if (Date.now() > end) throw new Error('the running platform did not answer within 10 s; its log shows why');
   }
-  if (!running) console.error('No platform is running: the client works from its next start on.');
+  if (!running) console.error('No platform is running; the client will be registered when it starts.');
   console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
 };
 

@@ -6,7 +6,7 @@ const main = async (): Promise<void> => {
   const config = await loadConfig(process.env, { purpose: 'migrate', busUser: 'migrate' });
   const done = await migrateEngines(config, (reason) => console.error(`waiting for NATS: ${reason}`));
   for (const line of done) console.log(line);
-  console.log(done.length ? 'migrated' : 'nothing to migrate: the embedded engines see to themselves');
+  console.log(done.length ? 'migrated' : 'nothing to migrate: embedded engines are migrated when the platform starts');
 };
 
 main().catch((error: unknown) => {

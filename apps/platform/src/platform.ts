@@ -10,7 +10,7 @@ import {
   createNestLogger,
   openProcessEngines,
   rootModule,
-  serveEndpoints,
+  serveOperations,
   type EngineNeed,
   type EnginesOptions,
   type PlatformConfig,
@@ -61,17 +61,17 @@ const hosted = async ({ service }: PlatformConfig) => {
 };
 
 const startGateway = async (
-  { Edge, edgeAdapter }: Gateway,
+  { gatewayAdapter, Pipeline }: Gateway,
   root: Parameters<typeof NestFactory.create>[0],
   config: PlatformConfig,
   engines: ProcessEngines,
 ) => {
-  const app = await NestFactory.create<NestFastifyApplication>(root, edgeAdapter(config, engines.metrics), {
+  const app = await NestFactory.create<NestFastifyApplication>(root, gatewayAdapter(config, engines.metrics), {
     bodyParser: false,
     logger: createNestLogger(engines.logger),
     abortOnError: false,
   });
-  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   return app;
 };
@@ -98,7 +98,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
         logger: createNestLogger(engines.logger),
         abortOnError: false,
       }));
-    const serving = serveEndpoints(app, services, engines);
+    const serving = serveOperations(app, services, engines);
     await edge?.listen(config.port, config.host);
     const adminPort = edge ? config.adminPort : config.port;
     const { health, metrics } = engines;

@@ -24,7 +24,7 @@ const chosen = () => {
 const main = async (): Promise<void> => {
   const projections = chosen();
   await requestRebuilds(await loadConfig(process.env, { purpose: 'migrate' }), projections);
-  for (const it of projections) console.log(`${nameOf(it)}: asked for`);
+  for (const it of projections) console.log(`${nameOf(it)}: rebuild requested`);
 };
 
 main().catch((error: unknown) => {

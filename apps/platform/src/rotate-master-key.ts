@@ -10,7 +10,7 @@ const place = async (config: PlatformConfig): Promise<{ at: KeyPlace; release():
   const database = databases(config)?.keys;
   if (database) return { at: { url: database.url, schema: database.schema }, release: () => undefined };
   const file = join(config.dataDir, 'keys.db');
-  if (!existsSync(file)) throw new Error(`${file} is not there`);
+  if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const lock = await lockDataFolder(config.dataDir);
   return { at: { file }, release: () => lock.release() };
 };
@@ -27,8 +27,8 @@ const main = async (): Promise<void> => {
     const rotation = await rotateMasterKey(at, masterKeysOf(config));
     console.log(JSON.stringify(rotation));
     console.error(
-      `Nothing is wrapped by another version of MASTER_KEY than ${rotation.version}. When every process has it as MASTER_KEY, ` +
-        'MASTER_KEY_PREVIOUS can go; keep the old key as long as there are backups that were made under it.',
+      `All keys are wrapped with version ${rotation.version} of MASTER_KEY. When every process uses it as MASTER_KEY, remove ` +
+        'MASTER_KEY_PREVIOUS; keep the old key as long as you keep backups that were made with it.',
     );
   } finally {
     release();

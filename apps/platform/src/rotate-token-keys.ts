@@ -31,12 +31,12 @@ const main = async (): Promise<void> => {
   const { dataDir } = config;
   const isRunning = await isDataFolderInUse(dataDir);
   const id = await requestTokenKeyRotation(dataDir);
-  if (!isRunning) return console.error('No platform is running: it rotates the key at its next start.');
+  if (!isRunning) return console.error('No platform is running; the key will be rotated when it starts.');
   for (const end = Date.now() + WAIT_MS; Date.now() < end; await pause(100)) {
     const rotation = await tokenKeyRotationOutcome(dataDir, id);
     if (rotation) return console.log(JSON.stringify(rotation));
   }
-  throw new Error('the running platform has not rotated the key; its log says why');
+  throw new Error('the running platform did not rotate the key within 10 s; its log shows why');
 };
 
 main().catch((error: unknown) => {

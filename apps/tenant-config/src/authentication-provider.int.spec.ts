@@ -182,7 +182,7 @@ describe('authentication providers', () => {
     expect(await refusal(update('t3', id, { ...full, clientSecret: '**********xxxxx' }))).toEqual([
       'invalid',
       'clientSecret',
-      expect.stringMatching(/^is masked/),
+      expect.stringMatching(/the masked form of the stored secret/),
     ]);
     expect((await update('t3', id, { ...full, clientSecret: 'a-completely-new-one' })).clientSecret).toBe(
       '**********w-one',
@@ -257,7 +257,7 @@ describe('authentication providers', () => {
       ['nonsense', 'must be a valid URL'],
       [`${url}?a=1`, 'must not have a query'],
       [`${url}?`, 'must not have a query'],
-      ['http://u:word@127.0.0.1', 'must not carry credentials'],
+      ['http://u:word@127.0.0.1', 'must not contain credentials'],
       ['ftp://127.0.0.1', 'must use https'],
     ] as const)
       expect([text, ...(await refusal(create('t8', { url: text })))]).toEqual([text, 'invalid', 'url', msg]);
@@ -280,7 +280,7 @@ describe('authentication providers', () => {
           await fault((response) =>
             response.writeHead(status, { location: `${inside}/.well-known/openid-configuration` }).end(),
           ),
-        ).toEqual(['invalid', 'url', `the discovery document was answered with status ${status}`]);
+        ).toEqual(['invalid', 'url', `the request for the discovery document returned status ${status}`]);
       expect(asked).toEqual([]);
     });
 
@@ -317,7 +317,7 @@ describe('authentication providers', () => {
       expect(await fault((response) => json(response, document('https://accounts.example')))).toEqual([
         'invalid',
         'url',
-        'the discovery document is of another issuer than this address',
+        'the issuer in the discovery document must be this URL',
       ]);
       const slash = await hostile((response, own) => json(response, { ...document(own), issuer: `${own}/` }));
       expect((await create('slash', { url: slash })).url).toBe(slash);
@@ -335,12 +335,12 @@ describe('authentication providers', () => {
       [
         'an endpoint that is no URL',
         { token_endpoint: 'token' },
-        'token_endpoint of the discovery document cannot be used',
+        'token_endpoint in the discovery document must be a public https URL',
       ],
       [
         'a script for an endpoint',
         { authorization_endpoint: 'javascript:alert(1)' },
-        'authorization_endpoint of the discovery document cannot be used',
+        'authorization_endpoint in the discovery document must be a public https URL',
       ],
       ['no openid', { scopes_supported: ['email'] }, 'the provider does not support the scope openid'],
       ['scopes that are no list', { scopes_supported: 'openid' }, 'the provider does not support the scope openid'],
@@ -372,7 +372,7 @@ describe('authentication providers', () => {
       expect(await fault((response) => response.writeHead(404).end())).toEqual([
         'invalid',
         'url',
-        'the discovery document was answered with status 404',
+        'the request for the discovery document returned status 404',
       ]);
       expect(await refusal(create('hostile', { url: 'http://127.0.0.1:1' }))).toEqual([
         'invalid',

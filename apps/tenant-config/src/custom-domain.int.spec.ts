@@ -98,7 +98,7 @@ describe('the custom domain of a tenant', () => {
     message: 'Verification failed',
     details: [expect.objectContaining({ msg, param: 'domain' })],
   });
-  const MISSING = 'no TXT record of the domain is the verification token';
+  const MISSING = 'the domain has no TXT record with the verification token';
   const ELSEWHERE = 'another tenant has verified this domain';
   const verified = async (tenantId: string, domain: string): Promise<CustomDomain> => {
     const made = await create(tenantId, domain);

@@ -72,7 +72,7 @@ export class Discovery {
   }
 
   /**
-   * Facts 8.1: https, a public host name under a known TLD, no query; port and fragment are dropped.
+   * https, a public host name under a known TLD, no query; port and fragment are dropped.
    * @throws 400 on `url`
    */
   accepted(text: string): string {
@@ -100,14 +100,15 @@ export class Discovery {
         maxBytes: MAX_DISCOVERY_BYTES,
       });
     } catch (error) {
-      this.logger.info({ url, error: String(error) }, 'no discovery document');
+      this.logger.info({ url, error: String(error) }, 'discovery document not fetched');
       // No more than the caller can mend: what is behind a name inside is nobody's to learn.
       if (error instanceof DnsBudgetExceeded) throw error;
       if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
-      if (error instanceof TargetRefused) throw refused('must be reached at a public address', url);
+      if (error instanceof TargetRefused) throw refused('must resolve to a public address', url);
       throw refused('the discovery document could not be fetched', url);
     }
-    if (answer.status !== 200) throw refused(`the discovery document was answered with status ${answer.status}`, url);
+    if (answer.status !== 200)
+      throw refused(`the request for the discovery document returned status ${answer.status}`, url);
     try {
       const document: unknown = parseAnswer(answer.body);
       if (typeof document === 'object' && document !== null && !Array.isArray(document))
@@ -140,9 +141,9 @@ const faultOf = (
   // §4.3: exactly this address; a slash at the end is no other.
   const { issuer } = document;
   if (typeof issuer !== 'string' || withoutSlash(issuer) !== url)
-    return 'the discovery document is of another issuer than this address';
+    return 'the issuer in the discovery document must be this URL';
   for (const name of ['authorization_endpoint', 'token_endpoint'])
-    if (isBadEndpoint(document[name])) return `${name} of the discovery document cannot be used`;
+    if (isBadEndpoint(document[name])) return `${name} in the discovery document must be a public https URL`;
   const { scopes_supported: scopes, response_types_supported: types, grant_types_supported: grants } = document;
   if (!listed(scopes) || !scopes.includes('openid')) return 'the provider does not support the scope openid';
   if (types !== undefined && !(listed(types) && types.includes('code')))

@@ -1,5 +1,4 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
-import { tenantConfigEndpoints } from './tenant-config.endpoints.js';
 import { TenantConfigModule } from './tenant-config.module.js';
 import { PUBLISHED } from './tenant-config.reactions.js';
 
@@ -8,6 +7,5 @@ export const tenantConfigService: ServiceDefinition = {
   needs: ['domain', 'keys'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: TenantConfigModule,
-  endpoints: tenantConfigEndpoints,
   projections: [],
 };

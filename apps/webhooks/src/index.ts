@@ -1,7 +1,6 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { attemptsProjection } from './attempts.projection.js';
 import { keysProjection } from './keys.projection.js';
-import { webhooksEndpoints } from './webhooks.endpoints.js';
 import { WebhooksModule } from './webhooks.module.js';
 import { PUBLISHED } from './webhooks.reactions.js';
 import { webhooksProjection } from './webhooks.projection.js';
@@ -11,7 +10,6 @@ export const webhooksService: ServiceDefinition = {
   needs: ['domain', 'keys'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: WebhooksModule,
-  endpoints: webhooksEndpoints,
   projections: [
     { projection: webhooksProjection, follows: 'domain' },
     { projection: attemptsProjection, follows: 'domain' },

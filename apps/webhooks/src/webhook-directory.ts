@@ -116,7 +116,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
         if (this.isLoaded) await this.follow();
       } catch (error) {
         this.error = error instanceof Error ? error.message : String(error);
-        this.logger.error({ error: this.error }, 'the webhook directory lags');
+        this.logger.error({ error: this.error }, 'webhook directory behind');
         await this.sleep(RETRY_MS);
       }
     }

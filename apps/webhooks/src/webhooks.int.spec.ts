@@ -316,7 +316,7 @@ describe('webhooks', () => {
                 {
                   param: 'url',
                   location: 'body',
-                  msg: 'at most 5 webhooks of a tenant may have the same URL',
+                  msg: 'must not be the URL of more than 5 webhooks of a tenant',
                   value: expect.stringMatching(/^https:\/\/shared/i) as string,
                 },
               ],
@@ -810,7 +810,7 @@ describe('webhooks', () => {
       await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({
         kind: 'invalid',
         details: [
-          { param: 'deliveryId', location: 'params', msg: expect.stringContaining('no longer kept') as string },
+          { param: 'deliveryId', location: 'params', msg: expect.stringContaining('no longer stored') as string },
         ],
       });
       expect(quick.received).toHaveLength(2);

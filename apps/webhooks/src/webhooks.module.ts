@@ -1,22 +1,21 @@
 import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
 import { Budgets } from '@attestry/service-kit';
 import { AttemptsReadModel } from './attempts.read-model.js';
-import { CreateWebhookHandler } from './create-webhook/create-webhook.js';
-import { DeleteWebhookHandler } from './delete-webhook/delete-webhook.js';
-import { ListAttemptsHandler } from './list-attempts/list-attempts.js';
-import { ListWebhooksHandler } from './list-webhooks/list-webhooks.js';
-import { RedeliverAttemptHandler } from './redeliver-attempt/redeliver-attempt.js';
-import { RetrieveWebhookKeysHandler } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
-import { RetrieveWebhookHandler } from './retrieve-webhook/retrieve-webhook.js';
+import { CreateWebhook } from './create-webhook/create-webhook.js';
+import { DeleteWebhook } from './delete-webhook/delete-webhook.js';
+import { ListAttempts } from './list-attempts/list-attempts.js';
+import { ListWebhooks } from './list-webhooks/list-webhooks.js';
+import { RedeliverAttempt } from './redeliver-attempt/redeliver-attempt.js';
+import { RetrieveWebhookKeys } from './retrieve-webhook-keys/retrieve-webhook-keys.js';
+import { RetrieveWebhook } from './retrieve-webhook/retrieve-webhook.js';
 import { KeepKeysFresh } from './rotate-keys/keep-keys-fresh.js';
-import { RotateKeysHandler } from './rotate-keys/rotate-keys.js';
+import { RotateKeys } from './rotate-keys/rotate-keys.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
 import { AttemptDelivery } from './send-deliveries/attempt-delivery.js';
 import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
-import { TestWebhookHandler } from './test-webhook/test-webhook.js';
-import { UpdateWebhookHandler } from './update-webhook/update-webhook.js';
+import { TestWebhook } from './test-webhook/test-webhook.js';
+import { UpdateWebhook } from './update-webhook/update-webhook.js';
 import { WebhookRequests } from './webhook-requests/webhook-requests.js';
 import { TenantSlots } from './webhook-slots/tenant-slots.js';
 import { WebhookDirectory } from './webhook-directory.js';
@@ -25,20 +24,19 @@ import { WebhooksReactions } from './webhooks.reactions.js';
 import { WebhooksReadModel } from './webhooks.read-model.js';
 
 @Module({
-  imports: [CqrsModule],
   providers: [
     // subscriptions
     TenantSlots,
     WebhookRequests,
-    CreateWebhookHandler,
-    ListWebhooksHandler,
-    RetrieveWebhookHandler,
-    UpdateWebhookHandler,
-    DeleteWebhookHandler,
+    CreateWebhook,
+    ListWebhooks,
+    RetrieveWebhook,
+    UpdateWebhook,
+    DeleteWebhook,
     // keys
     WebhookKeys,
-    RetrieveWebhookKeysHandler,
-    RotateKeysHandler,
+    RetrieveWebhookKeys,
+    RotateKeys,
     KeepKeysFresh,
     // deliveries
     WebhookDirectory,
@@ -47,9 +45,9 @@ import { WebhooksReadModel } from './webhooks.read-model.js';
     AttemptDelivery,
     SendDeliveries,
     Budgets,
-    TestWebhookHandler,
-    ListAttemptsHandler,
-    RedeliverAttemptHandler,
+    TestWebhook,
+    ListAttempts,
+    RedeliverAttempt,
     // lists and reactions
     WebhooksReadModel,
     AttemptsReadModel,

@@ -55,7 +55,7 @@ export class WebhooksReactions implements OnApplicationBootstrap {
     });
   }
 
-  /** A credential's delivery key goes with the last delivery that needs it, however that ended (decision 27). */
+  /** A credential's delivery key is destroyed with the last delivery that needs it, whatever its outcome (ADR 0058). */
   private async destroyDeliveryKeys(events: readonly RecordedEvent[]): Promise<void> {
     const done = new Map<string, Set<string>>();
     for (const stored of events) {

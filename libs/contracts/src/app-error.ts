@@ -1,5 +1,5 @@
 /**
- * The one error value (architecture 5.7). Thrown once, carried over the bus as it stands, rendered once by the gateway
+ * The one error value of all services (architecture, One error value). Thrown once, carried over the bus as it stands, rendered once by the gateway
  * in the error shape the operation declares. `cause` and `check` stay private: they go to the log, never to a caller.
  */
 
@@ -36,7 +36,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   unavailable: 503,
 };
 
-/** Codes of the tenant and management APIs (decision 31). OAuth endpoints use the codes of RFC 6749 and OID4VCI. */
+/** Codes of the tenant and management APIs (specification notes, Errors). OAuth endpoints use the codes of RFC 6749 and OID4VCI. */
 const PLATFORM_CODE: Record<ErrorKind, string> = {
   invalid: 'BadRequest',
   unauthenticated: 'Unauthorized',
@@ -54,10 +54,13 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   unavailable: 'ServiceUnavailable',
 };
 
-/** One fault of a request. `value` is the rejected value; never set for secrets. */
+/** One fault of a request. */
 export interface ErrorDetail {
+  /** The rejected value. Absent for secrets and for long values. */
   value?: unknown;
+  /** What is wrong with the parameter, for example `must be at most 10 minutes`. */
   msg: string;
+  /** Name of the parameter or member. */
   param: string;
   location: 'body' | 'params' | 'query' | 'headers';
 }
@@ -65,9 +68,9 @@ export interface ErrorDetail {
 export interface AppErrorOptions {
   code?: string;
   details?: ErrorDetail[];
-  /** Name of the check that refused, as its file is named; for the log. */
+  /** Name of the check that rejected the request, as its file is named; for the log. */
   check?: string;
-  /** Private. */
+  /** Logged, never sent to a caller. */
   cause?: unknown;
   /** Extra response headers, for example `Allow` or `WWW-Authenticate`. */
   headers?: Record<string, string>;
@@ -120,10 +123,10 @@ export interface WireAppError {
   headers?: Record<string, string>;
 }
 
-/** Most details of an error. */
+/** Maximum number of details of an error. */
 export const MAX_DETAILS = 100;
 
-/** 400 `Validation Error` with one detail per fault, of more than {@link MAX_DETAILS} the first ones. */
+/** 400 `Validation Error` with one detail per fault, {@link MAX_DETAILS} at most. */
 export const invalid = (...details: ErrorDetail[]): AppError =>
   new AppError('invalid', 'Validation Error', { details: details.slice(0, MAX_DETAILS) });
 
@@ -183,17 +186,17 @@ const CODE_OF_KIND: Partial<Record<ErrorKind, OAuthErrorCode>> = {
   unauthenticated: 'invalid_client',
 };
 
-/** OAuth has no member for details: the first of them is the description. */
+/** OAuth errors have no member for details: the first detail becomes the description. */
 const descriptionOf = ({ kind, message, details: [first] = [] }: AppError): string =>
   kind === 'invalid' && first ? `${first.param} ${first.msg}` : message;
 
-/** What OAuth says of any error, in a body or in an address. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
+/** The OAuth form of any error, for a body or a redirect URI. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
 export const oauthFault = (fault: AppError): { error: string; error_description: string } => ({
   error: /^[a-z_]+$/.test(fault.code) ? fault.code : (CODE_OF_KIND[fault.kind] ?? 'invalid_request'),
   error_description: descriptionOf(fault).replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
 });
 
-/** An error in OAuth shape; `description` is ASCII and public, `check` names the refusing check for the log. */
+/** An error in OAuth shape; `description` is ASCII and public, `check` names the check that rejected the request, for the log. */
 export const oauthError = (
   code: OAuthErrorCode,
   description: string,

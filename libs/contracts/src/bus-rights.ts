@@ -15,14 +15,14 @@ import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
 import { TOLD_EVENTS } from './webhooks/told-events.js';
 import * as webhooksEvents from './webhooks/webhooks.events.js';
 
-/** A durable consumer or a listener of the feed. */
+/** Subjects of the feed that a durable consumer or a listener reads. */
 export interface BusReading {
-  /** `<party>.<what>`; permanent for durable consumers. */
+  /** `<participant>.<purpose>`; permanent for durable consumers. */
   readonly name: string;
   readonly subjects: readonly string[];
 }
 
-/** Everything one party does on the bus; see BusRights in libs/messaging. */
+/** All rights of one participant of the bus; see BusRights in libs/messaging. */
 export interface PartyRights {
   readonly name: BusParty;
   readonly serves: readonly string[];
@@ -54,10 +54,10 @@ const reading = (name: string, ...events: readonly { readonly subject: string }[
   subjects: events.map(({ subject }) => subject),
 });
 
-/** Destroyed keys leave every cache; for each party with a key vault. */
+/** Evicts destroyed keys from caches; for each participant with a key vault. */
 const KEY_EVICTIONS: BusReading = { name: 'keys.evictions', subjects: [KEYS_DESTROYED_SUBJECT] };
 
-/** What does not follow from operations and events: who reads what from the feed, and what a party tells of itself. */
+/** Rights that cannot be derived from operations and events: reads of the feed and further subjects to publish to. */
 interface Reads {
   consumes?: readonly BusReading[];
   listens?: readonly BusReading[];
@@ -108,7 +108,7 @@ const READS: Readonly<Record<BusParty, Reads>> = {
     ],
   },
   analytics: {
-    // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
+    // Includes integration events, which are skipped: a query waits for the newest message of the feed of any kind.
     consumes: [{ name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'] }],
     publishes: [OVERDUE_MARK_SUBJECT],
   },
@@ -123,11 +123,11 @@ const EVENTS: readonly IntegrationEventType<unknown>[] = [
   webhooksEvents,
 ].flatMap((group) => Object.values(group));
 
-/** Who may ask for an operation: the gateway for those with an address, the named parties for the others. */
+/** Callers of an operation: the gateway for operations over HTTP, the declared participants for the others. */
 export const callersOf = ({ access }: Operation): readonly BusParty[] =>
   access.kind === 'internal' ? access.callers : ['gateway'];
 
-/** Who writes an operation's events; see Analytics. */
+/** Participant that records an operation's events; see Analytics. */
 const recorderOf = ({ service, analytics }: Operation): BusParty | undefined =>
   analytics && (analytics.recordedBy === 'service' ? service : 'gateway');
 
@@ -136,7 +136,7 @@ const published = (party: BusParty): string[] => {
   const events = EVENTS.filter(({ name }) => name.startsWith(`${party}.`));
   return [
     ...events.map(({ subject }) => subject),
-    // What stored events were caused by goes with them.
+    // The requests that caused the stored events are published with them.
     ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
     ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, party)) : []),
     ...(party === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
@@ -145,8 +145,8 @@ const published = (party: BusParty): string[] => {
 };
 
 /**
- * Who says what on the bus, and who hears it. Operations and integration events follow from their declarations; the rest stands
- * above. A process holds its parties to it whatever the bus is, and the users of a NATS server are made from it (record 0019).
+ * Rights on the bus. Those of operations and integration events derive from their declarations, the rest is listed
+ * above. Each process enforces them on every bus, and the users of a NATS server are generated from them (ADR 0019).
  */
 export const busRights = (party: BusParty): PartyRights => {
   const served = OPERATIONS.filter(({ service }) => service === party);

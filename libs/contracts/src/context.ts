@@ -1,6 +1,6 @@
 import type { Role } from './roles.js';
 
-/** The tenant a request is for, as the gateway's directory knows it. */
+/** The tenant a request is for, from the gateway's tenant directory. */
 export interface TenantContext {
   id: string;
   environmentId: string;
@@ -21,19 +21,19 @@ export type Caller =
   | { kind: 'public' }
   | { kind: 'service'; service: string };
 
-/** One and the same for every run of a call that its caller repeats under one key. */
+/** The same for every retry of a call under one idempotency key. */
 export interface Attempt {
   /** Correlation id of all events it causes. */
   id: string;
-  /** RFC 3339: when the first call came. */
+  /** RFC 3339 time of the first call. */
   beganAt: string;
-  /** An earlier run did not tell its outcome: what it did may be there. */
+  /** An earlier run ended without a recorded outcome: its events may be stored. */
   resumed: boolean;
-  /** The stream of bytes of that name: from its beginning for whoever asks, the same in each run, and nobody else's. */
+  /** A deterministic stream of bytes for that name: the same in every run of this call, different for every other call. */
   bytes(name: string): (length: number) => Buffer;
 }
 
-/** What every operation knows beside its request; travels in message headers. */
+/** Context of an operation beside its request; sent in message headers. */
 export interface OperationContext {
   /** Absent on the management and authorization hosts. */
   tenant?: TenantContext;
@@ -49,7 +49,7 @@ export interface OperationContext {
   idempotencyKey?: string;
   /** Set by the service for a call with a key; never sent. */
   attempt?: Attempt;
-  /** Scheme and canonical host the request came to: `tenant.baseUrl` on tenant hosts, another on their custom domains. */
+  /** Scheme and canonical host the request was sent to: `tenant.baseUrl` on tenant hosts, another on their custom domains. */
   publicUrl: string;
 }
 

@@ -17,7 +17,7 @@ export const DEFAULT_BOUNDS: JsonBounds = { entries: 100, name: 1024, text: 4096
 /** Names that every object inherits: a member of such a name would change what the object is, and is dropped. */
 export const INHERITED_NAMES: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-/** What is beyond the bounds, without recursion: the depth of the value is one of the things to be found out. */
+/** The first bound that the value exceeds; without recursion, because the depth itself may exceed the stack. */
 export const jsonFault = (value: unknown, bounds: JsonBounds): string | undefined => {
   let values = 0;
   let level: unknown[] = [value];
@@ -25,14 +25,14 @@ export const jsonFault = (value: unknown, bounds: JsonBounds): string | undefine
     const below: unknown[] = [];
     for (const item of level) {
       if (typeof item === 'string' && item.length > bounds.text)
-        return `must have texts of at most ${bounds.text} characters`;
+        return `must have strings of at most ${bounds.text} characters`;
       if (typeof item !== 'object' || item === null) continue;
       if (depth === bounds.depth) return `must not nest deeper than ${bounds.depth} levels`;
       const names = Array.isArray(item) ? undefined : Object.keys(item).filter((name) => !INHERITED_NAMES.has(name));
       const size = names?.length ?? (item as unknown[]).length;
       if (depth === 0 && size > bounds.entries) return `must have at most ${bounds.entries} entries`;
       values += size;
-      if (values > bounds.values) return `must have at most ${bounds.values} values in all`;
+      if (values > bounds.values) return `must have at most ${bounds.values} values in total`;
       if (names) {
         for (const name of names) {
           if (name.length > bounds.name) return `must have names of at most ${bounds.name} characters`;

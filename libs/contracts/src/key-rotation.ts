@@ -1,6 +1,6 @@
 /**
- * Rotation of signing keys whose public parts are read and cached by others: a new key is published before it signs, and the
- * key before it stays published after its last signature. Times are RFC 3339, UTC, milliseconds.
+ * Rotation of signing keys whose public keys third parties cache: a new key is published before it signs, and the previous
+ * key stays published after its last signature. Times are RFC 3339, UTC, milliseconds.
  */
 export interface PublishedKey {
   keyId: string;

@@ -3,7 +3,7 @@ import type { Operation, OperationRequest } from './operation.js';
 
 /**
  * What analytics keeps of a call beside its metadata: nothing at level 1, what is known to be harmless at level 2, everything
- * but secrets at level 3 (facts 9.1). Sealed before it is stored anywhere, whatever the level.
+ * but secrets at level 3 (specification notes, Logging levels). Sealed before it is stored anywhere, whatever the level.
  */
 export type LoggingLevel = 1 | 2 | 3;
 export const LOGGING_LEVELS: readonly LoggingLevel[] = [1, 2, 3];
@@ -12,8 +12,8 @@ export const LOGGING_LEVELS: readonly LoggingLevel[] = [1, 2, 3];
 export const HIDDEN = '***';
 
 /**
- * Level 2: members by these names are shown, in whatever they are nested. A member that is not named is hidden with all
- * below it, so that a new one is hidden until somebody looked at it.
+ * Level 2: members with these names are shown, at any depth. A member that is not listed is hidden with everything
+ * below it, so that a new member is hidden until it is reviewed.
  */
 const HARMLESS = new Set(
   `algorithm algorithms body categories clientId clientIds clientName createdAt credentialConfigurationId credentials data dateFrom
@@ -25,7 +25,7 @@ const HARMLESS = new Set(
   ),
 );
 
-/** Never shown, at no level: secrets, tokens and what leads to one. Offers carry their code in their addresses. */
+/** Hidden at every level: secrets, tokens and values a token can be obtained with; the URIs of offers contain their code. */
 const SECRET =
   /secret|token|passw|passphrase|code$|^code|^uri|proof|nonce|assertion|authorization$|signature|credential$|jwt|jwe|jws|private|^(?:d|p|q|dp|dq|qi|k)$|api-?key/i;
 const HARMLESS_DESPITE = new Set(['transactionCodeConfiguration', 'tokenEndpointAuthMethod']);
@@ -33,7 +33,7 @@ const HARMLESS_DESPITE = new Set(['transactionCodeConfiguration', 'tokenEndpoint
 /** Values that are secret whatever they are called: JWTs and JWEs, offers, PEM keys, bearer values. */
 const SECRET_VALUE = /eyJ[A-Za-z0-9_-]{8,}(?:\.|$)|openid-credential-offer:|pre-authorized_code|-----BEGIN|^Bearer /;
 
-/** What tells about a person. Shown only to a record that ends with that person, see {@link LoggedData}. */
+/** Personal members. Kept only under the person's key, see {@link LoggedData}. */
 const PERSONAL = new Set(['claims', 'claimSets', 'email', 'subjectId', 'authenticationProvider']);
 
 /** Longest JSON text that is kept. */
@@ -42,19 +42,19 @@ const MAX_TEXT = 1000;
 /** With more values than these the JSON text is longer than what is kept: each takes two bytes at least. */
 const MAX_VALUES = MAX_LOGGED_BYTES / 2;
 
-/** There is more than is kept; nothing further is visited. */
+/** The value is longer than what is kept; visiting it stops. */
 class TooLong extends Error {}
 
 export interface LoggedData {
-  /** Without anything personal. */
+  /** The data without personal values. */
   general: unknown;
-  /** The person it tells about, when there is exactly one and something personal to tell. */
+  /** The person the data is about, if there is exactly one and the data has personal values. */
   personId?: string;
-  /** With it; may be kept only under that person's key. */
+  /** The data with personal values; may be kept only under that person's key. */
   personal?: unknown;
 }
 
-/** At level 2 a text is an id, a name of the platform's, a time: a sentence under a harmless name is none of these. */
+/** Level 2 shows ids, identifiers of the platform and times; a sentence in a listed member is hidden. */
 const PLAIN_TEXT = /^[\w.:%/+-]{1,200}$/;
 
 /** Only what is shown of a text is searched for secrets: the search may take quadratic time. */
@@ -109,7 +109,7 @@ const memberOf = (name: string, value: unknown, rules: Rules): unknown => {
   return shown(value, rules);
 };
 
-/** Claims are a tenant's own words: nothing is hidden for its name, a token for what it is. */
+/** Claim names are chosen by the tenant: a claim is hidden by its value (a token), never by its name. */
 const withoutSecretValues = (value: unknown, rules: Rules): unknown => {
   if (typeof value === 'string') return shownText(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** Operation events: what `GET /v1/events` shows (facts 9.1, decisions 11 and 12). */
+/** Operation events: what `GET /v1/events` shows (ADR 0004). */
 
 import type { BusParty } from './operation.js';
 
@@ -27,28 +27,28 @@ export interface OperationEventMessage {
   managementUserId?: string;
   /** Metadata only (logging level 1): `{limit}`, `{entriesCount, nextCursor}`, `{error: {status, code, message}}`; never values. */
   metadata: Record<string, unknown>;
-  /** What was asked or answered, sealed by analytics for this message; absent at logging level 1. */
+  /** Data of the request or the response, encrypted by analytics for this message; absent at logging level 1. */
   data?: string;
-  /** On SUCCESS of a management call: the tenant it was about, and when it started; shown in that tenant's trail too. */
+  /** On SUCCESS of a management call: the tenant it was about, and when it started; also listed in that tenant's events. */
   about?: { tenantId: string; startedAt: string };
 }
 
 /**
- * `operation.<party>.<outcome in lower case>`: each party that records has subjects of its own, so that a service can be
- * believed about its own operations and about no others.
+ * `operation.<participant>.<outcome in lower case>`: each recording participant has subjects of its own, so that a service
+ * can record outcomes of its own operations only.
  */
 export const operationSubject = (outcome: Outcome, party: BusParty): string =>
   `operation.${party}.${outcome.toLowerCase()}`;
 export const OPERATION_SUBJECTS = 'operation.>';
 
 /**
- * Sent by every service's publisher, one message per published batch: requests whose domain events are stored. From it
- * analytics closes a START whose outcome never came (decision 12).
+ * Sent by every service's publisher, one message per published batch: requests whose domain events are stored. With it
+ * analytics closes a START whose outcome was never recorded (ADR 0004).
  */
 export interface RequestsCommitted {
   requests: { requestId: string; tenantId: string; operation: string }[];
 }
 export const REQUESTS_COMMITTED_SUBJECT = 'operation.committed';
 
-/** Of analytics to itself: what is overdue is closed when this has come through the feed. */
+/** Sent by analytics to itself: overdue STARTs are closed when it has passed through the feed. */
 export const OVERDUE_MARK_SUBJECT = 'operation.mark';

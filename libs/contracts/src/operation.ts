@@ -10,7 +10,7 @@ export type Api = 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts
 
 export const SERVICE_NAMES = ['management', 'tenant-config', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
-/** Who speaks on the bus. */
+/** Participants of the bus. */
 export type BusParty = 'gateway' | ServiceName;
 
 export type Access =
@@ -22,7 +22,7 @@ export type Access =
   | { kind: 'management' }
   /** A wallet's code or token, presented in the request and checked by the service. */
   | { kind: 'holder' }
-  /** These other parties only, speaking for themselves; no HTTP. */
+  /** Only these participants of the bus, on their own behalf; no HTTP. */
   | { kind: 'internal'; callers: readonly BusParty[] };
 
 export const publicAccess: Access = { kind: 'public' };
@@ -36,7 +36,7 @@ export const requires = (permission: Permission): Access => ({
   roles: rolesWith(permission),
 });
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a DTO class of whatever shape
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a DTO class of any shape
 export type DtoClass<T = any> = new () => T;
 
 export type RateClass = 'api' | 'client-token' | 'wallet' | 'public';
@@ -52,85 +52,87 @@ export interface HttpBinding {
   hosts?: readonly Api[];
   /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
   body?: 'json' | 'json-or-xml' | 'form' | 'raw' | 'none';
-  /** Longest body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
+  /** Maximum size of the body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
   maxBodyBytes?: number;
-  /** Set when the answer may be cached; otherwise `Cache-Control: no-store`. */
+  /** Set when the response may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
-  /** Media type of the answer; default `application/json`. */
+  /** Media type of the response; default `application/json`. */
   mediaType?: string;
-  /** What a raw body may be, by media type, for the interface definition; the service parses and checks it. */
+  /** Shapes of a raw body by media type, for the interface definition; the service parses and checks it. */
   accepts?: Readonly<Record<string, DtoClass>>;
-  /** What the query of a raw request may hold, likewise. */
+  /** Shape of the query of a raw request, for the interface definition. */
   acceptsQuery?: DtoClass;
   /** A 400 may be a page for the person at the browser (ADR 0052). */
   refusesOnPage?: true;
   /**
-   * For a list that is told whole: the gateway asks for page after page of it and sends each entry as a line of JSON
+   * For a list that is returned in one response: the gateway queries page after page and sends each entry as a line of JSON
    * (application/x-ndjson). One page is in memory at a time, on either side of the bus.
    */
   stream?: true;
 }
 
-/** 1 MiB (facts 3.4). */
+/** 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
-/** What a caller may send with a request whose body is not read. */
+/** Maximum size of a body that is not read, bytes. */
 export const UNREAD_BODY_BYTES = 16_384;
 
 /** How the gateway reads a body. */
 export const bodyKindOf = ({ method, body }: HttpBinding): NonNullable<HttpBinding['body']> =>
   body ?? (method === 'POST' || method === 'PUT' ? 'json' : 'none');
 
-/** Longest body that the gateway reads, bytes. */
+/** Maximum size of a body that the gateway reads, bytes. */
 export const bodyLimitOf = (http: HttpBinding): number =>
   http.maxBodyBytes ?? (bodyKindOf(http) === 'none' ? UNREAD_BODY_BYTES : MAX_BODY_BYTES);
 
-/** That an operation is going away: in the interface definition, and in the headers of every answer of it. */
+/** Deprecation of an operation: shown in the interface definition and in the headers of every response. */
 export interface Deprecated {
   /** ISO 8601 time from which it is deprecated. RFC 9745 */
   since: string;
-  /** ISO 8601 time from which it may be gone. RFC 8594 */
+  /** ISO 8601 time from which it may be removed. RFC 8594 */
   sunset?: string;
-  /** What tells why and what to use instead: a URI reference. */
+  /** URI reference of a page with the reason and the replacement. */
   link: string;
 }
 
 export interface Analytics {
   /** Event name without `_START`, `_SUCCESS`, `_FAIL`. */
   prefix: string;
-  /** Kebab-case group, facts 9.3. */
+  /** Kebab-case group (specification notes, Categories). */
   category: string;
-  /** `service` on wallet endpoints: START is written once the code or token names a session (decision 12). Default `gateway`. */
+  /** `service` on wallet endpoints: START is written once the code or token names a session (ADR 0004). Default `gateway`. */
   recordedBy?: 'gateway' | 'service';
   /**
-   * On the management host: the tenant a successful call was about, whose own trail then shows it too. Taken from the
-   * parameter `tenantId` or the answer's `id`. Never on failure: a stranger must not write into a tenant's trail.
+   * On the management host: the tenant a successful call was about, whose own events then list it too. Taken from the
+   * parameter `tenantId` or the response's `id`. Never on failure: a caller without access must not add events to a tenant.
    */
   tenantFrom?: 'params' | 'answer';
 }
 
 /** How long a result is remembered under its `Idempotency-Key`. */
 export const REPEATABLE_MS = 24 * 3_600_000;
-/** What the header may hold: compared as it stands, quotes included. */
+/** Allowed values of the header; compared verbatim, quotes included. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface OperationDeclaration<Body, Params, Query, Response> {
   /** `<service>.<use-case>` or `<service>.<use-case>.<variant>`; the use case is the folder's name. */
   name: `${ServiceName}.${string}`;
-  /** One line for the reference page. */
+  /** One line in the imperative, without a full stop. */
   summary: string;
+  /** Further sentences for callers, each with a full stop. */
+  description?: string;
   /** Absent for operations between services. */
   http?: HttpBinding;
   access: Access;
   analytics?: Analytics;
-  /** How errors are rendered (decision 31). */
+  /** How errors are rendered (specification notes, Errors). */
   errors: 'tenant' | 'management' | 'oauth';
-  /** `command` changes state: START is acknowledged first and it is never re-sent. Default: `query` for GET. */
+  /** `command` changes state: START is acknowledged first, and it is never sent again. Default: `query` for GET. */
   kind?: 'command' | 'query';
   rate?: RateClass;
   body?: DtoClass<Body>;
   params?: DtoClass<Params>;
   query?: DtoClass<Query>;
-  /** Class of the answer; `[Class]` for a page of them. Absent for empty answers. */
+  /** Class of the response; `[Class]` for a page of them. Absent for empty responses. */
   response?: DtoClass<Response> | readonly [DtoClass];
   /** Body members whose values are never echoed in error details. */
   secrets?: readonly string[];
@@ -140,13 +142,13 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   errorStatuses?: readonly number[];
   deprecated?: Deprecated;
   /**
-   * It makes something and takes the header `Idempotency-Key`: the same call with the same key returns the first result for
-   * {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
+   * It creates something and accepts the header `Idempotency-Key`: the same call with the same key returns the first result
+   * for {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
    */
   idempotent?: true;
 }
 
-/** A declared operation with what follows from the declaration. */
+/** A declared operation with the values derived from its declaration. */
 export interface Operation<
   Body = unknown,
   Params = unknown,
@@ -162,14 +164,14 @@ export interface Operation<
   readonly subject: string;
 }
 
-/** What a service receives. Absent parts are empty objects. */
+/** The request as a service receives it. Absent parts are empty objects. */
 export interface OperationRequest<Body = unknown, Params = unknown, Query = unknown> {
   body: Body;
   params: Params;
   query: Query;
   /** Only for `body: 'raw'`. */
   raw?: RawRequest;
-  /** Only for `stream`, set by the gateway alone: where the next page begins; absent for the first. */
+  /** Only for `stream`, set by the gateway: cursor of the next page; absent for the first. */
   page?: { cursor?: string };
 }
 
@@ -183,7 +185,7 @@ export interface RawRequest {
   text: string;
 }
 
-/** An answer that chooses its own status or headers; other answers are the body itself. */
+/** A response with its own status or headers; every other response is the body itself. */
 export interface HttpAnswer {
   $http: {
     status?: number;
@@ -204,7 +206,7 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
 
 /**
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
- * pages and the test suite that walks the registry derive from it (architecture 5.4).
+ * pages and the test suite that walks the registry derive from it.
  */
 export const defineOperation = <Body, Params, Query, Response>(
   declaration: OperationDeclaration<Body, Params, Query, Response>,

@@ -12,15 +12,17 @@ export const PageLimit = (): PropertyDecorator => (target, key) => {
   Max(1000, { message: 'must be at most 1000' })(target, key as string);
 };
 
-/** `cursor` as returned in `nextCursor`. */
+/** `cursor`, a value of `nextCursor`. */
 export const PageCursor = (): PropertyDecorator => (target, key) => {
   Optional()(target, key);
   IsString({ message: 'must be a string' })(target, key as string);
-  MaxLength(1024, { message: 'Invalid value' })(target, key as string);
+  MaxLength(1024, { message: 'must have at most 1024 characters' })(target, key as string);
 };
 
 export class PageQuery {
+  /** Maximum number of entries of the page. Default 100. */
   @PageLimit() limit?: number;
+  /** `nextCursor` of the previous page. Absent for the first page. */
   @PageCursor() cursor?: string;
 }
 

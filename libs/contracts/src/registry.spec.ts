@@ -91,7 +91,7 @@ describe('analytics of operations', () => {
     expect(analytics!.category).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
   });
 
-  // Decision 12: client token calls, public documents, key sets, nonce and analytics queries are exempt.
+  // Client token calls, public documents, key sets, nonce and analytics queries are exempt (ADR 0004).
   it('are there for every tenant and management operation but the exempt ones', () => {
     const without = overHttp.filter(
       ([, { analytics, access }]) => !analytics && ['roles', 'management', 'holder'].includes(access.kind),

@@ -62,7 +62,7 @@ const ROLES_OF_OPERATION: Record<string, Role[]> = {
   'issuance.retrieve-credential-configuration.jwt-vc': ISSUING,
 };
 
-/** Resources by the roles that may do everything with them (facts 2); written out, so that no table proves itself. */
+/** Resources by the roles that may do everything with them, written out independently of the table under test. */
 const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
   issuer: `authentication-providers claim-sources credential-configurations credential-reports credential-status credentials
     custom-domain dids document-signers iacas inboxes interaction-hook messaging offers status-list-configurations
@@ -79,7 +79,7 @@ const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
     verifier-cas verifier-signers wallet-attestation-signers`,
 };
 
-/** The permission strings of facts 2: resources and actions. */
+/** The permission strings of the API specifications: resources and actions. */
 const RESOURCES = `analytics credential-reports custom-domain dids webhooks messaging inboxes authentication-providers users
   interaction-hook claim-sources offers credential-configurations credentials credential-status templates iacas document-signers
   status-list-signers status-list-configurations trusted-issuers verifier-cas verifier-applications wallet-providers

@@ -20,7 +20,7 @@ export type Action =
 
 type Grants = Readonly<Partial<Record<Action, readonly Role[]>>>;
 
-/** Read as: these roles may do these things with it. */
+/** Grants these actions on a resource to these roles. */
 const may = (roles: readonly Role[], ...actions: readonly Action[]): Grants =>
   Object.fromEntries(actions.map((action) => [action, roles]));
 
@@ -36,8 +36,8 @@ const PLATFORM_USERS: readonly Role[] = ['admin', 'issuer', 'managed-issuer', 'v
 const withCertificates = (roles: readonly Role[]): readonly Role[] => [...roles, 'certificate-manager'];
 
 /**
- * The single table (facts 2): what may be done with each resource, and who may. Guards, the reference page and
- * every `permissions` array come from it, also of resources that have no operation yet. Who is not named may not.
+ * The single table (specification notes, Roles): the actions on each resource and the roles that have them. Guards, the reference page and
+ * every `permissions` array derive from it, also of resources that have no operation yet. Roles that are not named have no access.
  */
 const GRANTS = {
   analytics: may(['admin', 'auditor'], 'read'),
@@ -84,7 +84,7 @@ const GRANTS = {
 } satisfies Record<string, Grants>;
 
 export type Resource = keyof typeof GRANTS;
-/** `<resource>:<action>` */
+/** `<resource>:<action>`, for example `dids:read`. */
 export type Permission = `${Resource}:${Action}`;
 
 const granted: readonly (readonly [Permission, readonly Role[]])[] = Object.entries(GRANTS).flatMap(
@@ -97,7 +97,7 @@ export const PERMISSIONS = Object.fromEntries(
   ROLES.map((role) => [role, granted.flatMap(([permission, roles]) => (roles.includes(role) ? [permission] : []))]),
 ) as unknown as Readonly<Record<Role, readonly Permission[]>>;
 
-/** What says who a tenant is, and who its users are. */
+/** Resources that define the identity of a tenant and how its users are authenticated. */
 const IDENTITY_RESOURCES: readonly Resource[] = ['custom-domain', 'dids', 'authentication-providers'];
 /** Roles that may change it while the tenant's `restrictIdentityRoles` is on. */
 export const IDENTITY_ROLES: readonly Role[] = ISSUER;

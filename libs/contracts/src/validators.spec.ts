@@ -59,7 +59,7 @@ describe('Uuid', () => {
 
   it('leaves what is no UUID as it came', () => {
     const dto = read(Identified, { id: 'NOPE' });
-    expect([faultOf(dto), dto.id]).toEqual(['Invalid value', 'NOPE']);
+    expect([faultOf(dto), dto.id]).toEqual(['must be a UUID', 'NOPE']);
   });
 });
 
@@ -113,11 +113,11 @@ describe('BoundedJson', () => {
     ['12345', undefined],
     [[1, 2, 3], undefined],
     [{ a: [1, 2], b: 'x' }, undefined],
-    ['123456', 'must have texts of at most 5 characters'],
-    [{ a: '123456' }, 'must have texts of at most 5 characters'],
+    ['123456', 'must have strings of at most 5 characters'],
+    [{ a: '123456' }, 'must have strings of at most 5 characters'],
     [[1, 2, 3, 4], 'must have at most 3 entries'],
     [{ a: 1, b: 1, c: 1, d: 1 }, 'must have at most 3 entries'],
-    [{ a: [1, 2, 3, 4, 5, 6] }, 'must have at most 6 values in all'],
+    [{ a: [1, 2, 3, 4, 5, 6] }, 'must have at most 6 values in total'],
     [{ abcde: 1 }, 'must have names of at most 4 characters'],
     [{ a: { abcde: 1 } }, 'must have names of at most 4 characters'],
     [[[[]]], 'must not nest deeper than 2 levels'],

@@ -25,7 +25,7 @@ const all =
     for (const decorate of decorators) decorate(target, key);
   };
 
-/** What the decorators below declare beside the rules of class-validator, by class and member. */
+/** Declarations of the decorators below, beside the rules of class-validator, by class and member. */
 class Declarations<T> {
   private readonly byClass = new Map<object, Map<PropertyKey, T>>();
 
@@ -54,7 +54,7 @@ const ownRules = new Set<string>();
 export const normalizerOf = (type: DtoClass, member: string): ((value: unknown) => unknown) | undefined =>
   normalizers.find(type, member);
 export const nestedTypeOf = (type: DtoClass, member: string): DtoClass | undefined => nestedTypes.find(type, member);
-/** True for rules that are made here: like those of class-validator that DTOs use, they take linear time. */
+/** True for rules of this file; like the rules of class-validator that DTOs use, they take linear time. */
 export const isOwnRule = (name: string): boolean => ownRules.has(name);
 
 const ownRule = (options: ValidateByOptions, validationOptions?: ValidationOptions): PropertyDecorator => {
@@ -72,7 +72,7 @@ export const Normalize =
 export const Nested = (type: DtoClass, options?: ValidationOptions): PropertyDecorator =>
   all(ValidateNested(), IsRecord(options), (target, key) => nestedTypes.add(target, key, type));
 
-/** A rule on text; what is no text is another decorator's fault to tell. */
+/** A rule on strings; values that are not strings are reported by another decorator. */
 const Text = (name: string, message: string, isValid: (text: string) => boolean): PropertyDecorator =>
   ownRule({
     name,
@@ -92,7 +92,7 @@ export const Unique = (options?: ValidationOptions): PropertyDecorator =>
     options,
   );
 
-/** A value whose members are not declared: any JSON within bounds, which are checked before anything else visits it. */
+/** A value whose members are not declared: any JSON within bounds, which are checked before anything else reads it. */
 export const BoundedJson = (bounds: Partial<JsonBounds> = {}): PropertyDecorator => {
   const all = { ...DEFAULT_BOUNDS, ...bounds };
   return ownRule({
@@ -100,12 +100,12 @@ export const BoundedJson = (bounds: Partial<JsonBounds> = {}): PropertyDecorator
     constraints: [all],
     validator: {
       validate: (value) => jsonFault(value, all) === undefined,
-      defaultMessage: (args) => jsonFault(args?.value, all) ?? 'Invalid value',
+      defaultMessage: (args) => jsonFault(args?.value, all) ?? NO_MESSAGE,
     },
   });
 };
 
-/** May be absent. `null` is a value like any other, which its rules refuse: class-validator's own lets it pass unseen. */
+/** May be absent. `null` is checked like any other value; `IsOptional` of class-validator would accept it unchecked. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 /** String trimmed to 1..max characters, none of which is a control character or half of a surrogate pair. */
@@ -118,25 +118,25 @@ export const Name = (max = 255): PropertyDecorator =>
     Text('wellFormed', 'must be well-formed Unicode', (text) => text.isWellFormed()),
   );
 
-/** A UUID, in lower case as all ids are stored (RFC 9562 §4: either case is read). */
+/** A UUID, in lower case as all ids are stored (RFC 9562 §4: either case is valid in a request). */
 export const Uuid = (): PropertyDecorator =>
   all(
     Normalize((value) => (isUuid(value) ? value.toLowerCase() : value)),
     IsString({ message: 'must be a string' }),
-    Matches(UUID_PATTERN, { message: 'Invalid value' }),
-    MaxLength(36, { message: 'Invalid value' }),
+    Matches(UUID_PATTERN, { message: 'must be a UUID' }),
+    MaxLength(36, { message: 'must be a UUID' }),
   );
 
 export const ClientId = (): PropertyDecorator =>
   all(
     IsString({ message: 'must be a string' }),
-    Matches(CLIENT_ID_PATTERN, { message: 'Invalid value' }),
-    MaxLength(32, { message: 'Invalid value' }),
+    Matches(CLIENT_ID_PATTERN, { message: 'must have 32 letters and digits' }),
+    MaxLength(32, { message: 'must have 32 letters and digits' }),
   );
 
 /**
  * An e-mail address, in lower case as it is stored and compared; at most 254 characters (RFC 5321 §4.5.3.1.3). Quoted local parts are
- * refused: they are other spellings of the same mailbox (RFC 5321 §4.1.2), without end.
+ * rejected: they allow any number of spellings of the same mailbox (RFC 5321 §4.1.2).
  */
 export const Email = (): PropertyDecorator =>
   all(
@@ -158,10 +158,13 @@ export const Roles = (): PropertyDecorator =>
       validator: {
         validate: (value: unknown) =>
           Array.isArray(value) && value.every((role) => (ROLES as readonly unknown[]).includes(role)),
-        defaultMessage: () => `must be known roles: ${ROLES.join(', ')}`,
+        defaultMessage: () => `must contain only: ${ROLES.join(', ')}`,
       },
     }),
   );
+
+/** Message of a custom rule without a value: its faults depend on the value, so that descriptions omit it. */
+export const NO_MESSAGE = 'Invalid value';
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -170,14 +173,21 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const IsRecord = (options?: ValidationOptions): PropertyDecorator =>
   ownRule({ name: 'isRecord', validator: { validate: isRecord, defaultMessage: () => 'must be an object' } }, options);
 
-/**
- * A rule of our own: `check` returns a message or undefined. Used where class-validator has no fitting decorator.
- */
+/** String of `min` to `max` characters. */
+export const BoundedText = (max: number, min = 0): PropertyDecorator =>
+  all(
+    IsString({ message: 'must be a string' }),
+    min === 0
+      ? MaxLength(max, { message: `must have at most ${max} characters` })
+      : Length(min, max, { message: `must have ${min} to ${max} characters` }),
+  );
+
+/** A custom rule: `check` returns a message or undefined. Used where class-validator has no fitting decorator. */
 export const Rule = (name: string, check: (value: unknown, object: object) => string | undefined): PropertyDecorator =>
   ownRule({
     name,
     validator: {
       validate: (value, args) => check(value, args?.object ?? {}) === undefined,
-      defaultMessage: (args) => check(args?.value, args?.object ?? {}) ?? 'Invalid value',
+      defaultMessage: (args) => check(args?.value, args?.object ?? {}) ?? NO_MESSAGE,
     },
   });

@@ -16,7 +16,7 @@ export interface Upcaster {
 /**
  * An aggregate: its stream category, its initial state and its pure `evolve`. `types` lists every event type that
  * `evolve` knows with its current schema version: a stored type outside the list was written by a newer release, and
- * a decision over such a stream answers 503 (decision 9).
+ * a decision over such a stream answers 503 (ADR 0057).
  */
 export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
@@ -79,7 +79,7 @@ export type Vocabulary = Pick<Aggregate<unknown, never>, 'category'> & {
 
 /**
  * For who handles events by their type and would pass over the others.
- * @throws UnknownEventType for the first event that the aggregate of its stream does not list (decision 9)
+ * @throws UnknownEventType for the first event that the aggregate of its stream does not list (ADR 0057)
  */
 export const checkKnown = (
   aggregates: readonly Vocabulary[],

@@ -9,7 +9,7 @@ export const CHAIN_START = '';
 
 /**
  * The chain value of an event: base64url SHA-256 over `previous`, a full stop and the RFC 8785 form of
- * `{id, type, schemaVersion, data, metadata}`, metadata without `chain` (decision 6).
+ * `{id, type, schemaVersion, data, metadata}`, metadata without `chain` (ADR 0007).
  * @throws Error when the event holds what I-JSON cannot (NaN, a lone surrogate, a cycle)
  */
 export function chainValue(previous: string, event: UnchainedEvent): string {

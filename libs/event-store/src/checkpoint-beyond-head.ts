@@ -22,10 +22,10 @@ export class CheckpointBeyondHead extends Error {
 
 /** For what a reaction did after the events that there are now. */
 export const RESET_CHECKPOINT =
-  'Set the checkpoint to the head, or restore events that are not older (docs/guides/operations.md, "Backup and restore")';
+  'Set the checkpoint to the head, or restore a backup of the events that is at least as new as the checkpoint (docs/guides/operations.md, "Backup and restore")';
 /** Rows of read models are made from events alone. */
 export const REBUILD_READ_MODEL =
-  'Remove the read models, which are made anew (docs/guides/operations.md, "Backup and restore")';
+  'Delete the read models; they are rebuilt from the events (docs/guides/operations.md, "Backup and restore")';
 
 /** @throws CheckpointBeyondHead */
 export const refuseBeyondHead = (

@@ -16,7 +16,7 @@ export type Position = string;
 export type Revision = number;
 export const NO_STREAM: Revision = -1;
 
-/** What every event tells about its cause (decision 6). */
+/** The metadata of every event: its cause, and its link in the stream's chain (ADR 0007). */
 export interface EventMetadata {
   tenantId: string;
   requestId: string;
@@ -182,7 +182,7 @@ export interface Lease {
 
 /**
  * Named leases. A holder whose lease ran out may believe it still holds it; whatever it writes must be conditional on
- * the epoch, which is what {@link Leases.isHeld} and the checkpoints of libs/read-model are for (decision 28).
+ * the epoch, which is what {@link Leases.isHeld} and the checkpoints of libs/read-model are for (ADR 0057).
  */
 export abstract class Leases {
   /** Grants the lease when it is free, expired or already ours; `undefined` when somebody else holds it. */

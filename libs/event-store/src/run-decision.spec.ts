@@ -534,7 +534,7 @@ describe('Streams', () => {
 
   it('refuses a stream of another category', async () => {
     await expect(streams.runDecision(account, 'did-t1+a', open('Ada'), context)).rejects.toThrow(
-      'no stream of category',
+      'is not a stream of category',
     );
   });
 });

@@ -241,7 +241,7 @@ export class Streams {
     options: Omit<RunOptions, 'cached'>,
   ): Promise<Decided<State, Event>> {
     if (!stream.startsWith(`${aggregate.category}-`))
-      throw new Error(`${stream} is no stream of category ${aggregate.category}`);
+      throw new Error(`${stream} is not a stream of category ${aggregate.category}`);
     if (loaded.cached && !options.once) {
       const decided = await this.tryCached(aggregate, stream, loaded, decide, context);
       if (decided) return decided;

@@ -25,7 +25,7 @@ export class StaleEpoch extends Error {
 
 export interface SubscriptionHealth {
   name: string;
-  /** False from a failure to the next success. Waiting for a lease or a newer release is healthy (decision 9). */
+  /** False from a failure to the next success. Waiting for a lease or a newer release is healthy (ADR 0057). */
   healthy: boolean;
   /** Message of the last failure, until the next success. */
   error?: string;
@@ -139,7 +139,7 @@ export class CheckpointedSubscription {
       } catch (error) {
         wait = this.failed(error instanceof Error ? error : new Error(String(error)));
       }
-      // Given back also before a back-off: another release may know what this one does not (decision 9).
+      // Released also before a back-off: a newer release may know the event type that this one does not (ADR 0057).
       if (lease) await this.release(lease);
       if (wait > 0) await this.sleep(wait);
     }

@@ -37,4 +37,18 @@ describe('given, when, then', () => {
     expect(() => given(lamp, []).when(refuse).thenThrows('NotFound')).toThrow('refused with');
     expect(() => given(lamp, []).when(toggle).thenState({ on: false })).toThrow();
   });
+
+  it.each([
+    ['a class', new Date(0), 'the state: a member is a Date'],
+    ['a function', () => true, 'the state: a member is a function'],
+    ['one of them in a map', new Map([['at', [new Date(0)]]]), 'is a Date'],
+  ])('fails where a snapshot would change the state: %s', (_, kept, message) => {
+    const lossy = { ...lamp, evolve: () => ({ on: true, kept }) };
+    expect(() => given(lossy, [switched(true)])).toThrow(message);
+  });
+
+  it('takes objects, arrays, maps and sets', () => {
+    const state = { on: true, maps: new Map([['a', new Set(['b'])]]), list: [null, 1, undefined] };
+    given({ ...lamp, evolve: () => state }, [switched(true)]).thenState(state);
+  });
 });

@@ -92,8 +92,8 @@ const copyPeppers = async (
   });
   if (differs && !otherPepper)
     throw new KeysDiffer(
-      'the target has a pepper of its own: it is another platform, or one was started there before. ' +
-        'Secrets of clients and codes of open offers would not verify there; --new-secrets goes on all the same',
+      'the target has a different pepper: it belongs to another platform, or a platform was started there before. ' +
+        'Client secrets and codes of open offers would be invalid there; use --new-secrets to copy the keys nevertheless',
     );
   if (!differs)
     for (const pepper of peppers)
@@ -132,7 +132,7 @@ const copyPage = async (
         !row.live ||
         isDead ||
         (table === 'tenant_keys' ? same(unwrapped(row), unwrapped(found!)) : same(row.sealed, found!.sealed));
-      if (!equal) throw new KeysDiffer(`the target has another key of ${row.tenantId} (${table} ${row.id})`);
+      if (!equal) throw new KeysDiffer(`the target has a different key of ${row.tenantId} (${table} ${row.id})`);
       counts.present++;
     } else if (table === 'tenant_keys' && row.live) {
       const { wrapped: sealed } = current(masterKeys, 'tenant-key', { id: row.tenantId, wrapped: row.sealed });

@@ -44,7 +44,6 @@ export abstract class ExpiringRecords {
   abstract attempt(kind: string, key: string, windowMs: number): Promise<Attempts>;
   /** Takes back one attempt of the current window: it succeeded, or was refused before it was made. */
   abstract takeBackAttempt(kind: string, key: string): Promise<void>;
-  abstract forgetAttempts(kind: string, key: string): Promise<void>;
 
   abstract close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ const fromBase64url = (value: unknown, member: string, bytes: number): Buffer =>
   const decoded = Buffer.from(value, 'base64url');
   // Node skips characters that are not base64url; encoding again shows them, padding and loose bits included.
   if (decoded.length !== bytes || decoded.toString('base64url') !== value)
-    throw new InvalidKey(`${member} is not the base64url of ${bytes} bytes`);
+    throw new InvalidKey(`${member} must be ${bytes} bytes in base64url`);
   return decoded;
 };
 
@@ -36,10 +36,11 @@ export interface ImportedKey {
  * @throws InvalidKey
  */
 export const importPublicJwk = (value: unknown): ImportedKey => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidKey('a JWK is an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidKey('a JWK must be an object');
   const jwk = value as Record<string, unknown>;
   for (const member of PRIVATE_MEMBERS)
-    if (member in jwk) throw new InvalidKey(`a public key must not carry the private member ${member}`);
+    if (member in jwk) throw new InvalidKey(`a public key must not contain the private member ${member}`);
   const publicJwk = publicMembers(jwk);
   try {
     return { publicJwk, publicKey: createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' }) };
@@ -56,7 +57,7 @@ const publicMembers = (jwk: Record<string, unknown>): PublicJwk => {
     return { kty, crv, x: x as string, y: y as string };
   }
   if (kty === 'OKP' && (crv === 'Ed25519' || crv === 'X25519')) {
-    if (y !== undefined) throw new InvalidKey(`an ${crv} key has no y`);
+    if (y !== undefined) throw new InvalidKey(`an ${crv} key must not have y`);
     const bytes = fromBase64url(x, 'x', 32);
     if (crv === 'Ed25519') assertEd25519Point(bytes);
     return { kty, crv, x: x as string };
@@ -96,14 +97,14 @@ export const encodeMultikey = (jwk: PublicJwk): string => {
 export const decodeMultikey = (multikey: string): PublicJwk => {
   // 48 characters are the longest of these keys; base58 takes quadratic time.
   if (!/^z[1-9A-HJ-NP-Za-km-z]{40,60}$/.test(multikey))
-    throw new InvalidKey('a multikey is z and base58btc characters');
+    throw new InvalidKey('a multikey must be z followed by base58btc characters');
   const bytes = base58.decode(multikey.slice(1));
   const key = bytes.subarray(2);
   const is = (algorithm: KeyAlgorithm, length: number) =>
     bytes[0] === MULTICODEC[algorithm][0] && bytes[1] === MULTICODEC[algorithm][1] && key.length === length;
   if (is('P-256', 33)) return decompressP256(key);
   const crv = is('Ed25519', 32) ? 'Ed25519' : is('X25519', 32) ? 'X25519' : undefined;
-  if (!crv) throw new InvalidKey('the multikey is neither P-256, Ed25519 nor X25519');
+  if (!crv) throw new InvalidKey('the multikey must be a P-256, Ed25519 or X25519 key');
   if (crv === 'Ed25519') assertEd25519Point(key);
   return { kty: 'OKP', crv, x: Buffer.from(key).toString('base64url') };
 };
@@ -111,17 +112,17 @@ export const decodeMultikey = (multikey: string): PublicJwk => {
 /** The same for a BLS12-381 key in G2, which no proof of ours accepts. @throws InvalidKey */
 export const decodeBls12381G2Multikey = (multikey: string): PublicJwk => {
   if (!/^z[1-9A-HJ-NP-Za-km-z]{120,140}$/.test(multikey))
-    throw new InvalidKey('a multikey is z and base58btc characters');
+    throw new InvalidKey('a multikey must be z followed by base58btc characters');
   const bytes = base58.decode(multikey.slice(1));
   const [first, second] = MULTICODEC.Bls12381G2;
   const key = bytes.subarray(2);
   if (bytes[0] !== first || bytes[1] !== second || !isBls12381G2Point(key))
-    throw new InvalidKey('the multikey is no BLS12-381 key in G2');
+    throw new InvalidKey('the multikey must be a BLS12-381 key in G2');
   return { kty: 'OKP', crv: 'Bls12381G2', x: Buffer.from(key).toString('base64url') };
 };
 
 const decompressP256 = (compressed: Uint8Array): PublicJwk => {
-  if (compressed[0] !== 2 && compressed[0] !== 3) throw new InvalidKey('the P-256 key is not compressed');
+  if (compressed[0] !== 2 && compressed[0] !== 3) throw new InvalidKey('the P-256 key must be compressed');
   let point: Buffer;
   try {
     point = ECDH.convertKey(compressed, 'prime256v1', undefined, undefined, 'uncompressed') as Buffer;
@@ -206,6 +207,6 @@ export const x25519PublicOf = (publicJwk: PublicJwk): PublicJwk => {
 
 /** The X25519 private key (32 bytes, clamped, RFC 7748 §5) that belongs to {@link x25519PublicOf}, from the Ed25519 seed. */
 export const x25519PrivateOf = (ed25519Seed: Uint8Array): Uint8Array => {
-  if (ed25519Seed.length !== 32) throw new InvalidKey('an Ed25519 seed has 32 bytes');
+  if (ed25519Seed.length !== 32) throw new InvalidKey('an Ed25519 seed must have 32 bytes');
   return ed25519.utils.toMontgomerySecret(Uint8Array.from(ed25519Seed));
 };

@@ -41,7 +41,7 @@ export interface Signer {
 /** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */
 export type Sealed = string;
 
-/** What opening yields when the key was destroyed (decision 10). */
+/** The result of opening a sealed value whose key was destroyed (ADR 0058). */
 export interface Erased {
   readonly erased: true;
 }
@@ -49,7 +49,7 @@ export const ERASED: Erased = Object.freeze({ erased: true });
 export const isErased = (value: unknown): value is Erased =>
   typeof value === 'object' && value !== null && (value as { erased?: unknown }).erased === true;
 
-/** MAC of a secret the platform made, with the id of the pepper it was made with (decision 26). */
+/** MAC of a secret the platform made, with the id of the pepper it was made with (ADR 0058). */
 export interface SecretMac {
   pepper: string;
   /** base64url HMAC-SHA256 */
@@ -72,7 +72,7 @@ export interface Remembered {
 }
 
 /**
- * The one store services share (decision 25). Keys are sealed at rest with AES-256-GCM under the tenant's key, with
+ * The only store that services share (ADR 0058). Keys are sealed at rest with AES-256-GCM under the tenant's key, with
  * tenant, purpose and key id as associated data; tenant keys are wrapped by MASTER_KEY.
  */
 export abstract class KeyVault {
@@ -154,7 +154,7 @@ export abstract class KeyVault {
 
   /**
    * How far the event store's erasures have been applied to this store. It travels with the keys, so that after a
-   * restore of an older copy the erasures since then are replayed before readiness (decision 27).
+   * restore of an older copy the erasures since then are replayed before readiness (ADR 0058).
    */
   abstract checkpoint(name: string): Promise<string | undefined>;
   abstract setCheckpoint(name: string, position: string): Promise<void>;
@@ -200,7 +200,7 @@ export class ReplayGuardUnavailable extends Error {
   override readonly name = 'ReplayGuardUnavailable';
 }
 
-/** Single-use values: c_nonce, proof ids. Durable; fails closed (decision 17). */
+/** Single-use values: c_nonce, proof ids. Durable; fails closed (ADR 0059). */
 export abstract class ReplayGuard {
   /** True exactly once for a value within its life, never after it. @throws ReplayGuardUnavailable when the store cannot tell */
   abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;

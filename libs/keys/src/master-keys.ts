@@ -28,8 +28,10 @@ export class MasterKeys {
   constructor({ current, previous = [], next = [] }: MasterKeysGiven) {
     for (const { version, key } of [...previous, current, ...next]) {
       if (!Number.isInteger(version) || version < 1 || version > 0xffffffff || key.length !== 32)
-        throw new MasterKeyMismatch(`a MASTER_KEY needs a version from 1 on and 32 bytes; version ${version} does not`);
-      if (this.byVersion.has(version)) throw new MasterKeyMismatch(`MASTER_KEY version ${version} is given twice`);
+        throw new MasterKeyMismatch(
+          `a MASTER_KEY must have 32 bytes and a version of at least 1; version ${version} does not`,
+        );
+      if (this.byVersion.has(version)) throw new MasterKeyMismatch(`MASTER_KEY version ${version} is set twice`);
       this.byVersion.set(version, key);
     }
     this.current = current.version;
@@ -49,7 +51,7 @@ export class MasterKeys {
     const version = versionOf(wrapped);
     if (!this.byVersion.has(version))
       throw new MasterKeyMismatch(
-        `the key store needs MASTER_KEY version ${version} for ${kind} ${id}, which is not given`,
+        `the key store needs MASTER_KEY version ${version} for ${kind} ${id}, which is not set`,
       );
   }
 
@@ -67,7 +69,7 @@ export class MasterKeys {
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
       throw new MasterKeyMismatch(
-        `MASTER_KEY version ${version} is not the key this store was sealed with (${kind} ${id})`,
+        `MASTER_KEY version ${version} is not the key that this store was encrypted with (${kind} ${id})`,
       );
     }
   }

@@ -114,7 +114,7 @@ describe('copying keys', () => {
     const [one, other, resident] = [await fill(from), await fill(from), await fill(to)];
     const options = { masterKeys: first, tenantId: one.tenantId };
     await expect(copyKeys(source, target, options)).rejects.toThrow(KeysDiffer);
-    await expect(copyKeys(source, target, options)).rejects.toThrow('the target has a pepper of its own');
+    await expect(copyKeys(source, target, options)).rejects.toThrow('the target has a different pepper');
     expect(await copyKeys(source, target, { ...options, otherPepper: true })).toMatchObject({ secretsVerify: false });
     const moved = await open(target);
     expect(await moved.open(one.tenantId, 'user', one.sealed[0]!)).toBe('text 0');
@@ -132,7 +132,7 @@ describe('copying keys', () => {
     const there = await open(target);
     await there.createDataKey(made.tenantId, 'user', 'x');
     const forced = { masterKeys: first, tenantId: made.tenantId, otherPepper: true };
-    await expect(copyKeys(source, target, forced)).rejects.toThrow(/another key of .* \(tenant_keys/);
+    await expect(copyKeys(source, target, forced)).rejects.toThrow(/a different key of .* \(tenant_keys/);
   });
 
   it('wraps anew what an earlier master key wrapped', async () => {
@@ -192,7 +192,7 @@ describe('rotating the master key', () => {
     await expect(rotateMasterKey(place, { current: key(2) })).rejects.toThrow(/needs MASTER_KEY version 1/);
     await rotateMasterKey(place, { current: key(2), previous: [key(1)] });
     await expect(rotateMasterKey(place, { current: key(1), next: [key(2)] })).rejects.toThrow(
-      'are wrapped by another version of MASTER_KEY than 1',
+      'are wrapped with another version of MASTER_KEY than 1',
     );
   });
 });

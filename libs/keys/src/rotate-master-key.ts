@@ -48,7 +48,7 @@ const rotate = async (store: KeyStore, masterKeys: MasterKeys): Promise<Rotation
     }
     if (round > ROUNDS || left.some(({ wrapped }) => versionOf(wrapped) > version))
       throw new Error(
-        `${left.length} keys are wrapped by another version of MASTER_KEY than ${version}: processes are running that use it`,
+        `${left.length} keys are wrapped with another version of MASTER_KEY than ${version}, which running processes still use`,
       );
     const { tenantKeys, peppers } = await rewrapKeys(store, masterKeys, stored);
     done.tenantKeys += tenantKeys;

@@ -193,7 +193,9 @@ export class Canonicalization {
         // A thread without memory left would have none for the same document again.
         if (deadline.signal.aborted || (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') {
           this.onTerminated();
-          job.reject(new CanonicalizationTooLong('canonicalization took more time or memory than a document may take'));
+          job.reject(
+            new CanonicalizationTooLong('canonicalization took more time or memory than is allowed for a document'),
+          );
         } else job.reject(new AppError('unavailable', 'Service temporarily unavailable', { cause: error }));
       })
       .finally(() => {

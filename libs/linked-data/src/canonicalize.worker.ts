@@ -30,7 +30,7 @@ const contextLoader =
     const document = shared.get(url);
     if (document) return { contextUrl: null, documentUrl: url, document, tag: 'static' };
     const own = contexts.get(url);
-    if (!own) throw new UnknownContext(`${url} is not at hand`);
+    if (!own) throw new UnknownContext(`context ${url} is not available`);
     return { contextUrl: null, documentUrl: url, document: own };
   };
 

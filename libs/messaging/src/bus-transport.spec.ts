@@ -98,6 +98,6 @@ describe('bus transport', () => {
     transport.addHandler('op.test.once', handler);
     expect(() => transport.addHandler('op.test.once', handler)).toThrow('op.test.once has two handlers');
     expect(() => transport.addHandler('event.test', handler, true)).toThrow('MessageBus.consume');
-    expect(() => transport.addHandler({ cmd: 'x' }, handler)).toThrow('a pattern is a subject');
+    expect(() => transport.addHandler({ cmd: 'x' }, handler)).toThrow('a pattern must be a subject');
   });
 });

@@ -47,7 +47,7 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     isEventHandler = false,
     extras: Record<string, unknown> = {},
   ): void {
-    if (typeof pattern !== 'string') throw new Error(`a pattern is a subject, not ${JSON.stringify(pattern)}`);
+    if (typeof pattern !== 'string') throw new Error(`a pattern must be a subject, not ${JSON.stringify(pattern)}`);
     if (isEventHandler) throw new Error(`${pattern}: events are consumed with MessageBus.consume`);
     if (this.messageHandlers.has(pattern)) throw new Error(`${pattern} has two handlers`);
     super.addHandler(pattern, callback, false, extras);

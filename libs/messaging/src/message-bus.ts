@@ -11,7 +11,7 @@ export interface Headers {
   [name: string]: string;
 }
 
-/** The one error that crosses process borders (architecture 5.7); see AppError in libs/contracts. */
+/** The only error that crosses process borders (architecture, One error value); see AppError in libs/contracts. */
 export interface WireError {
   kind: string;
   code: string;

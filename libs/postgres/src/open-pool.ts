@@ -19,7 +19,7 @@ export interface PostgresOptions {
 
 /** @throws RangeError for what could not stand in a statement as it is */
 export const checkedSchema = (schema: string): string => {
-  if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw new RangeError(`${schema} is no name for a schema`);
+  if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw new RangeError(`${schema} is not a valid schema name`);
   return schema;
 };
 

@@ -8,7 +8,7 @@ export class InvalidCursor extends Error {
   override readonly name = 'InvalidCursor';
   readonly code = 'InvalidCursor';
   constructor() {
-    super('the cursor is not one that this list gave out');
+    super('the cursor was not issued by this list');
   }
 }
 

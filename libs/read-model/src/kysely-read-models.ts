@@ -34,7 +34,7 @@ export abstract class KyselyReadModels extends ReadModels {
 
   async start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>> {
     const { name } = projection;
-    if (this.runners.has(name)) throw new Error(`projection ${name} is started already`);
+    if (this.runners.has(name)) throw new Error(`projection ${name} has already been started`);
     const runner = new ProjectionRunner<Tables>(projection, this.options);
     this.runners.set(name, runner as unknown as ProjectionRunner<unknown>);
     try {

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 
-/** A step that only adds (decision 9: the release before still runs beside this one). Never edited once released. */
+/** A step that only adds: the previous release still runs beside this one (ADR 0057). Never edited once released. */
 export interface Migration<Tables> {
   readonly name: string;
   up(trx: Transaction<Tables>): Promise<void>;

@@ -141,7 +141,7 @@ export class ProjectionFeed<Tables> {
     const known = stop < 0 ? events : events.slice(0, stop);
     const to = stop < 0 ? next : known.at(-1)?.position;
     if (to !== undefined) await this.write(known, to);
-    // A newer release wrote it: wait for that release, never skip (decision 9).
+    // A newer release wrote it: wait for that release, never skip (ADR 0057).
     if (stop >= 0) throw new UnknownEventType(events[stop]!);
     this.error = undefined;
     const full = events.length >= this.o.batchSize;

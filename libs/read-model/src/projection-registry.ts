@@ -197,7 +197,7 @@ export class ProjectionRegistry {
       .where('retired_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (result.numUpdatedRows !== 1n) {
-      throw new Fenced(`checkpoint of ${g.name} version ${g.version} was moved by somebody else`);
+      throw new Fenced(`checkpoint of ${g.name} version ${g.version} was moved by another process`);
     }
   }
 
@@ -223,7 +223,7 @@ export class ProjectionRegistry {
         .where((e) => e.and(keyOf(g)))
         .where('retired_at', 'is', null)
         .executeTakeFirst();
-      if (Number(held?.epoch) !== epoch) throw new Fenced(`${g.name} is held by somebody else`);
+      if (Number(held?.epoch) !== epoch) throw new Fenced(`${g.name} is held by another process`);
       await trx
         .updateTable('projection_checkpoint')
         .set({ retired_at: now })

@@ -25,7 +25,7 @@ export interface ProjectionRunnerOptions {
   unknownTypeRetryMs?: number;
   /** Rest between two batches that were not full, while nobody waits. Default 100 ms. */
   restMs?: number;
-  /** How long a caller waits for what it wrote (decision 29). Default 250 ms. */
+  /** How long a caller waits for its own write to be projected (ADR 0057). Default 250 ms. */
   ownWriteMs?: number;
   /** How long tables that were switched away from are kept for readers that have not noticed. Default 15,000 ms. */
   dropRetiredAfterMs?: number;
@@ -57,10 +57,10 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   private active: Generation | undefined;
   private position: Position | undefined;
   private error: string | undefined;
-  /** Why a newer release is waited for: no fault (decision 9). */
+  /** The unknown event type for which a newer release is awaited; not a fault (ADR 0057). */
   private awaited: string | undefined;
   private caughtUp = false;
-  /** Known to be more than a batch behind (decision 29); what is not known yet is waited for. */
+  /** Known to be more than a batch behind: then callers do not wait for their own writes (ADR 0057). */
   private behind = false;
   private leading = false;
   private ended: { error?: Fenced | UnknownEventType } | undefined;

@@ -318,7 +318,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
       it('refuses to start the same projection twice', async () => {
         const readModels = await open();
         await readModels.start(things());
-        await expect(readModels.start(things())).rejects.toThrow('started already');
+        await expect(readModels.start(things())).rejects.toThrow('has already been started');
       });
     });
 

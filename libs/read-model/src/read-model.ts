@@ -11,7 +11,7 @@ export interface Projection<Tables> {
   readonly version: number;
   /** Event categories of interest. */
   readonly categories: readonly string[];
-  /** Event types it understands; a newer, unknown type stops the projection until a newer release takes over (decision 9). */
+  /** Event types it understands; a newer, unknown type stops the projection until a newer release takes over (ADR 0057). */
   readonly types: readonly string[];
   /** Logical table names, as used in `Tables`; the library maps them to `<name>_v<version>`. */
   readonly tables: readonly (keyof Tables & string)[];
@@ -23,7 +23,7 @@ export interface Projection<Tables> {
 
 export interface ProjectionHealth {
   name: string;
-  /** False from a failure to the next success. Waiting for a newer release is healthy (decision 9). */
+  /** False from a failure to the next success. Waiting for a newer release is healthy (ADR 0057). */
   healthy: boolean;
   /** Message of the last failure, or what is waited for; until the next success. */
   error?: string;
@@ -38,11 +38,11 @@ export interface RunningProjection<Tables> {
   /** Reads from the active version. */
   readonly db: Kysely<Tables>;
   readonly health: ProjectionHealth;
-  /** Resolves `true` once the position is projected, `false` after `timeoutMs` or when the lag is known to be longer (decision 29). */
+  /** Resolves `true` once the position is projected, `false` after `timeoutMs` or when the lag is known to be longer (ADR 0057). */
   waitFor(position: string | undefined, timeoutMs: number): Promise<boolean>;
   /** Resolves once everything stored when called is projected. For tests and readiness. */
   waitForHead(timeoutMs: number): Promise<boolean>;
-  /** {@link waitFor} what its caller wrote, for as long as one waits for that (decision 29). */
+  /** {@link waitFor} the caller's own write, for at most 250 ms (ADR 0057). */
   ownWrite(position: string | undefined): Promise<boolean>;
   /** {@link waitForHead}, for as long as one waits for what one wrote. */
   ownWrites(): Promise<boolean>;

@@ -1,7 +1,7 @@
 import { AppError, callersOf, type Operation, type OperationContext } from '@attestry/contracts';
 
 /**
- * Is what a request says of its caller to be believed? `from` is who asked as the bus knows it (record 0019); the context is what
+ * Is what a request says of its caller to be believed? `from` is who asked as the bus knows it (ADR 0019); the context is what
  * the asker says. The gateway speaks for those it has authenticated, every service for itself alone.
  * @throws AppError 403
  */

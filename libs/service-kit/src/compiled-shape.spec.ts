@@ -257,7 +257,7 @@ describe('the compiler', () => {
   };
 
   it.each<[string, DtoClass<object>, string]>([
-    ['a text without a maximum', declaring(IsString()), 'is a text without a maximum'],
+    ['a text without a maximum', declaring(IsString()), 'is a string without a maximum'],
     ['an array without a maximum', declaring(IsArray(), IsInt({ each: true })), 'is an array without a maximum'],
     [
       'texts without a maximum',
@@ -270,27 +270,31 @@ describe('the compiler', () => {
     [
       'rules for entries of what may be no array',
       declaring(IsInt({ each: true })),
-      'has rules for each entry and may be no array',
+      'has rules for each entry but is not declared as an array',
     ],
     ['no type', declaring(Optional()), 'has no rule that names its type'],
     [
       'a rule that is not known',
       declaring(IsRgbColor(), MaxLength(9)),
-      'has the rule isRgbColor, which is not known here',
+      'has the rule isRgbColor, which is not supported',
     ],
     [
       'a declaration that is not known',
       declaring(Allow()),
-      'has a declaration whitelistValidation, which is not known here',
+      'has a declaration whitelistValidation, which is not supported',
     ],
-    ['another one', declaring(IsDefined(), BoundedJson()), 'has a declaration isDefined, which is not known here'],
-    ['groups', declaring(IsInt({ groups: ['a'] })), 'has options at the rule isInt that are not known here'],
+    ['another one', declaring(IsDefined(), BoundedJson()), 'has a declaration isDefined, which is not supported'],
+    ['groups', declaring(IsInt({ groups: ['a'] })), 'has the rule isInt with options that are not supported'],
     [
       'a list of objects',
       declaring(ValidateNested({ each: true }), BoundedJson()),
-      'is a list of objects, which is not known here',
+      'is an array of objects, which is not supported',
     ],
-    ['a fault inside', declaring(Nested(declaring(IsString()))), 'holds Declared.value is a text without a maximum'],
+    [
+      'a fault inside',
+      declaring(Nested(declaring(IsString()))),
+      'contains Declared.value is a string without a maximum',
+    ],
     ['itself', Recursive, 'Recursive.again contains itself'],
     ['nothing', Empty, 'Empty has no members'],
   ])('refuses %s, naming DTO and member', (_what, body, fault) => {

@@ -102,7 +102,7 @@ const compileMember = (
   if (nestedType && within.includes(nestedType)) fault('contains itself');
   const nestedFaults: string[] = [];
   const nested = nestedType && !within.includes(nestedType) ? compile(nestedType, within, nestedFaults) : undefined;
-  for (const one of nestedFaults) fault(`holds ${one}`);
+  for (const one of nestedFaults) fault(`contains ${one}`);
   return {
     name,
     normalize: normalizerOf(type, name),
@@ -124,19 +124,19 @@ const compileMember = (
 const unknownPartOf = (rule: DeclaredRule): string | undefined => {
   const { name = '' } = rule;
   if (rule.groups?.length || rule.always !== undefined || rule.context !== undefined || rule.validateIf !== undefined)
-    return `has options at the rule ${name || rule.type} that are not known here`;
+    return `has the rule ${name || rule.type} with options that are not supported`;
   switch (rule.type) {
     case 'customValidation':
-      if (!LINEAR_RULES.has(name) && !isOwnRule(name)) return `has the rule ${name}, which is not known here`;
+      if (!LINEAR_RULES.has(name) && !isOwnRule(name)) return `has the rule ${name}, which is not supported`;
       return getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls).length === 1
         ? undefined
-        : `has the rule ${name}, which is no single function`;
+        : `has the rule ${name}, which is not a single function`;
     case 'conditionalValidation':
       return rule.each ? 'has a condition for each entry' : undefined;
     case 'nestedValidation':
-      return rule.each ? 'is a list of objects, which is not known here' : undefined;
+      return rule.each ? 'is an array of objects, which is not supported' : undefined;
     default:
-      return `has a declaration ${rule.type}, which is not known here`;
+      return `has a declaration ${rule.type}, which is not supported`;
   }
 };
 
@@ -146,18 +146,18 @@ const missingMaxima = (rules: readonly DeclaredRule[], nested: DtoClass | undefi
     rules.some(({ name, each: own }) => names.includes(name ?? '') && Boolean(own) === each);
   const hasLength = (each: boolean) =>
     rules.some((rule) => Boolean(rule.each) === each && maxLengthOf(rule) !== undefined);
-  if (nested) return has(false, 'isRecord') ? [] : ['may be no object: use Nested'];
+  if (nested) return has(false, 'isRecord') ? [] : ['must not be an object: use Nested'];
   const isArray = has(false, 'isArray');
   const entriesOf = (): string[] => {
     if (has(false, 'json', 'roles') || has(true, ...SCALAR_RULES)) return [];
     return has(true, 'isString') && hasLength(true) ? [] : ['has entries without a maximum'];
   };
   if (isArray) return [...(has(false, 'arrayMaxSize') ? [] : ['is an array without a maximum']), ...entriesOf()];
-  if (rules.some(({ each }) => each)) return ['has rules for each entry and may be no array'];
+  if (rules.some(({ each }) => each)) return ['has rules for each entry but is not declared as an array'];
   if (has(false, 'json')) return [];
   if (has(false, 'isRecord')) return ['is a map without a maximum'];
   if (has(false, ...SCALAR_RULES)) return [];
-  if (has(false, ...TEXT_RULES)) return hasLength(false) ? [] : ['is a text without a maximum'];
+  if (has(false, ...TEXT_RULES)) return hasLength(false) ? [] : ['is a string without a maximum'];
   return ['has no rule that names its type'];
 };
 

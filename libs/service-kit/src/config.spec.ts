@@ -57,7 +57,7 @@ describe('configuration', () => {
     expect(signInOf(PRODUCTION)).toBe('none');
     expect(signInOf({ ...PRODUCTION, SIGN_IN: 'built-in' })).toBe('built-in');
     expect(faultsOf({ SIGN_IN: 'built-in', MANAGEMENT_OIDC_ISSUER: 'https://login.example' })).toEqual([
-      expect.stringMatching(/^SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER exclude each other/),
+      expect.stringMatching(/^SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER must not be set together/),
     ]);
     const cluster = {
       ...PRODUCTION,
@@ -68,7 +68,7 @@ describe('configuration', () => {
     expect(signInOf(cluster)).toBe('none');
     expect(signInOf({ ...cluster, NODE_ENV: 'development' })).toBe('none');
     expect(faultsOf({ ...cluster, SIGN_IN: 'built-in' })).toEqual([
-      expect.stringMatching(/^SIGN_IN=built-in needs all services in one process/),
+      expect.stringMatching(/^SIGN_IN=built-in requires all services in one process/),
     ]);
     expect(faultsOf({ SIGN_IN: 'yes' })).toEqual([expect.stringMatching(/^SIGN_IN /)]);
   });
@@ -183,11 +183,15 @@ describe('configuration', () => {
       ['processes without common limits', { REDIS_URL: '' }, /REDIS_URL is required with NATS_URL/],
       ['processes with a key each', { MASTER_KEY: '' }, /MASTER_KEY is required with NATS_URL/],
       ['processes that guess their domain', { BASE_DOMAIN: '' }, /BASE_DOMAIN or ENVIRONMENTS is required/],
-      ['a password without a user', { NATS_PASSWORD: 'word' }, /NATS_PASSWORD needs NATS_USER/],
-      ['two ways to sign in', { NATS_USER: 'u', NATS_CREDENTIALS_FILE: 'f' }, /exclude each other/],
+      ['a password without a user', { NATS_PASSWORD: 'word' }, /NATS_PASSWORD requires NATS_USER/],
+      [
+        'two ways to sign in',
+        { NATS_USER: 'u', NATS_CREDENTIALS_FILE: 'f' },
+        /NATS_USER and NATS_CREDENTIALS_FILE must not be set together/,
+      ],
       ['half a certificate', { NATS_CERT_FILE: 'c' }, /must be set together/],
       ['another database', { DATABASE_URL: 'mysql://db' }, /DATABASE_URL must begin with postgres:/],
-      ['a schema that is SQL', { DATABASE_SCHEMA: 'a; drop' }, /DATABASE_SCHEMA must be lower-case/],
+      ['a schema that is SQL', { DATABASE_SCHEMA: 'a; drop' }, /DATABASE_SCHEMA must have at most 29 lower-case/],
     ])('refuses %s', (_name, change, fault) => {
       expect(faultsOf({ ...SHARED, ...change }).join('\n')).toMatch(fault);
     });

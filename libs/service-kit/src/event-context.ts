@@ -8,7 +8,7 @@ export const tenantOf = (context: OperationContext): TenantContext => {
   return context.tenant;
 };
 
-/** Metadata of the events an operation causes (decision 6). `tenantId` is needed where the context has no tenant. */
+/** Metadata of the events an operation causes (ADR 0007). `tenantId` is needed where the context has no tenant. */
 export const eventContext = (context: OperationContext, tenantId = tenantOf(context).id): EventContext => ({
   tenantId,
   requestId: context.requestId,

@@ -18,7 +18,7 @@ export class Health {
 
   /**
    * Shows what follows the events, a projection or a reaction. While it waits for a newer release it is healthy, and
-   * ready if it had caught up before (decision 9).
+   * ready if it had caught up before (ADR 0057).
    */
   follow(name: string, health: () => { healthy: boolean; caughtUp: boolean; error?: string }): void {
     this.register(name, () => {

@@ -147,7 +147,7 @@ describe('engines in production', () => {
     for (const PLAINTEXT_ENGINES of ['0.0.0.0/0', '::/0', 'engines'])
       expect(await faultsOf({ PLAINTEXT_ENGINES })).toEqual([expect.stringMatching(/^PLAINTEXT_ENGINES /)]);
     expect(await faultsOf({ NATS_URL: 'tls://issuance:word@nats:4222' })).toContainEqual(
-      expect.stringMatching(/^NATS_URL must not hold credentials: use NATS_USER/),
+      expect.stringMatching(/^NATS_URL must not contain credentials: use NATS_USER/),
     );
   });
 
@@ -161,7 +161,7 @@ describe('engines in production', () => {
       chmodSync(real, mode);
       expect(await faultsOf(creds)).toEqual([
         expect.stringMatching(
-          /^NATS_URL has the key file .*link\.creds, which others can (read|write) \(mode 0\d{3}\): chmod 0600 /,
+          /^NATS_URL has the key file .*link\.creds, which other users can (read|write) \(mode 0\d{3}\): chmod 0600 /,
         ),
       ]);
     }
@@ -188,13 +188,15 @@ describe('engines in production', () => {
     const DATA_DIR = join(folder, 'own');
     mkdirSync(DATA_DIR, { mode: 0o755 });
     expect(await faultsOf({ DATA_DIR }, ONE_PROCESS)).toEqual([
-      expect.stringMatching(/^DATA_DIR holds key files in a folder that others can enter \(mode 0755\): chmod 0700 /),
+      expect.stringMatching(
+        /^DATA_DIR has key files in a folder that other users can enter \(mode 0755\): chmod 0700 /,
+      ),
     ]);
     chmodSync(DATA_DIR, 0o750);
     expect(await faultsOf({ DATA_DIR }, ONE_PROCESS)).toEqual([]);
     writeFileSync(join(DATA_DIR, 'master.key'), KEY, { mode: 0o644 });
     expect(await faultsOf({ DATA_DIR }, ONE_PROCESS)).toEqual([
-      expect.stringMatching(/^DATA_DIR has the key file .*master\.key, which others can read/),
+      expect.stringMatching(/^DATA_DIR has the key file .*master\.key, which other users can read/),
     ]);
     // No engine of this process is a file.
     expect(await faultsOf({ DATA_DIR })).toEqual([]);

@@ -20,7 +20,7 @@ export interface FailureSummary {
 const LEAST_MS = 500;
 
 /**
- * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (decisions 11 and 12). Each call resolves when the
+ * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (ADR 0004). Each call resolves when the
  * message is on the disk, and rejects when it is not by the call's deadline: it may be there later all the same.
  * Metadata, and `data` as it was sealed: never a value of the request or the answer in clear.
  */

@@ -54,7 +54,7 @@ describe('checkTargetUrl', () => {
     ['/relative', 'must be a valid URL'],
     ['http://hooks.acme.com/', 'must use https'],
     ['ftp://hooks.acme.com/', 'must use https'],
-    ['https://user:pw@hooks.acme.com/', 'must not carry credentials'],
+    ['https://user:pw@hooks.acme.com/', 'must not contain credentials'],
     ['https://hooks.acme.com/?a=1', 'must not have a query'],
     ['https://hooks.acme.com/?', 'must not have a query'],
     ['https://hooks.acme.com/#a', 'must not have a fragment'],

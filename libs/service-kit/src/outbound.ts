@@ -24,13 +24,13 @@ export const isPublicAddress = (address: string): boolean => {
 };
 
 /**
- * Rules for the text of an outbound URL (decision 5, facts 0): https, no IP literal, no credentials, no query, no
+ * Rules for the text of an outbound URL (specification notes, Outbound targets): https, no IP literal, no credentials, no query, no
  * fragment, a name with a dot that is not a private suffix. Returns the ASCII form, or what is wrong with it.
  */
 export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: string } | { fault: string } => {
   if (!URL.canParse(text)) return { fault: 'must be a valid URL' };
   const url = new URL(text);
-  if (url.username || url.password) return { fault: 'must not carry credentials' };
+  if (url.username || url.password) return { fault: 'must not contain credentials' };
   if (url.search || text.includes('?')) return { fault: 'must not have a query' };
   if (url.hash || text.includes('#')) return { fault: 'must not have a fragment' };
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return { fault: 'must use https' };
@@ -111,7 +111,7 @@ export const parseAnswer = (body: Uint8Array): unknown => {
   return value;
 };
 
-/** The answer is larger than the caller reads. */
+/** The response is larger than the caller reads. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
@@ -165,7 +165,7 @@ export class Outbound implements OnApplicationShutdown {
     // Leaving the loop by an error destroys the body, and with it the connection.
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > options.maxBytes) throw new AnswerTooLarge(`answer is larger than ${options.maxBytes} bytes`);
+      if (size > options.maxBytes) throw new AnswerTooLarge(`response is larger than ${options.maxBytes} bytes`);
       chunks.push(chunk);
     }
     return { ...answer, body: Buffer.concat(chunks) };
@@ -198,7 +198,7 @@ export class Outbound implements OnApplicationShutdown {
           },
           onResponseData: (controller, chunk) => {
             read += chunk.byteLength;
-            if (read > limits.maxBytes) controller.abort(new AnswerTooLarge('nobody reads more of it'));
+            if (read > limits.maxBytes) controller.abort(new AnswerTooLarge('response is larger than the limit'));
           },
           onResponseEnd: () => clearTimeout(timer),
           onResponseError: (_controller, error) => {

@@ -42,7 +42,7 @@ export const fact = <Data extends object>(type: IntegrationEventType<Data>, data
 export interface Reaction {
   /** Permanent: it names the checkpoint and the lease. `<service>.<what>` */
   name: string;
-  /** Of whose streams. A type that none of them lists was written by a newer release, which is waited for (decision 9). */
+  /** Of whose streams. A type that none of them lists was written by a newer release, which is waited for (ADR 0057). */
   of: readonly Vocabulary[];
   onEvents(events: readonly RecordedEvent[], lease: Lease): Promise<void>;
   /** Where the checkpoint is kept; default beside the events. */
@@ -108,7 +108,7 @@ export class Reactions implements BeforeApplicationShutdown {
 
   /**
    * Publishes what follows from a service's stored events: its integration events (message id = event id) and, once per
-   * batch, which requests have been committed (decision 12). The only place that publishes: never a handler.
+   * batch, which requests have been committed (ADR 0004). The only place that publishes: never a handler.
    */
   publishFacts(
     service: ServiceName,

@@ -16,7 +16,7 @@ export interface Destructions {
 
 /**
  * Destroys once more the keys that events say are gone. How far it came is kept in the key store itself: a restored older copy
- * brings its older position, and what was destroyed since then is destroyed again before the process is ready (decision 27).
+ * brings its older position, and what was destroyed since then is destroyed again before the process is ready (ADR 0058).
  */
 export class ReplayedDestructions {
   private subscription: CheckpointedSubscription | undefined;

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Module } from '@nestjs/common';
 import { parseConfig } from './config.js';
 import type { Engines } from './engines/engines.js';
 import { openEngines } from './engines/open-engines.js';
@@ -34,5 +35,14 @@ describe('services of a process', () => {
     await services.close();
     await expect(outbound.send(url, limits)).rejects.toThrow('The client is');
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('do not start while operations have no handler', async () => {
+    @Module({})
+    class EmptyModule {}
+    const service = { name: 'dids', module: EmptyModule, needs: [], projections: [] } as const;
+    await expect(startServices([service], engines)).rejects.toThrow(
+      /^operations: dids\.create-did has no handler; .*dids\.retrieve-did-configuration has no handler/,
+    );
   });
 });

@@ -1,14 +1,16 @@
 import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
-import { ModulesContainer, NestFactory } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { operationsOf } from '@attestry/contracts';
 import { BusTransport, type BusContext, type Serving } from '@attestry/messaging';
-import { checkEndpoints, endpointHandler } from './endpoints.js';
+import { discoverUseCases } from './discover-use-cases.js';
 import type { ProcessEngines } from './engines/engines.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { busOf, hostedModule, type Hosted } from './hosted.js';
 import { compileShapes } from './validation.js';
 import { createNestLogger } from './logger.js';
-import { observedEndpoint } from './observed/observed-endpoint.js';
+import { operationHandler, registerUseCase } from './operation-handler.js';
+import { observedOperation } from './observed/observed-operation.js';
 import { Repeats } from './repeats/repeats.js';
 import type { ServiceDefinition } from './service-definition.js';
 
@@ -17,6 +19,7 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
   @Module({
     imports: [
       CqrsModule.forRoot(),
+      DiscoveryModule,
       EnginesModule.with(engines),
       ...hosted.map((party) => hostedModule(party, engines)),
     ],
@@ -25,65 +28,34 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
   return RootModule;
 };
 
-/** Keys under which @nestjs/cqrs remembers which message class a handler is for. */
-const HANDLER_METADATA = { command: '__commandHandler__', query: '__queryHandler__' } as const;
-
 /**
- * Boot check: exactly one handler per message. @nestjs/cqrs itself only warns and lets the last one win.
- * @throws naming every message without a handler or with two
+ * Serves every operation of the services on the bus, through the Nest transport.
+ * @throws when an operation has not exactly one handler, or a shape that cannot be compiled
  */
-const checkHandlers = (app: INestApplicationContext, services: readonly ServiceDefinition[]): void => {
-  const handlers = new Map<unknown, Set<unknown>>();
-  for (const module of app.get(ModulesContainer, { strict: false }).values())
-    for (const { metatype } of module.providers.values()) {
-      if (typeof metatype !== 'function') continue;
-      for (const key of Object.values(HANDLER_METADATA)) {
-        const message: unknown = Reflect.getMetadata(key, metatype);
-        if (message) handlers.set(message, (handlers.get(message) ?? new Set()).add(metatype));
-      }
-    }
-  const faults = services.flatMap(({ endpoints }) =>
-    endpoints
-      .flatMap((endpoint) =>
-        endpoint.mayRepeat ? [endpoint, { ...endpoint, message: endpoint.mayRepeat }] : [endpoint],
-      )
-      .filter(({ message }) => handlers.get(message)?.size !== 1)
-      .map(
-        ({ operation, message }) =>
-          `${operation.name}: ${handlers.get(message)?.size ?? 0} handlers of ${message.name}`,
-      ),
-  );
-  if (faults.length) throw new Error(`handlers: ${faults.join('; ')}`);
-};
-
-/**
- * Serves every endpoint of the services on the bus, through the Nest transport.
- * @throws when an operation has not exactly one endpoint line and one handler, or a shape that cannot be compiled
- */
-export const serveEndpoints = (
+export const serveOperations = (
   app: INestApplicationContext,
   services: readonly ServiceDefinition[],
   engines: ProcessEngines,
 ): Serving => {
-  const commands = app.get(CommandBus, { strict: false });
-  const queries = app.get(QueryBus, { strict: false });
-  checkHandlers(app, services);
+  const buses = { command: app.get(CommandBus, { strict: false }), query: app.get(QueryBus, { strict: false }) };
+  const useCases = discoverUseCases(app.get(DiscoveryService, { strict: false }), services);
   const repeats = engines.vault && new Repeats(engines.vault, engines.clock, engines.logger);
   repeats?.start();
-  const transports = services.map(({ name, endpoints }) => {
+  const transports = services.map(({ name }) => {
     const transport = new BusTransport(busOf(name, engines));
-    checkEndpoints(name, endpoints);
-    compileShapes(endpoints.map(({ operation }) => operation));
-    if (!repeats && endpoints.some(({ operation }) => operation.idempotent))
+    const operations = operationsOf(name);
+    compileShapes(operations);
+    if (!repeats && operations.some(({ idempotent }) => idempotent))
       throw new Error(`${name} has idempotent operations and does not ask for keys`);
-    for (const endpoint of endpoints) {
-      const handle = observedEndpoint(
-        endpoint.operation.name,
-        endpointHandler(endpoint, commands, queries, engines.logger, repeats),
+    for (const operation of operations) {
+      const useCase = registerUseCase(operation, useCases.get(operation)!, buses);
+      const handle = observedOperation(
+        operation.name,
+        operationHandler(operation, useCase, engines.logger, repeats),
         engines.metrics,
         engines.tracing,
       );
-      transport.addHandler(endpoint.operation.subject, async (data: unknown, context: BusContext) =>
+      transport.addHandler(operation.subject, async (data: unknown, context: BusContext) =>
         handle(data, context.getHeaders(), context.getFrom(), context.isChecked()),
       );
     }
@@ -112,7 +84,7 @@ export const startServices = async (
     logger: createNestLogger(engines.logger),
     abortOnError: false,
   });
-  const serving = serveEndpoints(app, services, engines);
+  const serving = serveOperations(app, services, engines);
   return {
     app,
     async close() {

@@ -7,7 +7,7 @@ import {
   type WireAppError,
 } from '@attestry/contracts';
 import { MessageBus, RequestFailed } from '@attestry/messaging';
-import type { RequestOf, ResponseOf } from './endpoints.js';
+import type { RequestOf, ResponseOf } from './use-case.js';
 import { contextToHeaders } from './operation-headers.js';
 
 /**

@@ -1,10 +1,9 @@
 import type { Type } from '@nestjs/common';
 import type { ServiceName } from '@attestry/contracts';
 import type { AnyProjection } from '@attestry/read-model';
-import type { Endpoint } from './endpoints.js';
 import type { EngineNeed } from './engines/engines.js';
 
-/** What a service exports: its name, what it needs, its Nest module and one endpoint line per operation. */
+/** What a service exports: its name, what it needs, and its Nest module, whose providers handle its operations. */
 export interface ServiceDefinition {
   name: ServiceName;
   /** Engines beside the bus. */
@@ -12,7 +11,6 @@ export interface ServiceDefinition {
   /** Categories of the events that become facts for the other services. Default: none. */
   publishes?: readonly string[];
   module: Type;
-  endpoints: readonly Endpoint[];
   /** Its read models, for who rebuilds one by its name. */
   projections: readonly ServiceProjection[];
 }

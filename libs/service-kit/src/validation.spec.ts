@@ -30,7 +30,7 @@ const UUID = '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01';
 describe('the shape of requests', () => {
   it('gives one detail per fault, with its place', () => {
     expect(details(createClient, { params: { tenantId: 'x' }, body: { name: ' ', roles: ['king'] } })).toEqual([
-      { value: 'x', msg: 'Invalid value', param: 'tenantId', location: 'params' },
+      { value: 'x', msg: 'must be a UUID', param: 'tenantId', location: 'params' },
       { value: '', msg: 'must have 1 to 255 characters', param: 'name', location: 'body' },
       expect.objectContaining({ param: 'roles', location: 'body', value: ['king'] }) as object,
     ]);

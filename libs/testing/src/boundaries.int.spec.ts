@@ -88,7 +88,11 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
   ['black-box tests import contracts', 'apps/e2e/src/x.e2e.spec.ts', `export { a } from '@attestry/contracts';`],
   ["a library's specs use the test kit", 'libs/event-store/src/x.spec.ts', `export { a } from '@attestry/testing';`],
   ['a service uses the ports', service, `export { EventStore, Streams } from '@attestry/event-store';`],
-  ['a handler uses the buses', service, `export { CommandBus, CommandHandler, QueryBus } from '@nestjs/cqrs';`],
+  [
+    'the service kit uses the buses',
+    'libs/service-kit/src/x.ts',
+    `export { CommandBus, CommandHandler, QueryBus } from '@nestjs/cqrs';`,
+  ],
   ['decisions import events and errors', decisions, `export { a } from './did.events.js';`],
   ['decisions import contracts', decisions, `export { AppError } from '@attestry/contracts';`],
   ['decisions name a type of keys', decisions, `export type { A } from '@attestry/keys';`],

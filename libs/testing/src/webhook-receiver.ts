@@ -41,7 +41,7 @@ export interface WebhookReceiverOptions {
   host?: string;
 }
 
-/** What the signature must cover (facts 6.3). */
+/** The components that the signature must cover (specification notes, Signature of webhooks). */
 const REQUIRED = ['@method', '@target-uri', 'content-type', 'content-digest'];
 /** Seconds. */
 const TOLERANCE = 300;

@@ -1,17 +1,9 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { eventTypes, type EventTypeList, type listEventTypes, type OperationContext } from '@attestry/contracts';
-import type { RequestOf } from '@attestry/service-kit';
-
-export class ListEventTypes {
-  constructor(
-    readonly request: RequestOf<typeof listEventTypes>,
-    readonly context: OperationContext,
-  ) {}
-}
+import { eventTypes, listEventTypes, type EventTypeList } from '@attestry/contracts';
+import { Operation } from '@attestry/service-kit';
 
 /** Of every operation of this release, whether it was ever called or not. */
-@QueryHandler(ListEventTypes)
-export class ListEventTypesHandler implements IQueryHandler<ListEventTypes> {
+@Operation(listEventTypes)
+export class ListEventTypes {
   async execute(): Promise<EventTypeList> {
     return { data: eventTypes() };
   }

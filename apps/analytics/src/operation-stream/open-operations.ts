@@ -18,7 +18,7 @@ export interface OpenOperation {
 export const openKey = (tenantId: string, requestId: string): string => `${tenantId} ${requestId}`;
 
 /**
- * Which messages count: every START gets exactly one outcome (decision 12). Pure bookkeeping, in the order of the feed;
+ * Which messages count: every START gets exactly one outcome (ADR 0004). Pure bookkeeping, in the order of the feed;
  * `seen` tells a message that is in the stream already.
  */
 export class OpenOperations {

@@ -16,7 +16,7 @@ export type OperationStreamEvent =
   | { type: 'OperationStarted'; data: OperationFact & { deadline: number } }
   | { type: 'OperationSucceeded'; data: OperationFact }
   | { type: 'OperationFailed'; data: OperationFact }
-  /** Domain events of the request are stored, though its outcome is not yet known (decision 12). */
+  /** Domain events of the request are stored, but its outcome is not yet known (ADR 0004). */
   | { type: 'OperationCommitted'; data: { operation: string } };
 
 export const OPERATION_EVENT_TYPES: Readonly<Record<OperationStreamEvent['type'], number>> = {

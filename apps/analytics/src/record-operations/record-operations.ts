@@ -120,9 +120,9 @@ const recorded = (data: OperationEventMessage, stream: string, sequence: string)
 });
 
 /**
- * The one writer of the operation streams (decision 11): takes operation events from the feed, appends them in batches
+ * The only writer of the operation streams (ADR 0004): takes operation events from the feed, appends them in batches
  * at the expected revision, each with its feed sequence, so that a redelivery cannot double them. Closes a START whose
- * outcome never came (decision 12).
+ * outcome never came.
  */
 @Injectable()
 export class RecordOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -409,7 +409,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     if (isLater(newest, this.newest)) this.newest = newest;
     // What is open is known only when the rows show all that is stored.
     while (!(await this.readModel.running.waitForHead(5000))) {
-      this.logger.warn('analytics waits for its projection');
+      this.logger.warn('analytics projection behind');
       if (this.stopping) throw new Error('stopped before the open operations were known');
     }
     this.open = new OpenOperations(await this.restore());

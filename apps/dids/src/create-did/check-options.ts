@@ -89,7 +89,7 @@ const planWeb = (
       url,
     );
   if (isOwnHost && PLATFORM_SEGMENTS.has(address.segments[0] ?? ''))
-    return fault('options.url', 'must not begin with a path that the platform uses itself', url);
+    return fault('options.url', 'must not begin with a path that is reserved for the platform', url);
   // The tenant's own host serves the document at once; elsewhere the customer has yet to publish it.
   return { method: 'web', did: address.did, registrationStatus: isOwnHost ? 'COMPLETED' : 'PROCESSING' };
 };

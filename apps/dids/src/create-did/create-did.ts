@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { AppError, type createDid as operation, type DidRecord, type OperationContext } from '@attestry/contracts';
+import { AppError, createDid, type DidRecord, type OperationContext } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import {
@@ -8,27 +7,21 @@ import {
   eventContext,
   idFor,
   IDS,
+  Operation,
   PlatformConfig,
   platformHostTest,
   tenantOf,
   type RequestOf,
 } from '@attestry/service-kit';
-import { activeDid, checkDidIsFree, createDid } from '../did/did.decisions.js';
+import { activeDid, checkDidIsFree, createDid as decide } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { DID_WEB_ALGORITHMS, didKeyOf, didWebDocument } from '../did/did-document.js';
 import { didRecord } from '../did/did-view.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { checkOptions, type DidPlan } from './check-options.js';
 
+@Operation(createDid)
 export class CreateDid {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(CreateDid)
-export class CreateDidHandler implements ICommandHandler<CreateDid> {
   private readonly isPlatformHost: (host: string) => boolean;
 
   constructor(
@@ -42,7 +35,7 @@ export class CreateDidHandler implements ICommandHandler<CreateDid> {
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute({ request, context }: CreateDid): Promise<DidRecord> {
+  async execute(request: RequestOf<typeof createDid>, context: OperationContext): Promise<DidRecord> {
     const tenant = tenantOf(context);
     const plan = checkOptions(request.body, tenant, this.isPlatformHost);
     // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
@@ -54,7 +47,7 @@ export class CreateDidHandler implements ICommandHandler<CreateDid> {
       const created = await this.streams.runDecision(
         did,
         didStream(tenant.id, command.did),
-        (state) => createDid(state, command, this.clock.now()),
+        (state) => decide(state, command, this.clock.now()),
         eventContext(context),
         { once: true },
       );

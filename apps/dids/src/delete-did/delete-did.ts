@@ -1,28 +1,20 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { checkCredentialConfiguration, type deleteDid as operation, type OperationContext } from '@attestry/contracts';
+import { checkCredentialConfiguration, deleteDid, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, ServiceClient, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, ServiceClient, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { holdersOf, startDeletion } from '../did/did.decisions.js';
 import { did, didStream, type DidState } from '../did/did.state.js';
 import { didOfPath } from '../did/did-view.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { DidDeletion } from './did-deletion.js';
 
-export class DeleteDid {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
  * Two appends around the destruction of the keys. Were the keys destroyed before the stream says so, a configuration
  * could reserve the DID in between and be left without a key; were they destroyed only after the DID is gone, a crash
  * would leave them behind. The reaction finishes what a crash interrupted.
  */
-@CommandHandler(DeleteDid)
-export class DeleteDidHandler implements ICommandHandler<DeleteDid> {
+@Operation(deleteDid)
+export class DeleteDid {
   constructor(
     private readonly streams: Streams,
     private readonly deletion: DidDeletion,
@@ -31,7 +23,7 @@ export class DeleteDidHandler implements ICommandHandler<DeleteDid> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: DeleteDid): Promise<void> {
+  async execute(request: RequestOf<typeof deleteDid>, context: OperationContext): Promise<void> {
     const stream = didStream(tenantOf(context).id, didOfPath(request.params.id));
     const events = eventContext(context);
     const { state } = await this.streams.load(did, stream);

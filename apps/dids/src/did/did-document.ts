@@ -107,7 +107,7 @@ export const shortKeyId = (base58Key: string, taken: ReadonlySet<string>): strin
     const id = base58Key.slice(from, from + SHORT_ID);
     if (!taken.has(id)) return id;
   }
-  throw new Error('the document has a key of this name already');
+  throw new Error('the document already has a key with this name');
 };
 
 const WEB_PURPOSES: Readonly<Record<KeyAlgorithm, KeyPurpose[]>> = {
@@ -117,7 +117,7 @@ const WEB_PURPOSES: Readonly<Record<KeyAlgorithm, KeyPurpose[]>> = {
   Bls12381G2: ISSUING,
 };
 
-/** Algorithms of the keys of every did:web, platform facts 5.2. */
+/** Algorithms of the keys of every did:web (specification notes, Creating DIDs). */
 export const DID_WEB_ALGORITHMS = [
   'P-256',
   'Ed25519',

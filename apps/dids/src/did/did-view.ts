@@ -27,6 +27,6 @@ export const didRecord = (state: ActiveDid): DidRecord => {
 
 /** The DID in a path, which the gateway has decoded once. @throws AppError 400 */
 export const didOfPath = (id: string): string => {
-  if (!isDid(id)) throw invalid({ value: id.slice(0, 200), msg: 'Invalid value', param: 'id', location: 'params' });
+  if (!isDid(id)) throw invalid({ value: id.slice(0, 200), msg: 'must be a DID', param: 'id', location: 'params' });
   return id;
 };

@@ -50,7 +50,7 @@ export const parseAddress = (address: string): ParsedAddress => {
   if (rest.includes('#')) return { fault: 'must not have a fragment' };
   if (rest.includes('?')) return { fault: 'must not have a query' };
   const [authority = '', ...path] = rest.split('/');
-  if (authority.includes('@')) return { fault: 'must not carry user information' };
+  if (authority.includes('@')) return { fault: 'must not contain a user name or password' };
   const host = parseHost(authority);
   if ('fault' in host) return host;
   // A slash at the end says nothing more.
@@ -62,9 +62,10 @@ export const parseAddress = (address: string): ParsedAddress => {
     segments.push(segment);
   }
   if (segments.length === 1 && segments[0] === '.well-known')
-    return { fault: 'must not name /.well-known, where the document of the host itself is' };
+    return { fault: 'must not have the path /.well-known, where the DID document of the host itself is published' };
   const did = didWebOf(host.host, segments);
-  if (did.length > MAX_DID_LENGTH) return { fault: `must not be longer than a DID of ${MAX_DID_LENGTH} characters` };
+  if (did.length > MAX_DID_LENGTH)
+    return { fault: `must be short enough for a DID of at most ${MAX_DID_LENGTH} characters` };
   return { did, host: host.host, segments };
 };
 
@@ -76,7 +77,7 @@ const parseHost = (authority: string): { host: string } | { fault: string } => {
   // As browsers read hosts: one that ends in a number is an IPv4 address, whatever its notation.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) return { fault: 'must not be an IP address' };
   if (host.length > 253 || !labels.every((label) => LABEL.test(label)))
-    return { fault: `${FORM}; the host is not a domain name (internationalised names in their xn-- form)` };
+    return { fault: `${FORM}; the host is not a domain name (write internationalized names in their xn-- form)` };
   if (port === undefined || port === '443') return { host };
   if (port.startsWith('0') || Number(port) > 65535) return { fault: 'must have a port from 1 to 65535' };
   return { host: `${host}:${port}` };

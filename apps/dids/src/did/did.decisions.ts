@@ -15,9 +15,9 @@ export interface CreateDidCommand {
 
 /** 400 unless a DID of this name may be created: the tenant has none, or had one that is deleted. */
 export const checkDidIsFree = (state: DidState): void => {
-  if (state.status === 'active') throw invalidBody('options.url', 'the tenant has a DID of this address already');
+  if (state.status === 'active') throw invalidBody('options.url', 'is already the address of a DID of this tenant');
   if (state.status === 'deleting')
-    throw invalidBody('options.url', 'the DID of this address is being deleted, try again in a moment');
+    throw invalidBody('options.url', 'is the address of a DID that is being deleted; try again in a moment');
 };
 
 export const createDid = (state: DidState, command: CreateDidCommand, now: Date): DidEvent[] => {
@@ -50,12 +50,12 @@ const issuerKeyOf = (state: ActiveDid, algorithm: KeyAlgorithm): DidKey | undefi
 /** Keeps the DID from deletion for a configuration. Said twice for the same configuration, it has nothing to add. */
 export const reserveIssuerKey = (state: DidState, command: ReserveCommand, now: Date): DidEvent[] => {
   const { configurationId, algorithms } = command;
-  if (state.status !== 'active') throw invalidBody('issuerDid', 'names no DID of the tenant', command.did);
+  if (state.status !== 'active') throw invalidBody('issuerDid', 'must be a DID of this tenant', command.did);
   const reserved = state.reservations.get(configurationId);
   if (reserved && algorithms.includes(reserved.algorithm)) return [];
   const algorithm = algorithms.find((candidate) => issuerKeyOf(state, candidate));
   if (!algorithm)
-    throw invalidBody('issuerDid', `has no assertion key of type ${algorithms.join(' or ')}`, command.did);
+    throw invalidBody('issuerDid', `must have an assertion key of type ${algorithms.join(' or ')}`, command.did);
   return [{ type: 'DidReserved', data: { configurationId, algorithm, reservedAt: now.toISOString() } }];
 };
 
@@ -100,7 +100,7 @@ export const startDeletion = (
   if (held.length > 0)
     throw invalid({
       value: active.did,
-      msg: `the DID issues for ${held.length === 1 ? 'a credential configuration' : `${held.length} credential configurations`}; delete what uses it first`,
+      msg: `the DID is the issuer of ${held.length === 1 ? 'a credential configuration' : `${held.length} credential configurations`}, which must be deleted first`,
       param: 'id',
       location: 'params',
     });

@@ -84,7 +84,7 @@ describe('creating', () => {
   it('is refused while the tenant has the DID', () => {
     given(did, [created]).when(decide).thenThrows('BadRequest');
     expect(refusal(() => decide(stateAfter(did, [created]))).details).toEqual([
-      { msg: 'the tenant has a DID of this address already', param: 'options.url', location: 'body' },
+      { msg: 'is already the address of a DID of this tenant', param: 'options.url', location: 'body' },
     ]);
   });
   it('is refused while the DID is being deleted', () =>
@@ -196,7 +196,7 @@ describe('deleting', () => {
       details: [
         {
           value: DID,
-          msg: 'the DID issues for a credential configuration; delete what uses it first',
+          msg: 'the DID is the issuer of a credential configuration, which must be deleted first',
           param: 'id',
           location: 'params',
         },

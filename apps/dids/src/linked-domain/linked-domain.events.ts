@@ -1,4 +1,4 @@
-/** The custom domain that the tenant's DIDs vouch for: what dids keeps of the facts that tenant-config publishes. */
+/** The custom domain that the tenant's DIDs are linked with, from the integration events of tenant-config. */
 export type LinkedDomainEvent =
   /** `revision` of the custom domain's stream, by which repetitions are known. */
   | { type: 'DomainLinked'; data: { domain: string; revision: number } }

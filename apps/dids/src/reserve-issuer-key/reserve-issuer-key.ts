@@ -1,28 +1,22 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  AppError,
-  invalidBody,
-  type IssuerKey,
-  type OperationContext,
-  type reserveIssuerKey as operation,
-} from '@attestry/contracts';
+import { AppError, invalidBody, reserveIssuerKey, type IssuerKey, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, PlatformConfig, platformHostTest, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { reservedKey, reserveIssuerKey, type ReserveCommand } from '../did/did.decisions.js';
+import {
+  CLOCK,
+  eventContext,
+  Operation,
+  PlatformConfig,
+  platformHostTest,
+  tenantOf,
+  type RequestOf,
+} from '@attestry/service-kit';
+import { reservedKey, reserveIssuerKey as decide, type ReserveCommand } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { didWebHost, isDid } from '../did/did-web.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 
+@Operation(reserveIssuerKey)
 export class ReserveIssuerKey {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(ReserveIssuerKey)
-export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey> {
   private readonly isPlatformHost: (host: string) => boolean;
 
   constructor(
@@ -34,11 +28,11 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute({ request: { body }, context }: ReserveIssuerKey): Promise<IssuerKey> {
+  async execute({ body }: RequestOf<typeof reserveIssuerKey>, context: OperationContext): Promise<IssuerKey> {
     const { algorithms } = body;
     const { configurationId } = body;
     if (body.did !== undefined) {
-      if (!isDid(body.did)) throw invalidBody('issuerDid', 'is not a DID', body.did.slice(0, 200));
+      if (!isDid(body.did)) throw invalidBody('issuerDid', 'must be a DID', body.did.slice(0, 200));
       return this.reserve({ did: body.did, configurationId, algorithms }, context);
     }
     for await (const candidate of this.lists.issuers(tenantOf(context).id, configurationId, algorithms)) {
@@ -56,11 +50,15 @@ export class ReserveIssuerKeyHandler implements ICommandHandler<ReserveIssuerKey
     const host = didWebHost(command.did);
     // Made before such hosts were refused at creation (ADR 0051).
     if (host !== undefined && host !== tenantOf(context).host && this.isPlatformHost(host))
-      throw invalidBody('issuerDid', "lies under a host of the platform that is not the tenant's own", command.did);
+      throw invalidBody(
+        'issuerDid',
+        "must not be under a host of the platform other than the tenant's own",
+        command.did,
+      );
     const { state } = await this.streams.runDecision(
       did,
       didStream(tenantOf(context).id, command.did),
-      (current) => reserveIssuerKey(current, command, this.clock.now()),
+      (current) => decide(current, command, this.clock.now()),
       eventContext(context),
     );
     return reservedKey(state, command.configurationId);

@@ -25,7 +25,7 @@ const LONGEST_MULTIKEY = 140;
 export const didKeyDocument = (did: string): Document => {
   const multikey = did.slice('did:key:'.length);
   if (!/^z[1-9A-HJ-NP-Za-km-z]+$/.test(multikey) || multikey.length > LONGEST_MULTIKEY)
-    throw new InvalidKey('a multikey is z and base58btc characters');
+    throw new InvalidKey('a multikey must be z followed by base58btc characters');
   const [first, second, ...key] = base58.decode(multikey.slice(1));
   const curve = FOREIGN_CURVES.find(([a, b]) => a === first && b === second);
   if (curve) {
@@ -62,12 +62,12 @@ export const didJwkDocument = (did: string): Document => {
 };
 
 const jwkOf = (encoded: string): Record<string, unknown> => {
-  if (!/^[A-Za-z0-9_-]+$/.test(encoded)) throw new InvalidKey('a did:jwk is base64url');
+  if (!/^[A-Za-z0-9_-]+$/.test(encoded)) throw new InvalidKey('a did:jwk must be base64url');
   try {
     const jwk = JSON.parse(
       new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64url')),
     ) as Record<string, unknown>;
-    if (PRIVATE_MEMBERS.some((member) => member in jwk)) throw new InvalidKey('not a public key');
+    if (PRIVATE_MEMBERS.some((member) => member in jwk)) throw new InvalidKey('the did:jwk must hold a public key');
     createPublicKey({ key: jwk as webcrypto.JsonWebKey, format: 'jwk' });
     return jwk;
   } catch (cause) {

@@ -1,32 +1,24 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { DidConfiguration, OperationContext, retrieveDidConfiguration } from '@attestry/contracts';
+import { retrieveDidConfiguration, type DidConfiguration, type OperationContext } from '@attestry/contracts';
 import { DID_CONFIGURATION_V1 } from '@attestry/linked-data';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, tenantOf } from '@attestry/service-kit';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { LinkageCredentials } from '../domain-linkage/linkage-credentials.js';
 import { originsAt } from '../linked-domain/linked-domain.decisions.js';
 import { LinkedDomain } from '../linked-domain/linked-domain.directory.js';
 
-export class RetrieveDidConfiguration {
-  constructor(
-    readonly request: RequestOf<typeof retrieveDidConfiguration>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Most entries of one document, which has no pages: its 2 MB still fit into one message. */
 const MAX_ENTRIES = 1000;
 
 /** DIF Well Known DID Configuration, section DID Configuration Resource. */
-@QueryHandler(RetrieveDidConfiguration)
-export class RetrieveDidConfigurationHandler implements IQueryHandler<RetrieveDidConfiguration> {
+@Operation(retrieveDidConfiguration)
+export class RetrieveDidConfiguration {
   constructor(
     private readonly lists: DidListsReadModel,
     private readonly linkage: LinkageCredentials,
     private readonly domain: LinkedDomain,
   ) {}
 
-  async execute({ context }: RetrieveDidConfiguration): Promise<DidConfiguration> {
+  async execute(_request: unknown, context: OperationContext): Promise<DidConfiguration> {
     const tenant = tenantOf(context);
     const { publicUrl } = context;
     const origins = originsAt({ publicUrl, baseUrl: tenant.baseUrl }, await this.domain.of(tenant.id));

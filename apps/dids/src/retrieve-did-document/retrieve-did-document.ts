@@ -1,24 +1,19 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { notFound, type OperationContext, type retrieveDidDocument } from '@attestry/contracts';
+import { notFound, retrieveDidDocument, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { activeDid } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { didOfDocumentPath } from '../did/did-web.js';
 
-export class RetrieveDidDocument {
-  constructor(
-    readonly request: RequestOf<typeof retrieveDidDocument>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** did:web §3.2: the host asked, the tenant's own or its custom domain, and the path name the DID. Any living DID of this name is served, also one not yet seen published. */
-@QueryHandler(RetrieveDidDocument)
-export class RetrieveDidDocumentHandler implements IQueryHandler<RetrieveDidDocument> {
+@Operation(retrieveDidDocument)
+export class RetrieveDidDocument {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ request, context }: RetrieveDidDocument): Promise<Record<string, unknown>> {
+  async execute(
+    request: RequestOf<typeof retrieveDidDocument>,
+    context: OperationContext,
+  ): Promise<Record<string, unknown>> {
     const tenant = tenantOf(context);
     const name = didOfDocumentPath(new URL(context.publicUrl).host, request.raw?.url ?? '');
     if (name === undefined) throw notFound();

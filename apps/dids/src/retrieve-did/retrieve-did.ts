@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { notFound, type OperationContext, type retrieveDid, type RetrievedDid } from '@attestry/contracts';
+import { notFound, retrieveDid, type OperationContext, type RetrievedDid } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { activeDid, seenPublished } from '../did/did.decisions.js';
 import { did, didStream, type ActiveDid } from '../did/did.state.js';
 import { didOfPath, didRecord } from '../did/did-view.js';
@@ -11,15 +10,8 @@ import { didWebHost } from '../did/did-web.js';
 import { DidResolution } from '../resolution/did-resolution.js';
 import { PublishedDocuments } from '../resolution/published-documents.js';
 
+@Operation(retrieveDid)
 export class RetrieveDid {
-  constructor(
-    readonly request: RequestOf<typeof retrieveDid>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(RetrieveDid)
-export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
   constructor(
     private readonly streams: Streams,
     private readonly published: PublishedDocuments,
@@ -27,7 +19,7 @@ export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: RetrieveDid): Promise<RetrievedDid> {
+  async execute(request: RequestOf<typeof retrieveDid>, context: OperationContext): Promise<RetrievedDid> {
     const id = didOfPath(request.params.id);
     const tenant = tenantOf(context);
     const stream = didStream(tenant.id, id);
@@ -40,7 +32,7 @@ export class RetrieveDidHandler implements IQueryHandler<RetrieveDid> {
     return { did: id, didDocument };
   }
 
-  /** A did:web on another host is complete once its document is seen there (facts 5.2); until then each look may find it. */
+  /** A did:web on another host is complete once its document is found there; until then each retrieval fetches it. */
   private async lookedUp(stream: string, state: ActiveDid, context: OperationContext): Promise<ActiveDid> {
     if (state.registrationStatus !== 'PROCESSING') return state;
     const document = await this.published.fetch(context.tenant!.id, state.did);

@@ -22,7 +22,7 @@ const KILLS = Number(process.env['FAULTS_KILLS'] ?? 2);
 const SUITE = `faults (FAULTS_SEED=${SEED})`;
 /** Ends a test that hangs: on two idle cores none takes longer than a minute. */
 const LIMIT_MS = 480_000;
-/** Decision 4. */
+/** The end of a client or tenant takes effect within a second (ADR 0056). */
 const END_OF_ACCESS_MS = 1000;
 /** What a receiver that does not answer may cost the others, milliseconds; its own time-out is 2,000. */
 const UNDISTURBED_MS = 1000;

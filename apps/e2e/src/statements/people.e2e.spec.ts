@@ -71,7 +71,7 @@ describe('user information', () => {
         id: expect.stringMatching(UUID),
         email: 'lovelace@people.example',
         name: 'lovelace',
-        // `endDate` is absent: the plan has none (facts 1).
+        // `endDate` is absent: the plan has none.
         pricingPlan: { type: 'Standard' },
         status: 'Active',
       },
@@ -206,7 +206,7 @@ describe('members', () => {
 });
 
 /**
- * Facts 1.1, written down once more: what each kind of caller is answered. Every operation that is about a tenant stands here.
+ * What each kind of caller is answered, written out independently of the code. Every operation that is about a tenant is listed.
  * `self` is a member without `admin`; about themselves they may do more.
  */
 describe('who may do what [M46, M51]', () => {

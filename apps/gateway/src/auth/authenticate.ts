@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { forbidden, isAllowed, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
-import type { ResolvedHost } from '../edge/hosts.js';
+import type { ResolvedHost } from '../request/hosts.js';
 import { Directory } from '../directory/directory.js';
 import { isExactJwt } from './is-exact-jwt.js';
 import { TokenVerifier } from './token-verifier.js';
@@ -33,6 +33,7 @@ export class Authenticate {
   }
 
   /**
+   * @param operation whose callers have tokens; the plan has the caller of any other
    * @param deadline of the call, milliseconds since the epoch
    * @param beforeCheck awaited where a token is checked that is not remembered as verified
    * @throws AppError 401; 503 when it cannot be told by then
@@ -44,18 +45,10 @@ export class Authenticate {
     deadline: number,
     beforeCheck?: () => Promise<void>,
   ): Promise<Caller> {
-    switch (operation.access.kind) {
-      case 'public':
-        return { kind: 'public' };
-      case 'holder':
-        return { kind: 'holder' };
-      case 'management':
-        return this.managementCaller(authorization, deadline, beforeCheck);
-      case 'roles':
-        return this.tenantClient(host, authorization, deadline, beforeCheck);
-      case 'internal':
-        throw unauthenticated(CHALLENGE);
-    }
+    const { kind } = operation.access;
+    if (kind === 'management') return this.managementCaller(authorization, deadline, beforeCheck);
+    if (kind === 'roles') return this.tenantClient(host, authorization, deadline, beforeCheck);
+    throw unauthenticated(CHALLENGE);
   }
 
   /** @throws AppError 403 when the caller has none of the roles that the tenant takes for the operation; 503 when that is not known by the deadline */

@@ -48,18 +48,19 @@ export class OidcIssuer {
     const { issuer } = this;
     const metadata = await this.json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, deadline);
     // Discovery §4.3: it must be exactly the one that was asked.
-    if (metadata['issuer'] !== issuer) throw new Error(`discovery at ${issuer} names another issuer`);
+    if (metadata['issuer'] !== issuer) throw new Error(`the discovery document of ${issuer} names another issuer`);
     const { jwks_uri: jwksUri } = metadata;
-    if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) throw new Error(`${issuer} has no jwks_uri`);
+    if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri))
+      throw new Error(`the discovery document of ${issuer} has no jwks_uri`);
     return createLocalJWKSet((await this.json(jwksUri, deadline)) as unknown as JSONWebKeySet);
   }
 
   private async json(url: string, deadline: number): Promise<Record<string, unknown>> {
     const timeoutMs = Math.max(1, Math.min(TIMEOUT_MS, deadline - Date.now()));
     const { status, body } = await this.outbound.send(url, { tenantId: OPERATOR, timeoutMs, maxBytes: MAX_BYTES });
-    if (status !== 200) throw new Error(`${url} answers ${status}`);
+    if (status !== 200) throw new Error(`${url} returned status ${status}`);
     const value = parseAnswer(body);
-    if (!isRecord(value)) throw new Error(`${url} is no JSON object`);
+    if (!isRecord(value)) throw new Error(`${url} did not return a JSON object`);
     return value;
   }
 }

@@ -147,7 +147,7 @@ export class UserTokenVerifier {
     try {
       return await this.provider!.keySet(now, deadline, fresh);
     } catch (error) {
-      this.logger.error({ error: String(error) }, 'keys of the OpenID provider cannot be had');
+      this.logger.error({ error: String(error) }, 'keys of the openid provider not available');
       throw unavailable('Service temporarily unavailable', error);
     }
   }

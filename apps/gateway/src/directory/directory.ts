@@ -53,7 +53,7 @@ const MANAGEMENT_CLIENT_MS = 1000;
 const USER_MS = 1000;
 
 /**
- * Hosts, tenants, clients and revoked tokens, kept in memory (decision 4). A miss asks management; an ending comes over the feed and
+ * Hosts, tenants, clients and revoked tokens, kept in memory (ADR 0056). A miss asks management; an ending comes over the feed and
  * takes effect at once; while the feed is stale nothing cached is believed.
  */
 @Injectable()

@@ -16,7 +16,7 @@ import {
   type Operation,
 } from '@attestry/contracts';
 import { openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
-import { Edge, gatewayParty } from '../index.js';
+import { gatewayParty, Pipeline } from '../index.js';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
 const deprecated = { since: '2026-01-01T00:00:00Z', sunset: '2026-07-01T00:00:00Z', link: '/docs' };
@@ -56,7 +56,7 @@ beforeAll(async () => {
     bodyParser: false,
     logger: false,
   });
-  app.get(Edge).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
 });
 afterAll(async () => {

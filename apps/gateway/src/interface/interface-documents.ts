@@ -35,7 +35,7 @@ const page = (title: string): string => `<!doctype html>
 </head>
 <body>
 <div id="viewer"></div>
-<noscript>The interface definition is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>

@@ -17,7 +17,7 @@ import type { Reply, Serving } from '@attestry/messaging';
 import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
 import type { FastifyInstance } from 'fastify';
 import { SignJWT } from 'jose';
-import { Edge } from '../edge/edge.js';
+import { Pipeline } from '../pipeline/mount.js';
 import { gatewayParty } from '../gateway.module.js';
 
 const MANAGEMENT = 'management.example.test';
@@ -59,7 +59,7 @@ beforeAll(async () => {
     abortOnError: false,
   });
   server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  app.get(Edge).mount(server);
+  app.get(Pipeline).mount(server);
   await app.init();
 }, 60_000);
 afterAll(async () => {

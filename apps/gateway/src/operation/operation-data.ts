@@ -50,7 +50,7 @@ export class OperationData {
       const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, own);
       return text;
     } catch (error) {
-      this.logger.warn({ requestId: context.requestId, error: String(error) }, 'data of an operation event not kept');
+      this.logger.warn({ requestId: context.requestId, error: String(error) }, 'operation event data not stored');
       return undefined;
     }
   }

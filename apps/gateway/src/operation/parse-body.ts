@@ -28,8 +28,12 @@ const checkText = (value: unknown): void => {
  * The body as the operation declares it; `{}` when there is none.
  * @throws AppError 415 for another media type, 400 for text that does not parse
  */
-export const parseBody = (operation: Operation, contentType: string | undefined, raw: Buffer | undefined): unknown => {
-  const body = bodyKindOf(operation.http!);
+export const parseBody = (
+  operation: Operation,
+  contentType: string | undefined,
+  raw: Buffer | undefined,
+  body = bodyKindOf(operation.http!),
+): unknown => {
   if (body === 'none' || body === 'raw' || !operation.body) return {};
   if (!raw?.length && contentType === undefined) return {};
   if (body === 'form') {

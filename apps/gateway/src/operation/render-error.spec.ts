@@ -72,10 +72,10 @@ describe('OAuth errors', () => {
   });
 
   it('name the first member that is wrong', () => {
-    const { body } = renderError(invalidBody('client_id', 'must have texts of at most 4096 characters'), 'oauth');
+    const { body } = renderError(invalidBody('client_id', 'must have strings of at most 4096 characters'), 'oauth');
     expect(JSON.parse(body)).toEqual({
       error: 'invalid_request',
-      error_description: 'client_id must have texts of at most 4096 characters',
+      error_description: 'client_id must have strings of at most 4096 characters',
     });
   });
 

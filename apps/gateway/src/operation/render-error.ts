@@ -26,7 +26,7 @@ const TYPE: Record<ErrorKind, string> = {
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8' };
-/** The one place where an error becomes a body (decision 31). */
+/** The one place where an error becomes a body (architecture, One error value). */
 export const renderError = (error: AppError, shape: Operation['errors']): Rendered => {
   const status = HTTP_STATUS[error.kind];
   const headers = { ...error.headers };

@@ -48,8 +48,8 @@ const aboutTenant = (operation: Operation, request: OperationRequest, answer: un
 export type ReadRequest = () => OperationRequest;
 
 /**
- * Architecture 4.3 to 4.6: START, shape, forward, outcome. A command's START is acknowledged before it is forwarded and
- * the outcome before the answer (decision 12); a command is never sent twice.
+ * START, shape, forward, outcome (architecture, One request). A command's START is acknowledged before it is forwarded and
+ * the outcome before the answer (ADR 0004); a command is never sent twice.
  */
 @Injectable()
 export class RunOperation {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, type PageOf } from '@attestry/contracts';
 
-/** How often a page that the service could not give is asked for again; a query may be (decision 12 is of commands). */
+/** Attempts for a page that the service could not give: queries may be sent again, commands may not. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 

@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  authorize,
   beginSignIn,
   oauthError,
   oauthFault,
-  authorize as operation,
   type BegunSignIn,
   type HttpAnswer,
   type OperationContext,
@@ -15,6 +14,7 @@ import type { Clock } from '@attestry/event-store';
 import {
   CLOCK,
   LOGGER,
+  Operation,
   OperationRecorder,
   PlatformConfig,
   ServiceClient,
@@ -40,16 +40,9 @@ export const CALLBACK = '/v1/oauth/authentication/callback';
 /** Anybody can send authorization requests: of a provider that is refused the trail of its tenant has one a minute and process. */
 const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
-export class Authorize {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Authorization endpoint, OID4VCI §5: the wallet's request is kept, and its person goes to the tenant's provider. */
-@CommandHandler(Authorize)
-export class AuthorizeHandler implements ICommandHandler<Authorize>, OnApplicationBootstrap {
+@Operation(authorize)
+export class Authorize implements OnApplicationBootstrap {
   private readonly policy: RedirectPolicy;
   /** When a refusal of the tenant's provider was last recorded. */
   private readonly refused = new LRUCache<string, number>({ max: 10_000 });
@@ -71,7 +64,7 @@ export class AuthorizeHandler implements ICommandHandler<Authorize>, OnApplicati
       this.logger.warn('authorization endpoint refuses all wallets: WALLET_REDIRECT_URIS is not set');
   }
 
-  async execute({ request, context }: Authorize): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof authorize>, context: OperationContext): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
     const { baseUrl: issuer } = tenantOf(context);
     let asking: AskingClient;
@@ -137,7 +130,7 @@ export class AuthorizeHandler implements ICommandHandler<Authorize>, OnApplicati
     const now = this.clock.now().getTime();
     if (now - (this.refused.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
     this.refused.set(tenantId, now);
-    await recordOutcome(this.recorder, this.logger, operation, context, (start) => {
+    await recordOutcome(this.recorder, this.logger, authorize, context, (start) => {
       start.begin();
       return Promise.reject(refusal);
     });

@@ -31,10 +31,10 @@ export const checkRedirect = (redirectUri: string, policy: RedirectPolicy): void
   if (decision === 'unusable')
     throw refused(
       'invalid_request',
-      "redirect_uri must be an https address, an http address of this machine itself, or of the wallet's own scheme, without fragment",
+      'redirect_uri must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment',
     );
   if (decision === 'unlisted')
-    throw refused('invalid_request', 'redirect_uri is none of the addresses of wallets that this issuer allows');
+    throw refused('invalid_request', 'redirect_uri must be one of the redirect URIs that this issuer allows');
 };
 
 /**
@@ -44,12 +44,12 @@ export const checkRedirect = (redirectUri: string, policy: RedirectPolicy): void
 export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): AskingClient => {
   for (const name of ['client_id', 'redirect_uri'])
     if (query.getAll(name).length !== 1 || query.get(name) === '')
-      throw refused('invalid_request', `${name} must be given once`);
+      throw refused('invalid_request', `${name} must be sent once, with a value`);
   const [clientId, redirectUri] = [query.get('client_id')!, query.get('redirect_uri')!];
   if (!/^[\x20-\x7e]+$/.test(clientId) || clientId.length > MAX_WALLET_CLIENT_ID)
     throw refused(
       'invalid_request',
-      `client_id must be at most ${MAX_WALLET_CLIENT_ID} visible characters (RFC 6749 A.1)`,
+      `client_id must be at most ${MAX_WALLET_CLIENT_ID} printable ASCII characters (RFC 6749 A.1)`,
     );
   checkRedirect(redirectUri, policy);
   const [state, ...others] = query.getAll('state');
@@ -67,7 +67,8 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   checkLengths(MAX_LENGTHS, query);
   // RFC 8707 §2: a resource may be named more than once.
   const names = [...query.keys()].filter((name) => name !== 'resource');
-  if (new Set(names).size < names.length) throw refused('invalid_request', 'a parameter must not be repeated');
+  if (new Set(names).size < names.length)
+    throw refused('invalid_request', 'a parameter must not be sent more than once');
   const value = (name: string): string | undefined => query.get(name) || undefined;
 
   if (value('request') !== undefined) throw refused('request_not_supported', 'request objects are not supported');
@@ -80,7 +81,7 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   if (codeChallenge === undefined) throw refused('invalid_request', 'code_challenge is missing');
   if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');
   if (!CHALLENGE.test(codeChallenge))
-    throw refused('invalid_request', 'code_challenge must be base64url of a SHA-256 digest');
+    throw refused('invalid_request', 'code_challenge must be a SHA-256 digest in base64url');
   // A promise of RFC 9449 §10 that nothing would keep.
   if (value('dpop_jkt') !== undefined) throw refused('invalid_request', 'DPoP is not supported');
   if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))

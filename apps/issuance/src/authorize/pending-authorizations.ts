@@ -13,7 +13,7 @@ const SIGN_IN_SECONDS = 1200;
 /** An authorization request whose person is at the provider. */
 export interface PendingAuthorization extends AskingClient, RequestedEntries {
   codeChallenge: string;
-  /** Pinned (decision 3). */
+  /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;
   providerId: string;
   identitySpaceId?: string;

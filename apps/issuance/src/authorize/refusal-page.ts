@@ -46,7 +46,7 @@ export const refusalPage = (
   const facts = [
     ['Error', error],
     ['Description', description],
-    ['Request', requestId],
+    ['Request ID', requestId],
   ] as const;
   const body = `<!doctype html>
 <html lang="en">
@@ -62,7 +62,7 @@ export const refusalPage = (
 <p class="issuer">${escaped(new URL(issuer).host)}</p>
 <h1>You cannot sign in with this link</h1>
 <p>No credential was issued. Go back to your wallet and start again from there.</p>
-<p>If this page comes again, contact the organization that offered you the credential, and give it these details.</p>
+<p>If you see this page again, contact the organization that offered you the credential and give them the details below.</p>
 <h2 id="details">Details</h2>
 <dl aria-labelledby="details">
 ${facts.map(([name, value]) => `<dt>${name}</dt>\n<dd>${escaped(value)}</dd>`).join('\n')}

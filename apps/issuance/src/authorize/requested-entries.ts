@@ -24,14 +24,18 @@ export const requestedEntries = (
   const wanted = new Set(scopes);
   for (const { credentialConfigurationId: id } of details) {
     if (!isUuid(id) || !known.has(id))
-      throw oauthError('invalid_authorization_details', 'credential_configuration_id is not known', {
-        check: 'requested-entries',
-      });
+      throw oauthError(
+        'invalid_authorization_details',
+        'credential_configuration_id must be a credential configuration of this issuer',
+        {
+          check: 'requested-entries',
+        },
+      );
     asked.add(id);
   }
   for (const configuration of configurations) if (wanted.has(scopeFor(configuration))) asked.add(configuration.id);
   if (asked.size === 0)
-    throw oauthError('invalid_scope', 'scope names no credential configuration of this issuer', {
+    throw oauthError('invalid_scope', 'scope must name a credential configuration of this issuer', {
       check: 'requested-entries',
     });
   return {

@@ -1,29 +1,23 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type {
-  CheckConfigurationAnswer,
-  CheckConfigurationRequest,
-  OperationContext,
-  OperationRequest,
+import {
+  checkCredentialConfiguration,
+  type CheckConfigurationAnswer,
+  type OperationContext,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { tenantOf } from '@attestry/service-kit';
+import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 
+@Operation(checkCredentialConfiguration)
 export class CheckCredentialConfiguration {
-  constructor(
-    readonly request: OperationRequest<CheckConfigurationRequest>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(CheckCredentialConfiguration)
-export class CheckCredentialConfigurationHandler implements IQueryHandler<CheckCredentialConfiguration> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ request: { body }, context }: CheckCredentialConfiguration): Promise<CheckConfigurationAnswer> {
+  async execute(
+    { body }: RequestOf<typeof checkCredentialConfiguration>,
+    context: OperationContext,
+  ): Promise<CheckConfigurationAnswer> {
     const stream = credentialConfigurationStream(tenantOf(context).id, body.configurationId);
     const { state } = await this.streams.load(credentialConfiguration, stream);
     return { exists: state.status === 'active' };

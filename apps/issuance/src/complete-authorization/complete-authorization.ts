@@ -1,14 +1,13 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
   AuthenticationQuery,
   authorize,
+  completeAuthorization,
   completeSignIn,
   oauthError,
   oauthFault,
   type CompletedSignIn,
-  type completeAuthorization as operation,
   type HttpAnswer,
   type OperationContext,
 } from '@attestry/contracts';
@@ -19,6 +18,7 @@ import {
   eventContext,
   IDS,
   LOGGER,
+  Operation,
   OperationRecorder,
   PlatformConfig,
   ServiceClient,
@@ -43,19 +43,12 @@ import { SignedInUsers } from '../user-link/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
-export class CompleteAuthorization {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
  * Where the provider sends people back to: who it was becomes a user, and the wallet gets its code. Recorded as
- * `OPENID_AUTHORIZE` (decision 12): from here on there is somebody.
+ * `OPENID_AUTHORIZE` (ADR 0039): from here on the person is known.
  */
-@CommandHandler(CompleteAuthorization)
-export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAuthorization> {
+@Operation(completeAuthorization)
+export class CompleteAuthorization {
   private readonly policy: RedirectPolicy;
 
   constructor(
@@ -73,7 +66,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     this.policy = redirectPolicyOf(config);
   }
 
-  async execute({ request, context }: CompleteAuthorization): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof completeAuthorization>, context: OperationContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
@@ -83,7 +76,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     if (!waiting) {
       const refusal = oauthError(
         'invalid_request',
-        'the sign-in has ended, or began in another browser: ask the wallet again',
+        'the sign-in has ended or was started in another browser; start again in the wallet',
         { check: 'complete-authorization' },
       );
       if (!this.policy.rendersPages) throw refusal;
@@ -121,7 +114,8 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
     const person = await this.signedIn(waiting, state, query, context);
     await start.acknowledged();
     const { providerId } = waiting;
-    // No part of what the request commits: the user is there before the wallet has its code (decision 12).
+    // Under a request id of its own: the user exists before the wallet has its code, and analytics would close an open START as
+    // SUCCESS for it (ADR 0004).
     const aside = { ...eventContext(context), requestId: this.ids.uuid() };
     const userId = await this.users.admit(tenantId, { ...person, providerId }, aside);
 
@@ -184,7 +178,7 @@ export class CompleteAuthorizationHandler implements ICommandHandler<CompleteAut
           check: 'complete-authorization',
         });
       if (error instanceof AppError && error.kind === 'invalid')
-        throw oauthError('server_error', 'the authentication provider answered too much', {
+        throw oauthError('server_error', 'the response of the authentication provider is too large', {
           check: 'complete-authorization',
           cause: error,
         });

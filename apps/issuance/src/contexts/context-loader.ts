@@ -12,7 +12,7 @@ export type PinnedContexts = ConfigurationContent['contexts'];
 /** base64url SHA-256 over the UTF-8 of a document. */
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');
 
-/** The document of that address is neither bundled nor pinned: nothing is ever fetched while issuing (decision 20). */
+/** The document of that address is neither bundled nor pinned: nothing is ever fetched while issuing (ADR 0060). */
 export class ContextNotPinned extends Error {
   override readonly name = 'ContextNotPinned';
   constructor(readonly url: string) {
@@ -64,8 +64,8 @@ export class ContextLoader {
   private async read(hash: string): Promise<void> {
     if (this.kept.has(hash)) return;
     const { state } = await this.streams.load(keptContext, keptContextStream(hash));
-    if (state.status !== 'kept') throw new Error(`context ${hash} is not kept`);
-    if (sha256(state.document) !== hash) throw new Error(`context ${hash} was changed`);
+    if (state.status !== 'kept') throw new Error(`context ${hash} is not stored`);
+    if (sha256(state.document) !== hash) throw new Error(`context ${hash} does not match its hash`);
     this.kept.set(hash, JSON.parse(state.document) as object, { size: state.document.length });
   }
 }

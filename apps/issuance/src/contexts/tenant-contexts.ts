@@ -29,7 +29,7 @@ interface FetchedContext {
 
 class Refused extends Error {}
 
-const TOO_LARGE = `must hold at most ${LINKED_DATA_LIMITS.values} JSON values, all contexts together`;
+const TOO_LARGE = `must have at most ${LINKED_DATA_LIMITS.values} JSON values in all contexts together`;
 
 /** Addresses of other contexts that a context document names: as members of its context, scoped, or imported. */
 const referencesOf = (context: unknown): string[] => {
@@ -55,7 +55,7 @@ const repeatsContext = (value: unknown): boolean => {
   return Object.values(value).some(repeatsContext);
 };
 
-/** Fetches, checks and keeps the contexts a tenant names in a configuration (decision 20). */
+/** Fetches, checks and keeps the contexts a tenant names in a configuration, at its creation only (ADR 0060). */
 @Injectable()
 export class TenantContexts {
   constructor(
@@ -84,7 +84,7 @@ export class TenantContexts {
         if (before) return before;
         try {
           if (url === baseContextOf(trial) || url === this.config.contextUrl)
-            throw new Refused('is part of every credential already');
+            throw new Refused('must not be listed, because it is part of every credential');
           if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
           const document = await this.fetch(context.tenantId, url);
           fetched.push(document);
@@ -101,7 +101,7 @@ export class TenantContexts {
         if (!this.loader.isBundled(reference) && !urls.includes(reference))
           faults.push({
             value: url,
-            msg: 'refers to another context, which must be listed too',
+            msg: 'refers to a context that must be listed too',
             param: 'contexts',
             location: 'body',
           });
@@ -130,16 +130,16 @@ export class TenantContexts {
     } catch (error) {
       if (error instanceof DnsBudgetExceeded) throw error;
       // The cause could tell a tenant about networks it cannot see itself; only our own limits are named.
-      throw new Refused('could not be fetched as a context of at most 1 MiB within 5 seconds', { cause: error });
+      throw new Refused('could not be fetched; it must be at most 1 MiB and arrive within 5 seconds', { cause: error });
     }
     let document: unknown;
     try {
       document = JSON.parse(text);
     } catch (error) {
-      throw new Refused('is not JSON', { cause: error });
+      throw new Refused('must be JSON', { cause: error });
     }
     if (typeof document !== 'object' || document === null || !('@context' in document))
-      throw new Refused('is not a JSON-LD context');
+      throw new Refused('must be a JSON-LD context');
     // Before anything that calls itself for each level: JSON.parse does not.
     const { values, exceeds } = jsonSize(document, LINKED_DATA_LIMITS);
     if (exceeds === 'depth') throw new Refused(`must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`);
@@ -175,9 +175,9 @@ export class TenantContexts {
     } catch (error) {
       const param = pinned.length ? 'contexts' : 'claimMappings';
       if (error instanceof DocumentFault)
-        throw invalid({ msg: `do not work together as JSON-LD (${error.code})`, param, location: 'body' });
+        throw invalid({ msg: `cannot be processed together as JSON-LD (${error.code})`, param, location: 'body' });
       if (error instanceof CanonicalizationTooLong)
-        throw invalid({ msg: 'must be canonicalized with a credential within 5 seconds', param, location: 'body' });
+        throw invalid({ msg: 'must allow a credential to be canonicalized within 5 seconds', param, location: 'body' });
       throw error;
     }
   }

@@ -1,14 +1,25 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
+  jwtVcConfigurations,
   releaseIssuerKey,
   reserveIssuerKey,
+  webSemanticConfigurations,
   type JwtVcConfiguration,
   type OperationContext,
-  type OperationRequest,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, LOGGER, ServiceClient, tenantOf, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  LOGGER,
+  Operation,
+  ServiceClient,
+  tenantOf,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { TenantContexts } from '../contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
@@ -19,7 +30,6 @@ import {
   contentOf,
   createCredentialConfiguration,
   trialOf,
-  type ConfigurationRequest,
 } from '../credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
@@ -28,19 +38,12 @@ import {
 import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims, type TypeOwner } from '../type-claim/type-claims.js';
 
-export class CreateCredentialConfiguration {
-  constructor(
-    readonly request: OperationRequest<ConfigurationRequest>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
  * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it breaks off
  * in between, the claim can be taken over and dids finds that the reservation's configuration does not exist.
  */
-@CommandHandler(CreateCredentialConfiguration)
-export class CreateCredentialConfigurationHandler implements ICommandHandler<CreateCredentialConfiguration> {
+@Operation(webSemanticConfigurations.create, jwtVcConfigurations.create)
+export class CreateCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly types: TypeClaims,
@@ -52,7 +55,10 @@ export class CreateCredentialConfigurationHandler implements ICommandHandler<Cre
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute({ request: { body }, context }: CreateCredentialConfiguration): Promise<JwtVcConfiguration> {
+  async execute(
+    { body }: RequestOf<typeof webSemanticConfigurations.create>,
+    context: OperationContext,
+  ): Promise<JwtVcConfiguration> {
     const format = formatOf(context);
     const tenantId = tenantOf(context).id;
     checkConfiguration(body, format);
@@ -103,7 +109,7 @@ export class CreateCredentialConfigurationHandler implements ICommandHandler<Cre
       if (outcome.status === 'rejected')
         this.logger.warn(
           { requestId: context.requestId, cause: String(outcome.reason) },
-          'not given back after a refused creation',
+          'claims not released after a refused creation',
         );
   }
 }

@@ -30,7 +30,7 @@ const fault = (param: string, msg: string, value?: unknown): ErrorDetail => ({
 /** @throws AppError 413 over 500 KB, 400 with a detail per fault; claim values are never in them */
 export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOfferRequest => {
   if (Buffer.byteLength(JSON.stringify(request)) > MAX_OFFER_BYTES)
-    throw new AppError('tooLarge', 'The offer is larger than 500 KB');
+    throw new AppError('tooLarge', 'The offer must be at most 500 KB');
   const details: ErrorDetail[] = [];
 
   const { configurationIds, details: faults } = checkCredentials(request.credentials);
@@ -49,12 +49,13 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
   const claims = request.claims ?? {};
   const kept: Record<string, unknown> = {};
   for (const name of request.claimsToPersist ?? []) {
-    if (!Object.hasOwn(claims, name)) details.push(fault('claimsToPersist', 'must be names of claims', name));
+    if (!Object.hasOwn(claims, name))
+      details.push(fault('claimsToPersist', 'must be the name of a member of claims', name));
     else
       Object.defineProperty(kept, name, { value: claims[name], enumerable: true, configurable: true, writable: true });
   }
   if (Buffer.byteLength(JSON.stringify(kept)) > MAX_CLAIMS_BYTES)
-    details.push(fault('claimsToPersist', 'a user can keep at most 64 KiB of claims'));
+    details.push(fault('claimsToPersist', 'must name at most 64 KiB of claims'));
 
   if (details.length) throw invalid(...details);
   return { configurationIds, seconds, claims, kept };

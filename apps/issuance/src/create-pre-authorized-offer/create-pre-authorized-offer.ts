@@ -1,16 +1,25 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
+  createPreAuthorizedOffer,
   invalidBody,
   MAX_CLAIMS_BYTES,
-  type createPreAuthorizedOffer,
   type OperationContext,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
-import { bytesFor, CLOCK, eventContext, idFor, IDS, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
+import {
+  bytesFor,
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  Operation,
+  sealAgain,
+  tenantOf,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -22,17 +31,10 @@ import { checkOfferRequest } from './check-offer-request.js';
 import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
 import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from './transaction-code.js';
 
-export class CreatePreAuthorizedOffer {
-  constructor(
-    readonly request: RequestOf<typeof createPreAuthorizedOffer>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
 
-@CommandHandler(CreatePreAuthorizedOffer)
-export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePreAuthorizedOffer> {
+@Operation(createPreAuthorizedOffer)
+export class CreatePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
     private readonly entries: OfferEntries,
@@ -41,7 +43,10 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: CreatePreAuthorizedOffer): Promise<PreAuthorizedOffer> {
+  async execute(
+    request: RequestOf<typeof createPreAuthorizedOffer>,
+    context: OperationContext,
+  ): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = tenantOf(context);
     const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
@@ -180,7 +185,7 @@ export class CreatePreAuthorizedOfferHandler implements ICommandHandler<CreatePr
         if (isErased(before)) throw noSuchUser(userId);
         const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...kept });
         if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
-          throw invalidBody('claimsToPersist', 'a user can keep at most 64 KiB of claims');
+          throw invalidBody('claimsToPersist', 'must not give the user more than 64 KiB of stored claims');
         try {
           await this.vault.createDataKey(tenantId, 'user', userId);
           return replaceUserClaims(state, { sealedClaims: await this.vault.seal(tenantId, 'user', userId, text) });

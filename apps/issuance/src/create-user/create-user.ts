@@ -1,22 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { createUser, OperationContext, User } from '@attestry/contracts';
+import { createUser, type OperationContext, type User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
+@Operation(createUser)
 export class CreateUser {
-  constructor(
-    readonly request: RequestOf<typeof createUser>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(CreateUser)
-export class CreateUserHandler implements ICommandHandler<CreateUser> {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -25,7 +17,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request: { body }, context }: CreateUser): Promise<User> {
+  async execute({ body }: RequestOf<typeof createUser>, context: OperationContext): Promise<User> {
     const claims = body.claims ?? {};
     const text = JSON.stringify(claims);
     checkUser(body, Buffer.byteLength(text));

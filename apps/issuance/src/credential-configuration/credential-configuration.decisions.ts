@@ -76,19 +76,19 @@ const mappingFault = (name: string, mapping: unknown, format: CredentialFormat):
   if (!name || name.length > 1024) return 'must have a name of 1 to 1024 characters';
   if (name.startsWith('@')) return 'must not start with @';
   if (RESERVED_CLAIMS.has(name)) return 'is a reserved name';
-  if (format === 'ldp_vc' && !IRI_PART.test(name)) return 'must be usable in an IRI';
+  if (format === 'ldp_vc' && !IRI_PART.test(name)) return 'must have only characters that are allowed in an IRI';
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping)) return 'must be an object';
   const unknown = Object.keys(mapping).find((key) => !['mapFrom', 'defaultValue', 'required'].includes(key));
-  if (unknown !== undefined) return 'must have no members but mapFrom, defaultValue and required';
+  if (unknown !== undefined) return 'must have no members except mapFrom, defaultValue and required';
   const { mapFrom, defaultValue, required } = mapping as ClaimMapping;
   if (mapFrom === undefined && defaultValue === undefined) return 'must have mapFrom or defaultValue';
   if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom)))
-    return "must map from a path like claims.name, claims['name'] or authenticationProvider.subjectId";
+    return "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
   if (defaultValue === null) return 'must not have a null defaultValue';
   const tooLarge = format === 'ldp_vc' && linkedDataFault({ [name]: defaultValue });
   if (tooLarge) return `must not have a defaultValue that makes claims ${tooLarge}`;
   if (format === 'ldp_vc' && hasKeyword(defaultValue)) return 'must not have JSON-LD keywords in defaultValue';
-  if (required !== undefined && typeof required !== 'boolean') return 'must have a boolean required';
+  if (required !== undefined && typeof required !== 'boolean') return 'must have true or false in required';
   return undefined;
 };
 
@@ -107,7 +107,8 @@ export const configurationFaults = (request: ConfigurationRequest, format: Crede
     if (type === 'VerifiableCredential') fault(param, 'must not be VerifiableCredential', type);
     else if (types.indexOf(type) < index) fault(param, 'must not repeat a type', type);
     else if (type.startsWith('@')) fault(param, 'must not start with @', type);
-    else if (format === 'ldp_vc' && !IRI_PART.test(type)) fault(param, 'must be usable in an IRI', type);
+    else if (format === 'ldp_vc' && !IRI_PART.test(type))
+      fault(param, 'must have only characters that are allowed in an IRI', type);
   });
 
   for (const [param, url] of [
@@ -128,7 +129,8 @@ export const configurationFaults = (request: ConfigurationRequest, format: Crede
     }
   }
 
-  if (request.expiresIn && !isPositive(request.expiresIn)) fault('expiresIn', 'must be a Duration', request.expiresIn);
+  if (request.expiresIn && !isPositive(request.expiresIn))
+    fault('expiresIn', 'must be longer than 0', request.expiresIn);
   if (request.revocable === true) fault('revocable', 'is not supported yet', true);
   if (request.persist === true) fault('persist', 'is not supported yet', true);
   if (request.claimSourceId !== undefined && request.claimSourceId !== null)
@@ -206,7 +208,7 @@ export const activeConfiguration = (
   return state;
 };
 
-/** Replaces all that may change. `type` and `issuerDid` must be what they were; an absent `issuerDid` stays (decision 19). */
+/** Replaces all that may change. `type` and `issuerDid` must be what they were; an absent `issuerDid` stays (pinned at creation: ADR 0060). */
 export const replaceConfigurationContent = (
   state: CredentialConfigurationState,
   command: { format: CredentialFormat; type: string; issuerDid?: string; content: ConfigurationContent },

@@ -6,7 +6,7 @@ import type {
   Duration,
 } from '@attestry/contracts';
 
-/** The key a configuration signs with, pinned when it was created (decision 19). */
+/** The key a configuration signs with, pinned when it was created (ADR 0060). */
 export interface PinnedIssuerKey {
   did: string;
   /** DID URL. */
@@ -25,7 +25,7 @@ export interface ConfigurationContent {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
-  /** `ldp_vc` only: the tenant's own contexts, by address and SHA-256 (base64url) of the document kept (decision 20). */
+  /** `ldp_vc` only: the tenant's own contexts, by address and SHA-256 (base64url) of the document kept (ADR 0060). */
   contexts: { url: string; sha256: string }[];
   /** `ldp_vc` only; absent: `eddsa-rdfc-2022`. */
   proofType?: 'Ed25519Signature2018';

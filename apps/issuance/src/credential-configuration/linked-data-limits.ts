@@ -1,10 +1,10 @@
 import { jsonSize, LINKED_DATA_LIMITS } from '@attestry/contracts';
 
-/** Why claims are no part of a credential that is canonicalized, for so many credentials at once. ADR 0042 */
+/** Why claims exceed what may be canonicalized for that number of credentials at once (ADR 0042). */
 export const linkedDataFault = (claims: Record<string, unknown>, credentials = 1): string | undefined => {
   const { values, exceeds } = jsonSize({ credentialSubject: claims }, LINKED_DATA_LIMITS);
   if (exceeds === 'depth') return `nest deeper than ${LINKED_DATA_LIMITS.depth} levels`;
   return exceeds || values * credentials > LINKED_DATA_LIMITS.values
-    ? `hold more than ${LINKED_DATA_LIMITS.values} JSON values`
+    ? `have more than ${LINKED_DATA_LIMITS.values} JSON values`
     : undefined;
 };

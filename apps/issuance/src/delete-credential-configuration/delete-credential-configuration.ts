@@ -1,7 +1,6 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { ConfigurationParams, OperationContext, OperationRequest } from '@attestry/contracts';
+import { jwtVcConfigurations, webSemanticConfigurations, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, tenantOf } from '@attestry/service-kit';
+import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -14,23 +13,19 @@ import {
 import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims } from '../type-claim/type-claims.js';
 
-export class DeleteCredentialConfiguration {
-  constructor(
-    readonly request: OperationRequest<unknown, ConfigurationParams>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** The issuer's DID is released by a reaction, the type here; a type that stays claimed can be taken over at once. */
-@CommandHandler(DeleteCredentialConfiguration)
-export class DeleteCredentialConfigurationHandler implements ICommandHandler<DeleteCredentialConfiguration> {
+@Operation(webSemanticConfigurations.delete, jwtVcConfigurations.delete)
+export class DeleteCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly types: TypeClaims,
     private readonly configurations: ConfigurationsReadModel,
   ) {}
 
-  async execute({ request: { params }, context }: DeleteCredentialConfiguration): Promise<void> {
+  async execute(
+    { params }: RequestOf<typeof webSemanticConfigurations.delete>,
+    context: OperationContext,
+  ): Promise<void> {
     const format = formatOf(context);
     const tenantId = tenantOf(context).id;
     const stream = credentialConfigurationStream(tenantId, params.id);

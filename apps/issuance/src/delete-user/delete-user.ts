@@ -1,8 +1,7 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { deleteUser, OperationContext } from '@attestry/contracts';
+import { deleteUser, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -10,26 +9,20 @@ import { UsersReadModel } from '../user/users.read-model.js';
 /** How long offers made just before may take to show in the read model. */
 const CATCH_UP_MS = 1000;
 
-export class DeleteUser {
-  constructor(
-    readonly request: RequestOf<typeof deleteUser>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
- * Keys first (decision 27): were the event first and the destruction to fail, values would outlive a user who is gone.
+ * Keys are destroyed before the event is written (ADR 0058); in the other order a failed destruction would leave values of
+ * a deleted user readable.
  * The reaction `issuance.erasures` destroys them once more, also after a restore of the key store.
  */
-@CommandHandler(DeleteUser)
-export class DeleteUserHandler implements ICommandHandler<DeleteUser> {
+@Operation(deleteUser)
+export class DeleteUser {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly users: UsersReadModel,
   ) {}
 
-  async execute({ request: { params }, context }: DeleteUser): Promise<void> {
+  async execute({ params }: RequestOf<typeof deleteUser>, context: OperationContext): Promise<void> {
     const tenantId = tenantOf(context).id;
     const stream = userStream(tenantId, params.id);
     const loaded = await this.streams.load(user, stream);

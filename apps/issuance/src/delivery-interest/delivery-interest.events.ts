@@ -1,3 +1,3 @@
-/** Which webhooks of a tenant want issued credentials: what issuance keeps of the facts that webhooks publishes. */
+/** Webhooks of a tenant that subscribe to issued credentials, from the integration events of webhooks. */
 export type DeliveryInterestEvent =
   { type: 'DeliveryRequested'; data: { webhookId: string } } | { type: 'DeliveryEnded'; data: { webhookId: string } };

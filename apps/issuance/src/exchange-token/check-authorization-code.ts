@@ -29,10 +29,11 @@ export const checkAuthorizationCode = (
   if (state.status === 'redeemed') return { spent: state };
   const { clientId, redirectUri, codeChallenge } = state.origin;
   if (isExpired(code, now)) throw invalidGrant();
-  if (request.clientId !== clientId) throw invalidGrant('the code was given to another client');
-  if (request.redirectUri !== redirectUri) throw invalidGrant('redirect_uri is not that of the authorization request');
+  if (request.clientId !== clientId) throw invalidGrant('the code was issued to another client');
+  if (request.redirectUri !== redirectUri)
+    throw invalidGrant('redirect_uri must be the one of the authorization request');
   if (!VERIFIER.test(request.codeVerifier) || !provesChallenge(request.codeVerifier, codeChallenge))
-    throw invalidGrant('code_verifier is wrong');
+    throw invalidGrant('code_verifier does not match code_challenge');
   return { fresh: state };
 };
 

@@ -24,8 +24,8 @@ export const checkAuthorizationDetails = (
   const granted = new Map<string, GrantedDetail>();
   for (const { credentialConfigurationId } of requested) {
     if (!session.entries.some((entry) => entry.credentialConfigurationId === credentialConfigurationId))
-      throw refused('credential_configuration_id is not part of what was offered or asked for');
-    if (granted.has(credentialConfigurationId)) throw refused('credential_configuration_id is repeated');
+      throw refused('credential_configuration_id was neither offered nor requested');
+    if (granted.has(credentialConfigurationId)) throw refused('credential_configuration_id must not be repeated');
     granted.set(credentialConfigurationId, {
       credentialConfigurationId,
       credentialIdentifiers: [nextIdentifier()],

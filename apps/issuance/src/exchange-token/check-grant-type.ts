@@ -10,6 +10,10 @@ export const checkGrantType = (
   if (grantType === undefined)
     throw oauthError('invalid_request', 'grant_type is missing', { check: 'check-grant-type' });
   if (grantType !== PRE_AUTHORIZED_GRANT && grantType !== AUTHORIZATION_CODE_GRANT)
-    throw oauthError('unsupported_grant_type', 'the grant type is not supported', { check: 'check-grant-type' });
+    throw oauthError(
+      'unsupported_grant_type',
+      `grant_type must be ${PRE_AUTHORIZED_GRANT} or ${AUTHORIZATION_CODE_GRANT}`,
+      { check: 'check-grant-type' },
+    );
   return grantType;
 };

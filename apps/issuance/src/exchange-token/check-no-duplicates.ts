@@ -5,7 +5,9 @@ export const checkNoDuplicates = (form: URLSearchParams): void => {
   const seen = new Set<string>();
   for (const name of form.keys()) {
     if (seen.has(name))
-      throw oauthError('invalid_request', 'a parameter is repeated', { check: 'check-no-duplicates' });
+      throw oauthError('invalid_request', 'a parameter must not be sent more than once', {
+        check: 'check-no-duplicates',
+      });
     seen.add(name);
   }
 };

@@ -15,7 +15,9 @@ export const checkTransactionCode = (
   const { transactionCode } = session.origin;
   if (!transactionCode) {
     if (given !== undefined)
-      throw oauthError('invalid_request', 'tx_code is not expected', { check: 'check-transaction-code' });
+      throw oauthError('invalid_request', 'tx_code must not be sent: the offer has no transaction code', {
+        check: 'check-transaction-code',
+      });
     return true;
   }
   if (given === undefined)

@@ -1,5 +1,4 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   exchangeToken,
   HolderTokenRequest,
@@ -15,6 +14,7 @@ import {
   eventContext,
   IDS,
   LOGGER,
+  Operation,
   OperationRecorder,
   PlatformConfig,
   tenantOf,
@@ -47,16 +47,9 @@ import { parseTokenRequest } from './parse-token-request.js';
 
 const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
 
-export class ExchangeToken {
-  constructor(
-    readonly request: RequestOf<typeof exchangeToken>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Token endpoint, OID4VCI §6: the checks in their order. */
-@CommandHandler(ExchangeToken)
-export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
+@Operation(exchangeToken)
+export class ExchangeToken {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -67,7 +60,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute({ request, context }: ExchangeToken): Promise<AccessTokenResponse> {
+  execute(request: RequestOf<typeof exchangeToken>, context: OperationContext): Promise<AccessTokenResponse> {
     return recordOutcome(this.recorder, this.logger, exchangeToken, context, (start) =>
       this.exchange(rawOf(request), context, start),
     );
@@ -127,7 +120,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       const { state } = decided;
       if (state.status === 'locked' || state.status === 'revoked') await this.vault.destroy(tenantId, [state.id]);
       throw state.status === 'revoked'
-        ? oauthError('invalid_grant', 'the code was used before', { check: 'check-authorization-code' })
+        ? oauthError('invalid_grant', 'the code has already been used', { check: 'check-authorization-code' })
         : oauthError('invalid_grant', 'tx_code is wrong', { check: 'check-transaction-code' });
     }
     const { scope, authorizationDetails } = redeemed.data;

@@ -13,8 +13,8 @@ export interface NamedSession {
 }
 
 /**
- * The session that the code names, in whatever state (decision 12). The tenant is the host's, so another tenant's code
- * names nothing here (decision 13).
+ * The session that the code names, in any state: START is written once it is found (ADR 0004). The tenant is the host's,
+ * so another tenant's code names no session (ADR 0059).
  */
 export const loadSession = async (streams: Streams, tenantId: string, code: string): Promise<NamedSession> => {
   const named = parseBearerValue(code);

@@ -50,7 +50,7 @@ export interface Redemption {
   authorizationDetails?: GrantedDetail[];
 }
 
-/** The code is spent here (decision 15). Its checks came before: exchange-token. */
+/** The code is spent at the token endpoint (ADR 0059), after the checks in exchange-token. */
 export const redeemCode = (session: OfferedSession, redemption: Redemption, now: Date): IssuanceSessionEvent[] => [
   { type: 'PreAuthorizedCodeRedeemed', data: redeemed(session, redemption, now) },
 ];
@@ -116,7 +116,7 @@ export const remainingIssuances = (
 export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] =>
   issued.map((data) => ({ type: 'CredentialIssued', data }));
 
-/** Unclaimed offers only: a terminal one is not there any more (decision 15). */
+/** Unclaimed offers only; a terminal one answers 404 (ADR 0059). */
 export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSessionEvent[] => {
   const open =
     (state.status === 'offered' && !isExpired(state.code, now)) ||

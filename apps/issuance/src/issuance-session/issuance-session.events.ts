@@ -1,6 +1,6 @@
 import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
 
-/** MAC of a code or token the platform made; `keyId` names the pepper (decision 26). */
+/** MAC of a code or token the platform made; `keyId` names the pepper (ADR 0058). */
 export interface Grant {
   /** uuid; part of the bearer value. */
   tokenId: string;
@@ -29,14 +29,14 @@ export interface OfferEntry {
   credentialConfigurationId: string;
   /** `<format>:<type>` */
   scope: string;
-  /** Not given out yet; there so that version 1 holds them (decision 14). */
+  /** Not offered yet; part of version 1, so that adding it needs no second version (ADR 0059). */
   claimSets?: ClaimSet[];
 }
 
 export interface PreAuthorizedOfferOrigin {
   kind: 'preAuthorizedOffer';
   transactionCode?: TransactionCode;
-  /** The offer document, sealed under a secret that only `uriByReference` carries (decision 21). */
+  /** The offer document, sealed under a secret that only `uriByReference` carries (ADR 0059). */
   sealedDocument: string;
 }
 
@@ -53,7 +53,7 @@ export interface AuthorizationRequestOrigin {
   detailed?: string[];
 }
 
-/** Where a session began (decision 13). */
+/** Where a session began: an offer, or an authorization request whose person signed in (ADR 0059). */
 export type SessionOrigin = PreAuthorizedOfferOrigin | AuthorizationRequestOrigin;
 
 /** What a token covers when the wallet asked by `authorization_details`. OID4VCI §6.2 */
@@ -70,7 +70,7 @@ export interface CodeRedeemed {
   accessToken: Grant;
   /** Space-separated. */
   scope: string;
-  /** Only when the wallet asked by `authorization_details` (decision 16). */
+  /** Only when the wallet sent `authorization_details`; then identifiers must be used (ADR 0059). */
   authorizationDetails?: GrantedDetail[];
   redeemedAt: string;
 }
@@ -82,7 +82,7 @@ export type IssuanceSessionEvent =
         /** Also the offer's id. */
         sessionId: string;
         origin: PreAuthorizedOfferOrigin;
-        /** Credential issuer identifier, pinned (decision 3). */
+        /** Credential issuer identifier, pinned when the session starts (ADR 0056). */
         issuer: string;
         binding: 'none';
         userId: string;
@@ -138,7 +138,7 @@ export type IssuanceSessionEvent =
         issuedAt: string;
         validFrom: string;
         validUntil?: string;
-        /** The credential under a delivery key of its own; only while a webhook wants it (decision 27). */
+        /** The credential under a delivery key of its own; only while a webhook wants it (ADR 0008). */
         sealedCredential?: { keyId: string; sealed: string };
       };
     }

@@ -19,17 +19,25 @@ export const checkConfiguration = async (
     );
     const configuration = granted && (await find(granted.credentialConfigurationId));
     if (!configuration)
-      throw oauthError('unknown_credential_identifier', 'the credential identifier is not known', {
-        check: 'check-configuration',
-      });
+      throw oauthError(
+        'unknown_credential_identifier',
+        'credential_identifier is not one that the token response returned',
+        {
+          check: 'check-configuration',
+        },
+      );
     return configuration;
   }
   const { configurationId } = selector;
   const configuration = isUuid(configurationId) ? await find(configurationId) : undefined;
   if (!configuration)
-    throw oauthError('unknown_credential_configuration', 'the credential configuration is not known', {
-      check: 'check-configuration',
-    });
+    throw oauthError(
+      'unknown_credential_configuration',
+      'credential_configuration_id is not a credential configuration of this issuer',
+      {
+        check: 'check-configuration',
+      },
+    );
   if (!coveredConfigurations(session).includes(configurationId))
     throw oauthError('insufficient_scope', 'the access token does not cover this credential configuration', {
       check: 'check-configuration',

@@ -7,5 +7,5 @@ export const checkDistinctKeys = (proofs: readonly VerifiedProof[]): void => {
   if (proofs.length === 1) return;
   const keys = new Set(proofs.map(({ holder }) => jwkThumbprint(holder.publicJwk)));
   if (keys.size !== proofs.length)
-    throw oauthError('invalid_proof', 'proofs: each needs a key of its own', { check: 'check-distinct-keys' });
+    throw oauthError('invalid_proof', 'each proof must have a different key', { check: 'check-distinct-keys' });
 };

@@ -3,14 +3,18 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { remainingIssuances } from '../issuance-session/issuance-session.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 
-/** `maxIssuances` caps what one session collects (decision 15); OID4VCI §8.3.1.2. */
+/** `maxIssuances` caps the credentials of one session (ADR 0059); OID4VCI 1.0 §8.3.1.2. */
 export const checkIssuanceLimit = (
   session: RedeemedSession,
   { id, content }: ActiveConfiguration,
   wanted: number,
 ): void => {
   if (wanted > remainingIssuances(session, id, content.maxIssuances))
-    throw oauthError('credential_request_denied', 'no more credentials of this configuration can be collected', {
-      check: 'check-issuance-limit',
-    });
+    throw oauthError(
+      'credential_request_denied',
+      'the credential configuration allows no more credentials for this offer',
+      {
+        check: 'check-issuance-limit',
+      },
+    );
 };

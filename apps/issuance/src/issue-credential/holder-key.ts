@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 export interface HolderKey {
   publicJwk: PublicJwk;
   publicKey: KeyObject;
-  /** Subject of the credential: the DID of `kid`, for a `jwk` the did:jwk of that key (decision 18). */
+  /** Subject of the credential: the DID of `kid`, for a `jwk` the did:jwk of that key (ADR 0060). */
   did: string;
 }
 

@@ -1,5 +1,4 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   issueCredential,
   oauthError,
@@ -15,6 +14,7 @@ import {
   eventContext,
   IDS,
   LOGGER,
+  Operation,
   OperationRecorder,
   PlatformConfig,
   tenantOf,
@@ -47,19 +47,12 @@ import { spendNonce } from './spend-nonce.js';
 import { addDuration, wholeSeconds } from './validity.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 
-export class IssueCredential {
-  constructor(
-    readonly request: RequestOf<typeof issueCredential>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Sealed credentials of one answer, characters: they are appended together, and an append holds at most 1 MiB. */
 const MAX_SEALED_CHARACTERS = 900_000;
 
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
-@CommandHandler(IssueCredential)
-export class IssueCredentialHandler implements ICommandHandler<IssueCredential> {
+@Operation(issueCredential)
+export class IssueCredential {
   constructor(
     private readonly streams: Streams,
     private readonly configurations: CurrentConfigurations,
@@ -75,7 +68,7 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute({ request, context }: IssueCredential): Promise<CredentialResponse> {
+  execute(request: RequestOf<typeof issueCredential>, context: OperationContext): Promise<CredentialResponse> {
     return recordOutcome(this.recorder, this.logger, issueCredential, context, (start) =>
       this.issue(rawOf(request), context, start),
     );
@@ -212,13 +205,13 @@ export class IssueCredentialHandler implements ICommandHandler<IssueCredential> 
 
 const checkSize = (sealed: readonly Sealed[]): void => {
   if (sealed.reduce((sum, { length }) => sum + length, 0) > MAX_SEALED_CHARACTERS)
-    throw oauthError('credential_request_denied', 'the credentials are too large for one answer', {
+    throw oauthError('credential_request_denied', 'the credentials are too large for one response', {
       check: 'issue-credential',
     });
 };
 
 /** The user was deleted, or the session's claims were. */
 const gone = () =>
-  oauthError('credential_request_denied', 'the claims of this offer are not available any more', {
+  oauthError('credential_request_denied', 'the claims of this offer are no longer available', {
     check: 'issue-credential',
   });

@@ -20,7 +20,7 @@ export interface PresentedToken {
   check(state: IssuanceSessionState): RedeemedSession;
 }
 
-/** RFC 6750 §3.1: unknown, expired, or of a deleted offer. START once it names a session of this tenant (decision 12). */
+/** RFC 6750 §3.1: unknown, expired, or of a deleted offer. START is written once it names a session of this tenant (ADR 0004). */
 export const loadAccessToken = async (
   token: string,
   tenantId: string,

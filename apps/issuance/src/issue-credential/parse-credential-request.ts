@@ -39,11 +39,13 @@ const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): Crede
     throw refused('exactly one of credential_configuration_id and credential_identifier is required');
   if (byIdentifier) {
     if (credentialIdentifier === undefined)
-      throw refused('the token response returned credential identifiers: credential_identifier is required');
+      throw refused('credential_identifier is required, because the token response returned credential identifiers');
     return { credentialIdentifier: text(credentialIdentifier, 'credential_identifier') };
   }
   if (configurationId === undefined)
-    throw refused('the token response returned no credential identifiers: use credential_configuration_id');
+    throw refused(
+      'credential_configuration_id is required, because the token response returned no credential identifiers',
+    );
   return { configurationId: text(configurationId, 'credential_configuration_id') };
 };
 
@@ -67,8 +69,8 @@ const proofsOf = (proofs: unknown): string[] => {
   if (jwts.length === 0) throw invalidProof('proofs.jwt is empty');
   if (jwts.length > BATCH_SIZE) throw refused(`proofs.jwt must have at most ${BATCH_SIZE} entries`);
   return jwts.map((jwt: unknown) => {
-    if (typeof jwt !== 'string' || jwt === '') throw refused('proofs.jwt must hold strings');
-    if (jwt.length > MAX_PROOF_LENGTH) throw invalidProof('a proof is too long');
+    if (typeof jwt !== 'string' || jwt === '') throw refused('proofs.jwt must be an array of non-empty strings');
+    if (jwt.length > MAX_PROOF_LENGTH) throw invalidProof(`a proof must have at most ${MAX_PROOF_LENGTH} characters`);
     return jwt;
   });
 };

@@ -2,12 +2,13 @@ import { oauthError } from '@attestry/contracts';
 import type { ReplayGuard } from '@attestry/keys';
 import type { KnownNonce } from '../issue-nonce/nonce.js';
 
-/** One successful credential request per nonce, after all other checks (decision 17). The guard fails closed. */
+/** One successful credential request per nonce, spent after all other checks (ADR 0059). The guard fails closed. */
 export const spendNonce = async (
   nonces: readonly KnownNonce[],
   tenantId: string,
   guard: ReplayGuard,
 ): Promise<void> => {
   const fresh = await Promise.all(nonces.map(({ id, expiresAt }) => guard.spend(`c_nonce:${tenantId}`, id, expiresAt)));
-  if (!fresh.every(Boolean)) throw oauthError('invalid_nonce', 'the c_nonce was used before', { check: 'spend-nonce' });
+  if (!fresh.every(Boolean))
+    throw oauthError('invalid_nonce', 'the c_nonce has already been used', { check: 'spend-nonce' });
 };

@@ -26,16 +26,16 @@ const COMPACT = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 /** Key proof of type `jwt`, OID4VCI Appendix F.1 and F.4. */
 export const verifyJwtProof = (jwt: string, expected: ProofExpectations): VerifiedProof => {
   const parts = COMPACT.exec(jwt);
-  if (!parts) throw refused('it is not a compact JWS');
-  const header = decoded(() => decodeProtectedHeader(jwt), 'its header is not JSON');
+  if (!parts) throw refused('must be a compact JWS');
+  const header = decoded(() => decodeProtectedHeader(jwt), 'the header must be JSON');
   const holder = holderOf(header);
   checkHeader(header, holder);
-  const payload = decoded(() => decodeJwt(jwt), 'its payload is not a claims set');
+  const payload = decoded(() => decodeJwt(jwt), 'the payload must be a JWT claims set');
   checkClaims(payload, expected);
   // A claim that must not be empty: without it the proof was made for no request of this issuer.
   if (typeof payload['nonce'] !== 'string' || payload['nonce'] === '') throw refused('nonce is missing');
   if (!isSigned(parts[1]!, parts[2]!, header.alg as keyof typeof CURVE_OF, holder))
-    throw refused('the signature is wrong');
+    throw refused('the signature is invalid');
   return { holder, nonce: payload['nonce'] };
 };
 
@@ -47,7 +47,7 @@ const holderOf = (header: ProtectedHeaderParameters): HolderKey => {
     return kid === undefined ? keyOfJwk(jwk) : keyOfKid(kid);
   } catch (cause) {
     if (cause instanceof InvalidKey)
-      throw refused(kid === undefined ? 'jwk is no usable public key' : 'kid is no usable DID URL');
+      throw refused(kid === undefined ? 'jwk is not a usable public key' : 'kid is not a usable DID URL');
     throw cause;
   }
 };
@@ -56,7 +56,7 @@ const checkHeader = (header: ProtectedHeaderParameters, holder: HolderKey): void
   const { typ, alg, crit, b64 } = header as Record<string, unknown>;
   if (typ !== 'openid4vci-proof+jwt') throw refused('typ must be openid4vci-proof+jwt');
   if (alg !== 'ES256' && alg !== 'EdDSA') throw refused('alg must be ES256 or EdDSA');
-  if (CURVE_OF[alg] !== holder.publicJwk.crv) throw refused('alg does not fit the key');
+  if (CURVE_OF[alg] !== holder.publicJwk.crv) throw refused('alg does not match the key');
   if (crit !== undefined || b64 !== undefined) throw refused('critical header parameters are not supported');
 };
 
@@ -68,7 +68,8 @@ const checkClaims = (payload: JWTPayload, { issuer, clientId, now, windowSeconds
     throw refused('aud must be the credential issuer identifier');
   const seconds = now.getTime() / 1000;
   if (typeof iat !== 'number' || !Number.isFinite(iat)) throw refused('iat is missing');
-  if (Math.abs(seconds - iat) > windowSeconds) throw refused('iat is not within the accepted window');
+  if (Math.abs(seconds - iat) > windowSeconds)
+    throw refused(`iat must be within ${windowSeconds} seconds of the current time`);
   if (exp !== undefined && !(typeof exp === 'number' && exp > seconds)) throw refused('exp has passed');
 };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { KeyVault } from '@attestry/keys';
 
 /**
- * A c_nonce is stateless (decision 17): `<end of life, milliseconds in base 36>.<128 random bits>.<pepper>.<MAC>`, the
+ * A c_nonce is stateless (ADR 0059): `<end of life, milliseconds in base 36>.<128 random bits>.<pepper>.<MAC>`, the
  * MAC bound to the tenant. Single use is the replay guard's.
  */
 const FORM = /^([0-9a-z]{1,11}\.[A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;

@@ -1,4 +1,4 @@
-/** A JSON-LD context document as it was fetched; the stream's name is its SHA-256, so it never changes (decision 20). */
+/** A fetched JSON-LD context document. The stream's name is its SHA-256, so it never changes (ADR 0060). */
 export type KeptContextEvent = {
   type: 'ContextKept';
   data: {

@@ -1,32 +1,27 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import {
+  jwtVcConfigurations,
+  webSemanticConfigurations,
   type JwtVcConfiguration,
-  type ListConfigurationsQuery,
   type OperationContext,
-  type OperationRequest,
   type PageOf,
 } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
-import { listPage, tenantOf } from '@attestry/service-kit';
+import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { configurationOfRow, ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import { configurationRecord } from '../credential-configuration/credential-configuration.decisions.js';
 import { formatOf } from '../credential-configuration/variant.js';
 
+@Operation(webSemanticConfigurations.list, jwtVcConfigurations.list)
 export class ListCredentialConfigurations {
-  constructor(
-    readonly request: OperationRequest<unknown, unknown, ListConfigurationsQuery>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(ListCredentialConfigurations)
-export class ListCredentialConfigurationsHandler implements IQueryHandler<ListCredentialConfigurations> {
   constructor(
     private readonly configurations: ConfigurationsReadModel,
     private readonly vault: KeyVault,
   ) {}
 
-  async execute({ request: { query }, context }: ListCredentialConfigurations): Promise<PageOf<JwtVcConfiguration>> {
+  async execute(
+    { query }: RequestOf<typeof webSemanticConfigurations.list>,
+    context: OperationContext,
+  ): Promise<PageOf<JwtVcConfiguration>> {
     const format = formatOf(context);
     const tenantId = tenantOf(context).id;
     let rows = this.configurations.ofTenant(tenantId).where('format', '=', format);

@@ -9,7 +9,7 @@ import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel, type UserTables } from '../user/users.read-model.js';
-import { ListUsers, ListUsersHandler } from './list-users.js';
+import { ListUsers } from './list-users.js';
 
 const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 1000 };
 const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 30_000 };
@@ -43,9 +43,9 @@ afterAll(async () => {
 
 const list = (db: Kysely<UserTables>, id: string, query: PageQuery) => {
   const { vault, logger } = engines;
-  const handler = new ListUsersHandler({ running: { db } } as UsersReadModel, new UserClaims(vault, logger), vault);
+  const handler = new ListUsers({ running: { db } } as UsersReadModel, new UserClaims(vault, logger), vault);
   const tenant = { id, environmentId: id, host: 'h', baseUrl: 'http://h' };
-  return handler.execute(new ListUsers({ params: {}, body: {}, query }, { tenant } as OperationContext));
+  return handler.execute({ params: {}, body: {}, query }, { tenant } as OperationContext);
 };
 
 it('a page of users reads no more rows of many than of few, first and later', async () => {

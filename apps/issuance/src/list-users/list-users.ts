@@ -1,26 +1,18 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { listUsers, OperationContext, PageOf, User } from '@attestry/contracts';
+import { listUsers, type OperationContext, type PageOf, type User } from '@attestry/contracts';
 import { isErased, KeyVault } from '@attestry/keys';
-import { listPage, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
+@Operation(listUsers)
 export class ListUsers {
-  constructor(
-    readonly request: RequestOf<typeof listUsers>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(ListUsers)
-export class ListUsersHandler implements IQueryHandler<ListUsers> {
   constructor(
     private readonly users: UsersReadModel,
     private readonly claims: UserClaims,
     private readonly vault: KeyVault,
   ) {}
 
-  async execute({ request: { query }, context }: ListUsers): Promise<PageOf<User>> {
+  async execute({ query }: RequestOf<typeof listUsers>, context: OperationContext): Promise<PageOf<User>> {
     const tenantId = tenantOf(context).id;
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
     const found = await listPage(rows, query, this.vault, [tenantId, 'users']);

@@ -20,10 +20,10 @@ export const parseAuthorizationDetails = (text: string): RequestedDetail[] => {
   if (!Array.isArray(details) || details.length === 0 || details.length > 100)
     throw refused('authorization_details must be an array of 1 to 100 objects');
   return details.map((detail: unknown) => {
-    if (!isObject(detail)) throw refused('authorization_details must hold objects');
-    if (detail['type'] !== 'openid_credential') throw refused('the type must be openid_credential');
+    if (!isObject(detail)) throw refused('every entry of authorization_details must be an object');
+    if (detail['type'] !== 'openid_credential') throw refused('type must be openid_credential');
     if (Object.keys(detail).some((member) => !MEMBERS.has(member)))
-      throw refused('an authorization details object has an unknown member');
+      throw refused(`an authorization details object must have no members except ${[...MEMBERS].join(', ')}`);
     const id = detail['credential_configuration_id'];
     if (typeof id !== 'string' || id === '') throw refused('credential_configuration_id must be a string');
     for (const member of ['claims', 'locations'])

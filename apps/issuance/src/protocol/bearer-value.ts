@@ -4,7 +4,7 @@ import type { Grant } from '../issuance-session/issuance-session.events.js';
 
 /**
  * Codes and tokens name their stream and carry a secret: base64url of session id (16 bytes), token id (16 bytes) and
- * 256 random bits. The tenant comes from the host, never from the value (decision 13).
+ * 256 random bits. The tenant comes from the host, never from the value (ADR 0059).
  */
 export interface BearerValue {
   sessionId: string;

@@ -15,7 +15,7 @@ export const checkCredentials = (credentials: readonly unknown[]): CheckedCreden
   for (const entry of credentials) {
     if (typeof entry === 'object' && entry !== null)
       fault('must be ids of credential configurations; claim sets are not supported yet');
-    else if (!isUuid(entry)) fault('Invalid value', entry);
+    else if (!isUuid(entry)) fault('must be ids of credential configurations', entry);
     else if (seen.has(entry.toLowerCase())) fault('must not repeat a configuration', entry);
     else seen.add(entry.toLowerCase());
   }

@@ -71,7 +71,7 @@ export const offerUri = (document: OfferDocument | AuthorizationOffer): string =
 export const offerReferenceUri = (issuer: string, offerId: string, secret: string): string =>
   `${SCHEME}?credential_offer_uri=${encodeURIComponent(`${issuer}/v1/openid/offers/${offerId}.${secret}/content`)}`;
 
-// The document holds the code, so it is kept only under a secret that nothing but the reference carries (decision 21).
+// The document holds the code, so it is kept only under a secret that nothing but the reference carries (ADR 0059).
 
 const keyFor = (secret: string, offerId: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', Buffer.from(secret, 'base64url'), offerId, 'credential offer document', 32));

@@ -38,7 +38,7 @@ export class OfferEntries {
       );
     for (const configuration of found) {
       const fault = claimsFault(configuration!, claims);
-      if (fault) throw invalidBody('claims', `must not make a credential whose claims ${fault}`);
+      if (fault) throw invalidBody('claims', `must not make the claims of a credential ${fault}`);
     }
     return found.map((configuration) => ({
       credentialConfigurationId: configuration!.id,

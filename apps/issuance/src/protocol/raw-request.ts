@@ -9,9 +9,9 @@ export const queryOf = (request: RawRequest): URLSearchParams => {
   return new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));
 };
 
-/** A protocol endpoint is served with its raw request (decision 23); its absence is a fault of ours. */
+/** Protocol endpoints get the raw request and parse it themselves (ADR 0003); its absence is an internal error. */
 export const rawOf = (request: { raw?: RawRequest }): RawRequest => {
-  if (!request.raw) throw new Error('a protocol endpoint was called without its raw request');
+  if (!request.raw) throw new Error('a protocol endpoint was called without the raw request');
   return request.raw;
 };
 

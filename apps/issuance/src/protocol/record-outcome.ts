@@ -10,7 +10,7 @@ export interface StartRecord {
 }
 
 /**
- * Runs a wallet operation and records it (decision 12): nothing for strangers' noise; once `begin` was called, START,
+ * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `begin` was called, START,
  * and before the reply SUCCESS or FAIL. No START, no effect. An outcome that cannot be written does not undo what was
  * done: it is logged, and analytics closes the START from the committed events or at its deadline.
  */

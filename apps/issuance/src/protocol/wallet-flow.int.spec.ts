@@ -904,8 +904,8 @@ describe('large linked data', () => {
   };
 
   it('is refused in an offer whose credential could never be issued', async () => {
-    const tooMany = ['invalid', ['claims must not make a credential whose claims hold more than 20000 JSON values']];
-    const tooDeep = ['invalid', ['claims must not make a credential whose claims nest deeper than 32 levels']];
+    const tooMany = ['invalid', ['claims must not make the claims of a credential have more than 20000 JSON values']];
+    const tooDeep = ['invalid', ['claims must not make the claims of a credential nest deeper than 32 levels']];
     expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit - 1) }))).toEqual(tooMany);
     expect(await detailOf(offer({ credentials: [ldpVc], claims: nested(31) }))).toEqual(tooDeep);
     // One claim that becomes many.
@@ -927,12 +927,12 @@ describe('large linked data', () => {
     const many = Array.from({ length: limit - 2 }, () => 1);
     expect(await detailOf(configure('ldp_vc', 'Large', of(many)))).toEqual([
       'invalid',
-      ['claimMappings.claim0 must not have a defaultValue that makes claims hold more than 20000 JSON values'],
+      ['claimMappings.claim0 must not have a defaultValue that makes claims have more than 20000 JSON values'],
     ]);
     // Of several together the shape of a request takes no more.
     expect(await detailOf(configure('ldp_vc', 'Large', of(many, 'x')))).toEqual([
       'invalid',
-      ['claimMappings must have at most 20000 values in all'],
+      ['claimMappings must have at most 20000 values in total'],
     ]);
     expect(await detailOf(configure('ldp_vc', 'Large', of('x', nested(30).given_name)))).toEqual([
       'invalid',
@@ -946,7 +946,7 @@ describe('large linked data', () => {
     const refused = await refusal((await collectWith(token, 8))());
     expect([refused.code, refused.message]).toEqual([
       'credential_request_denied',
-      'the claims of the credentials of one request hold more than 20000 JSON values',
+      'the claims of the credentials of one request have more than 20000 JSON values',
     ]);
     const { credentials } = await (await collectWith(token, 7))();
     expect(credentials).toHaveLength(7);

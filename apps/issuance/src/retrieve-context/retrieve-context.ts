@@ -1,23 +1,15 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { httpAnswer, type HttpAnswer, type OperationContext, type OperationRequest } from '@attestry/contracts';
-import { PlatformConfig } from '@attestry/service-kit';
+import { httpAnswer, retrieveContext, type HttpAnswer } from '@attestry/contracts';
+import { Operation, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../contexts/context-loader.js';
 
+@Operation(retrieveContext)
 export class RetrieveContext {
-  constructor(
-    readonly request: OperationRequest,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(RetrieveContext)
-export class RetrieveContextHandler implements IQueryHandler<RetrieveContext> {
   constructor(
     private readonly loader: ContextLoader,
     private readonly config: PlatformConfig,
   ) {}
 
-  async execute(_query: RetrieveContext): Promise<HttpAnswer> {
+  async execute(): Promise<HttpAnswer> {
     // Verifiers load contexts from pages of any origin.
     return httpAnswer({
       headers: { 'access-control-allow-origin': '*' },

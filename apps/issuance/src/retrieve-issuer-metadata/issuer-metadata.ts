@@ -18,7 +18,7 @@ export interface IssuerAddresses {
 }
 
 /**
- * OID4VCI §12.2.4: what works, and nothing else (decision 24). Under a custom domain `authorization_servers` names the
+ * OID4VCI 1.0 §12.2.4: lists only what works (ADR 0060). Under a custom domain `authorization_servers` names the
  * tenant's own issuer; where both are the same it is left out, as §12.2.4 has it.
  */
 export const issuerMetadata = (

@@ -1,32 +1,24 @@
 import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { isUuid, notFound, type OperationContext, type retrieveOfferContent } from '@attestry/contracts';
+import { isUuid, notFound, retrieveOfferContent, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { openOfferDocument, type OfferDocument } from '../protocol/offer-document.js';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-
-export class RetrieveOfferContent {
-  constructor(
-    readonly request: RequestOf<typeof retrieveOfferContent>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 /** As it was given out: base64url has more than one spelling of 32 bytes. */
 const isExactSecret = (secret: string): boolean =>
   /^[A-Za-z0-9_-]{43}$/.test(secret) && Buffer.from(secret, 'base64url').toString('base64url') === secret;
 
 /** The offer by reference, OID4VCI §4.1.3; whoever has the reference has the code, so it ends with it. */
-@QueryHandler(RetrieveOfferContent)
-export class RetrieveOfferContentHandler implements IQueryHandler<RetrieveOfferContent> {
+@Operation(retrieveOfferContent)
+export class RetrieveOfferContent {
   constructor(
     private readonly streams: Streams,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: RetrieveOfferContent): Promise<OfferDocument> {
+  async execute(request: RequestOf<typeof retrieveOfferContent>, context: OperationContext): Promise<OfferDocument> {
     const [offerId, secret, ...rest] = request.params.reference.split('.');
     if (!isUuid(offerId) || !secret || !isExactSecret(secret) || rest.length) throw notFound();
     const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(tenantOf(context).id, offerId));

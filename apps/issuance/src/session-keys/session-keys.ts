@@ -54,9 +54,10 @@ const RETRY_MS = 1000;
 const BATCH = 500;
 
 /**
- * Destroys the keys of sessions that are over (decision 27). A token ends at the latest its whole life after the code
- * that it was exchanged for, so one time per session is enough. Deleted and locked sessions lose their key at once; this
- * sweep does it again. A rebuild of the projection brings back rows of keys long gone: destroying those is no fault.
+ * Destroys the keys of ended sessions, under which claims of offers were sealed (ADR 0058). A token expires at the latest
+ * its whole life after the code that it was exchanged for, so one time per session is enough. Deleted and locked sessions
+ * lose their key at once; this sweep destroys it again. A rebuild of the projection brings back rows of destroyed keys;
+ * destroying those again is no error.
  */
 @Injectable()
 export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -134,7 +135,7 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
       this.failure = undefined;
     } catch (error) {
       this.failure = error instanceof Error ? error.message : String(error);
-      this.logger.error({ error: this.failure }, 'ended sessions: keys could not be destroyed');
+      this.logger.error({ error: this.failure }, 'destroying keys of ended sessions failed');
     }
   }
 }

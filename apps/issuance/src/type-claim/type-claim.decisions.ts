@@ -2,7 +2,7 @@ import { invalidBody } from '@attestry/contracts';
 import type { TypeClaimEvent } from './type-claim.events.js';
 import type { TypeClaimState } from './type-claim.state.js';
 
-/** A claim whose configuration was not created within this time may be taken over (decision 8). */
+/** A claim whose configuration was not created within this time may be taken over (ADR 0009). */
 export const TAKE_OVER_AFTER_MS = 60_000;
 
 export interface ClaimFacts {

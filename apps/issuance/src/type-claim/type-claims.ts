@@ -19,7 +19,7 @@ export interface TypeOwner {
 
 const streamOf = ({ tenantId, format, type }: TypeOwner): string => typeClaimStream(tenantId, format, type);
 
-/** A tenant's types of one format, each with at most one configuration (decision 8). */
+/** A tenant's types of one format, each claimed by at most one configuration (ADR 0009). */
 @Injectable()
 export class TypeClaims {
   constructor(

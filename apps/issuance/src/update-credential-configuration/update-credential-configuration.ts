@@ -1,7 +1,11 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { ConfigurationParams, JwtVcConfiguration, OperationContext, OperationRequest } from '@attestry/contracts';
+import {
+  jwtVcConfigurations,
+  webSemanticConfigurations,
+  type JwtVcConfiguration,
+  type OperationContext,
+} from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, tenantOf } from '@attestry/service-kit';
+import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { TenantContexts } from '../contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
@@ -11,7 +15,6 @@ import {
   contentOf,
   replaceConfigurationContent,
   trialOf,
-  type ConfigurationRequest,
 } from '../credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
@@ -19,22 +22,18 @@ import {
 } from '../credential-configuration/credential-configuration.state.js';
 import { formatOf } from '../credential-configuration/variant.js';
 
+@Operation(webSemanticConfigurations.update, jwtVcConfigurations.update)
 export class UpdateCredentialConfiguration {
-  constructor(
-    readonly request: OperationRequest<ConfigurationRequest, ConfigurationParams>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(UpdateCredentialConfiguration)
-export class UpdateCredentialConfigurationHandler implements ICommandHandler<UpdateCredentialConfiguration> {
   constructor(
     private readonly streams: Streams,
     private readonly contexts: TenantContexts,
     private readonly configurations: ConfigurationsReadModel,
   ) {}
 
-  async execute({ request, context }: UpdateCredentialConfiguration): Promise<JwtVcConfiguration> {
+  async execute(
+    request: RequestOf<typeof webSemanticConfigurations.update>,
+    context: OperationContext,
+  ): Promise<JwtVcConfiguration> {
     const { body, params } = request;
     const format = formatOf(context);
     const stream = credentialConfigurationStream(tenantOf(context).id, params.id);

@@ -43,11 +43,11 @@ export class SignedInUsers {
         (current) => claimLink(current, command, deletedOwner === undefined ? {} : { deletedOwner }),
         events,
       );
-      if (state.status !== 'claimed') throw new Error('a claim that was made is there');
+      if (state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
       if (await this.admitAs(tenantId, state.owner, person, now, events)) return state.owner;
       deletedOwner = state.owner;
     }
-    throw new Error('a user was deleted again and again');
+    throw new Error('every user that the claim named was deleted');
   }
 
   /** False when that user was deleted. */
@@ -101,7 +101,9 @@ export class SignedInUsers {
     const text = JSON.stringify({ ...(before === undefined ? {} : (JSON.parse(before) as object)), ...values });
     if (text === before) return undefined;
     if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
-      throw oauthError('server_error', 'the claims to keep are larger than 64 KiB', { check: 'signed-in-users' });
+      throw oauthError('server_error', 'the claims to store for the user are larger than 64 KiB', {
+        check: 'signed-in-users',
+      });
     return this.vault.seal(tenantId, 'user', userId, text);
   }
 }

@@ -9,7 +9,7 @@ export interface SealedUser {
   sealedLink?: string | null;
 }
 
-/** Claims of users, opened with the user's own data key (decision 27). */
+/** Claims of users, opened with the user's own data key (ADR 0058). */
 @Injectable()
 export class UserClaims {
   constructor(
@@ -37,7 +37,7 @@ export class UserClaims {
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
       // The key never became durable, so the creation was never acknowledged; and no list may break over it.
-      this.logger.warn({ tenantId, keyId: error.keyId }, 'claims without a key');
+      this.logger.warn({ tenantId, keyId: error.keyId }, 'key of claims missing');
       return ERASED;
     }
   }

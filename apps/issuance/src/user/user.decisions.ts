@@ -10,7 +10,11 @@ export const checkUser = (request: CreateUserRequest, claimsBytes: number): void
   if (claimsBytes > MAX_CLAIMS_BYTES)
     details.push({ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' });
   if (request.authenticationProvider !== undefined && request.authenticationProvider !== null)
-    details.push({ msg: 'is set by signing in there alone', param: 'authenticationProvider', location: 'body' });
+    details.push({
+      msg: 'is read-only; it is set when the user signs in with the provider',
+      param: 'authenticationProvider',
+      location: 'body',
+    });
   if (details.length) throw invalid(...details);
 };
 
@@ -59,7 +63,7 @@ export const replaceUserClaims = (state: UserState, command: { sealedClaims: str
   return [{ type: 'UserClaimsReplaced', data: { sealedClaims: command.sealedClaims } }];
 };
 
-/** The keys are destroyed already (decision 27); the event tells which, so that a restored key store loses them again. */
+/** The keys are destroyed already (ADR 0058); the event names them, so that they are destroyed again after a restore of the key store. */
 export const deleteUser = (state: UserState, command: { destroyedKeys: string[] }): UserEvent[] => {
   const { id } = activeUser(state);
   return [{ type: 'UserDeleted', data: { userId: id, destroyedKeys: command.destroyedKeys } }];

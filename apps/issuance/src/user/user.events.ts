@@ -1,6 +1,6 @@
 /**
  * People of a tenant. Claims are sealed JSON under the user's own data key (purpose `user`, key id = user id); a user
- * without claims has no key yet (decision 27).
+ * without claims has no key yet (ADR 0058).
  */
 export type UserEvent =
   | { type: 'UserCreated'; data: { userId: string; sealedClaims?: string; createdAt: string } }

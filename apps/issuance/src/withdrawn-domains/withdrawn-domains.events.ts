@@ -1,4 +1,4 @@
-/** Which domains a tenant has verified and lost again: what issuance keeps of the facts that tenant-config publishes. */
+/** Custom domains that a tenant has verified and lost, from the integration events of tenant-config. */
 export type WithdrawnDomainsEvent =
   /** `revision` of the custom domain's stream, by which repetitions are known. */
   | {
@@ -6,7 +6,7 @@ export type WithdrawnDomainsEvent =
       data: {
         domain: string;
         revision: number;
-        /** That issued under the domain; absent before ADR 0053. */
+        /** Configurations that issued under the domain (ADR 0053); absent in older events. */
         activeConfigurations?: number;
       };
     }

@@ -1,31 +1,18 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  invalidBody,
-  type acceptInvitation as operation,
-  type MembershipUpdate,
-  type OperationContext,
-} from '@attestry/contracts';
+import { acceptInvitation, invalidBody, type MembershipUpdate, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
 import { callingUser } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { acceptInvitation } from '../tenant/membership.decisions.js';
+import { acceptInvitation as decide } from '../tenant/membership.decisions.js';
 import { rolesOf } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-export class AcceptInvitation {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Single use is the tenant stream's expected revision. */
-@CommandHandler(AcceptInvitation)
-export class AcceptInvitationHandler implements ICommandHandler<AcceptInvitation> {
+@Operation(acceptInvitation)
+export class AcceptInvitation {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -34,11 +21,11 @@ export class AcceptInvitationHandler implements ICommandHandler<AcceptInvitation
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute({ request, context }: AcceptInvitation): Promise<MembershipUpdate> {
+  async execute(request: RequestOf<typeof acceptInvitation>, context: OperationContext): Promise<MembershipUpdate> {
     const acceptedBy = callingUser(context);
     // Before the tenant's stream is read.
     const token = await this.links.authenticToken(request.body.token);
-    if (!token) throw invalidBody('token', 'is not, or no longer, a valid invitation');
+    if (!token) throw invalidBody('token', 'must be the token of an open invitation');
     const { tenantId, userId, invitationId, secret } = token;
     const facts = {
       isGenuine: (mac: Parameters<KeyVault['verifyMac']>[1]) => this.vault.verifyMac(secret, mac, invitationId),
@@ -48,7 +35,7 @@ export class AcceptInvitationHandler implements ICommandHandler<AcceptInvitation
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => acceptInvitation(current, { userId, invitationId, acceptedBy }, facts),
+      (current) => decide(current, { userId, invitationId, acceptedBy }, facts),
       eventContext(context, tenantId),
     );
     await this.lists.settled(position);

@@ -25,11 +25,11 @@ export const passwordFault = (password: string, email: string, common: ReadonlyS
   if (characters.length < MIN_PASSWORD) return `Choose a password of at least ${MIN_PASSWORD} characters`;
   if (characters.length > MAX_PASSWORD) return `Choose a password of at most ${MAX_PASSWORD} characters`;
   if (addressParts(email).some((part) => chosen.includes(part)))
-    return 'Choose a password that contains neither your e-mail address nor a part of it';
+    return 'Choose a password that does not contain your e-mail address or a part of it';
   if (isRepetition(characters))
-    return `Choose a password with at least ${MIN_DIFFERENT_CHARACTERS} different characters that does not repeat one piece`;
+    return `Choose a password with at least ${MIN_DIFFERENT_CHARACTERS} different characters that is not one pattern repeated`;
   if (isCommon(chosen, common))
-    return 'Choose a password that is not among the most common ones, also not one with digits or signs at its end';
+    return 'Choose a password that is not a common one, with or without digits or symbols at its end';
   return undefined;
 };
 
@@ -72,6 +72,6 @@ export const openAccount = (
   command: OpenAccountCommand,
   { now }: { now: string },
 ): AccountEvent[] => {
-  if (state.status === 'open') throw conflict('The account is open');
+  if (state.status === 'open') throw conflict('The account already exists');
   return [{ type: 'AccountOpened', data: { ...command, openedAt: now } }];
 };

@@ -1,10 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { isEmail } from 'class-validator';
-import { AppError, type AdmittedUser, type admitUser as operation, type OperationContext } from '@attestry/contracts';
+import { admitUser, AppError, type AdmittedUser, type OperationContext } from '@attestry/contracts';
 import { Streams, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { IDS, type RequestOf } from '@attestry/service-kit';
+import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { registerUser, takeEmail } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream, type RegisteredUser } from '../management-user/management-user.state.js';
 import { People } from '../people/people.js';
@@ -12,13 +11,6 @@ import { releaseEmail } from '../user-email/user-email.decisions.js';
 import { userEmail } from '../user-email/user-email.state.js';
 import { claimIdentity, reassignIdentity } from '../user-identity/user-identity.decisions.js';
 import { userIdentity, userIdentityStream } from '../user-identity/user-identity.state.js';
-
-export class AdmitUser {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;
@@ -28,8 +20,8 @@ const MAX_NAME = 255;
  * registered: as the user who was invited by an e-mail the provider has verified, or as a new one. An address that another
  * registered user has is never taken over: two providers may think of two people.
  */
-@CommandHandler(AdmitUser)
-export class AdmitUserHandler implements ICommandHandler<AdmitUser> {
+@Operation(admitUser)
+export class AdmitUser {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -37,7 +29,7 @@ export class AdmitUserHandler implements ICommandHandler<AdmitUser> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: AdmitUser): Promise<AdmittedUser> {
+  async execute(request: RequestOf<typeof admitUser>, context: OperationContext): Promise<AdmittedUser> {
     const { issuer, subject, emailVerified } = request.body;
     const email = emailVerified === true ? plainEmail(request.body.email) : undefined;
     const name = plainName(request.body.name);
@@ -77,7 +69,7 @@ export class AdmitUserHandler implements ICommandHandler<AdmitUser> {
       (current) => reassignIdentity(current, { from: userId, owner: this.ids.uuid(), now: this.people.now() }),
       events,
     );
-    if (other.state.status !== 'claimed') throw new Error('a claim that was made is there');
+    if (other.state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
     await this.write(other.state.owner, identity, undefined, name, events);
     return other.state.owner;
   }

@@ -1,29 +1,17 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  permissionsOf,
-  type CreatedClient,
-  type createClient as operation,
-  type OperationContext,
-} from '@attestry/contracts';
+import { createClient, permissionsOf, type CreatedClient, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { loadAdministeredTenant } from '../administered-tenant.js';
 import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { createClient } from '../tenant/tenant.decisions.js';
+import { createClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { newClientCredentials } from './client-credentials.js';
 
+@Operation(createClient)
 export class CreateClient {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(CreateClient)
-export class CreateClientHandler implements ICommandHandler<CreateClient> {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -31,7 +19,7 @@ export class CreateClientHandler implements ICommandHandler<CreateClient> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: CreateClient): Promise<CreatedClient> {
+  async execute(request: RequestOf<typeof createClient>, context: OperationContext): Promise<CreatedClient> {
     const { tenantId } = request.params;
     const { name, roles } = request.body;
     const caller = managementCaller(context);
@@ -44,11 +32,15 @@ export class CreateClientHandler implements ICommandHandler<CreateClient> {
     const { position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (state) => createClient(state, { caller, name, roles }, facts),
+      (state) => decide(state, { caller, name, roles }, facts),
       eventContext(context, tenantId),
       { once: true },
     );
     await this.lists.settled(position);
     return { clientId, name, roles, permissions: permissionsOf(roles), clientSecret };
+  }
+
+  async checkRetry({ params }: RequestOf<typeof createClient>, context: OperationContext): Promise<void> {
+    await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

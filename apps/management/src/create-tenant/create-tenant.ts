@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  createTenant,
   invalidBody,
   unavailable,
   type CreatedTenant,
-  type createTenant as operation,
   type OperationContext,
 } from '@attestry/contracts';
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { newClientCredentials } from '../create-client/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
@@ -19,16 +18,9 @@ import { managementCaller } from '../management-caller.js';
 import { claimSubdomain } from '../subdomain/subdomain.decisions.js';
 import { subdomain, subdomainStream, type SubdomainState } from '../subdomain/subdomain.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { createTenant, withdrawTenant } from '../tenant/tenant.decisions.js';
+import { createTenant as decide, withdrawTenant } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
-
-export class CreateTenant {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 /** How often, and after how many milliseconds each, a claim is tried again while another creation is under way. */
 const CLAIM_ATTEMPTS = 20;
@@ -42,12 +34,12 @@ interface Claim {
 }
 
 /**
- * Two streams, one outcome for the caller (decision 8): the subdomain is claimed first, for a tenant that does not exist
+ * Two streams, one outcome for the caller (ADR 0009): the subdomain is claimed first, for a tenant that does not exist
  * yet, and then the tenant is created. Whatever fails in between leaves a claim that the next caller takes over after a
  * minute; only the tenant that holds the claim is ever served.
  */
-@CommandHandler(CreateTenant)
-export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
+@Operation(createTenant)
+export class CreateTenant {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -57,11 +49,12 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: CreateTenant): Promise<CreatedTenant> {
+  async execute(request: RequestOf<typeof createTenant>, context: OperationContext): Promise<CreatedTenant> {
     const creator = managementCaller(context);
     const { subdomain, name = subdomain } = request.body;
     const environment = this.directory.environment(request.body.environmentId);
-    if (!environment) throw invalidBody('environmentId', 'names no environment', request.body.environmentId);
+    if (!environment)
+      throw invalidBody('environmentId', 'must be the id of an environment', request.body.environmentId);
 
     const claim: Claim = { environmentId: environment.id, subdomain, owner: idFor(context, 'tenant', this.ids) };
     const events = eventContext(context, claim.owner);
@@ -74,7 +67,7 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     const { position } = await this.streams.runDecision(
       tenant,
       tenantStream(claim.owner),
-      (state) => createTenant(state, command, facts),
+      (state) => decide(state, command, facts),
       events,
       { once: true },
     );
@@ -89,14 +82,14 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
   /** Claims the subdomain; waits a moment for a creation under way, whose outcome decides between 400 and our turn. */
   private async claim(claim: Claim, events: EventContext): Promise<void> {
     const stream = subdomainStream(claim.environmentId, claim.subdomain);
-    const decide = async (state: SubdomainState) =>
+    const decideClaim = async (state: SubdomainState) =>
       claimSubdomain(state, claim, {
         now: this.clock.now().toISOString(),
         ownerCreated: state.status === 'claimed' && (await this.wasCreated(state.owner)),
       });
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.streams.runDecision(subdomain, stream, decide, events, { maxAttempts: CLAIM_ATTEMPTS });
+        await this.streams.runDecision(subdomain, stream, decideClaim, events, { maxAttempts: CLAIM_ATTEMPTS });
         return;
       } catch (error) {
         const underWay = error instanceof AppError && error.kind === 'unavailable';
@@ -115,6 +108,9 @@ export class CreateTenantHandler implements ICommandHandler<CreateTenant> {
     const { state } = await this.streams.load(subdomain, subdomainStream(claim.environmentId, claim.subdomain));
     if (state.status === 'claimed' && state.owner === claim.owner) return;
     await this.streams.runDecision(tenant, tenantStream(claim.owner), withdrawTenant, events);
-    throw unavailable('The subdomain was taken over by another request', new Error('creation outlived its claim'));
+    throw unavailable(
+      'The subdomain was taken over by another request',
+      new Error('the claim expired during the creation'),
+    );
   }
 }

@@ -1,28 +1,20 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { deleteMembership as operation, OperationContext } from '@attestry/contracts';
+import { deleteMembership, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { removeMember } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-export class DeleteMembership {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Roles are read from the tenant's stream at every call, so that the removal counts from the next one on. */
-@CommandHandler(DeleteMembership)
-export class DeleteMembershipHandler implements ICommandHandler<DeleteMembership> {
+@Operation(deleteMembership)
+export class DeleteMembership {
   constructor(
     private readonly streams: Streams,
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute({ request, context }: DeleteMembership): Promise<void> {
+  async execute(request: RequestOf<typeof deleteMembership>, context: OperationContext): Promise<void> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     const { position } = await this.streams.runDecision(

@@ -13,7 +13,7 @@ export interface LivingTenant {
   host: string;
 }
 
-/** Tenants by host and by id, read from their streams: never stale (decision 4). */
+/** Tenants by host and by id, read from their streams, never stale: what the gateway asks on a miss (ADR 0056). */
 @Injectable()
 export class TenantDirectory {
   constructor(

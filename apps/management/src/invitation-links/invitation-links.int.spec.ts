@@ -152,11 +152,13 @@ describe('the link of an invitation into a tenant with a long history', () => {
         tenantId,
         roles: ['issuer'],
       });
-      expect(reads.of('tenant')).toBeGreaterThan(AGE);
+      // The tenant is needed now: a snapshot bounds what is read of it (ADR 0055).
+      expect(reads.of('tenant')).toBeGreaterThan(0);
+      expect(reads.of('tenant')).toBeLessThan(AGE / 2);
 
       await restart();
       const used = await open(format(token));
-      expect([used.status, used.text.includes('This invitation was used')]).toEqual([410, true]);
+      expect([used.status, used.text.includes('This invitation has already been used')]).toEqual([410, true]);
       expect(reads.of('tenant')).toBe(0);
     },
     START_MS,

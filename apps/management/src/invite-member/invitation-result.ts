@@ -5,6 +5,6 @@ import type { TenantState } from '../tenant/tenant.state.js';
 /** What whoever invited is told; `state` holds the invitation. */
 export const invitationResult = (state: TenantState, userId: string, now: string): InvitationResult => {
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
-  if (!member?.inviteExpiresAt) throw new Error('who was invited is a member');
+  if (!member?.inviteExpiresAt) throw new Error('the member has no invitation');
   return { userId, status: memberStatus(member, now), inviteExpiresAt: member.inviteExpiresAt };
 };

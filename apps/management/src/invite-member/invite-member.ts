@@ -1,29 +1,21 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { InvitationResult, inviteMember as operation, OperationContext } from '@attestry/contracts';
+import { inviteMember, type InvitationResult, type OperationContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { eventContext, idFor, IDS, type RequestOf } from '@attestry/service-kit';
+import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { loadAdministeredTenant } from '../administered-tenant.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { inviteMember } from '../tenant/membership.decisions.js';
-import { seenByAdmin } from '../tenant/tenant.decisions.js';
+import { inviteMember as decide } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { invitationResult } from './invitation-result.js';
 import { newInvitation } from './new-invitation.js';
 
-export class InviteMember {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** The e-mail is sent by a reaction on the stored event. */
-@CommandHandler(InviteMember)
-export class InviteMemberHandler implements ICommandHandler<InviteMember> {
+@Operation(inviteMember)
+export class InviteMember {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -33,19 +25,22 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: InviteMember): Promise<InvitationResult> {
+  async execute(request: RequestOf<typeof inviteMember>, context: OperationContext): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email } = request.body;
-    const caller = managementCaller(context);
     // Strangers leave no trace: not even the person they name becomes known.
-    seenByAdmin((await this.streams.load(tenant, tenantStream(tenantId))).state, caller);
+    await loadAdministeredTenant(this.streams, tenantId, context);
     // Registered users are added without an e-mail.
-    if (await this.people.isRegistered(email)) return this.invite({ request, context });
+    if (await this.people.isRegistered(email)) return this.invite(request, context);
     const id = idFor(context, 'invitation', this.ids);
-    return this.mails.useFor(tenantId, email, id, () => this.invite({ request, context }));
+    return this.mails.useFor(tenantId, email, id, () => this.invite(request, context));
   }
 
-  private async invite({ request, context }: InviteMember): Promise<InvitationResult> {
+  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: OperationContext): Promise<void> {
+    await loadAdministeredTenant(this.streams, params.tenantId, context);
+  }
+
+  private async invite(request: RequestOf<typeof inviteMember>, context: OperationContext): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email, roles } = request.body;
     const caller = managementCaller(context);
@@ -55,7 +50,7 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => inviteMember(current, { caller, userId, roles }, facts),
+      (current) => decide(current, { caller, userId, roles }, facts),
       eventContext(context, tenantId),
       { once: true },
     );

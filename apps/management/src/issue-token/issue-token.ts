@@ -1,15 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  oauthError,
-  type issueToken as operation,
-  type OperationContext,
-  type Role,
-  type TokenResponse,
-} from '@attestry/contracts';
+import { issueToken, oauthError, type OperationContext, type Role, type TokenResponse } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
-import { CLOCK, IDS, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, IDS, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import {
   isManagementClientId,
@@ -24,13 +17,6 @@ import { tokenAudience, type TokenAudience } from './token-audience.js';
 import { parseTokenRequest } from './token-request.js';
 import { TokenKeys } from './token-keys.js';
 
-export class IssueToken {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** A client that may get a token, and what the token says about it. */
 interface Candidate {
   /** Those of its secrets that are good now: one or two. */
@@ -40,8 +26,8 @@ interface Candidate {
   audience: string;
 }
 
-@CommandHandler(IssueToken)
-export class IssueTokenHandler implements ICommandHandler<IssueToken> {
+@Operation(issueToken)
+export class IssueToken {
   constructor(
     private readonly streams: Streams,
     private readonly authentication: ClientAuthentication,
@@ -52,7 +38,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: IssueToken): Promise<TokenResponse> {
+  async execute(request: RequestOf<typeof issueToken>, context: OperationContext): Promise<TokenResponse> {
     const { clientId, clientSecret, audience } = parseTokenRequest(request.body);
     const { publicScheme: scheme, managementDomain, environments } = this.config;
     const wanted = tokenAudience(audience, context.publicUrl, { scheme, managementDomain, environments });

@@ -144,7 +144,7 @@ export class TokenKeys implements OnModuleInit {
   }
 
   private remember(state: TokenKeysState): readonly PublishedKey[] {
-    if (state.status !== 'active') throw new Error('there is no key that signs tokens');
+    if (state.status !== 'active') throw new Error('no key to sign tokens with');
     this.known = { keys: state.keys, readAt: this.clock.now().getTime() };
     return state.keys;
   }

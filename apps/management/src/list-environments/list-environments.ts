@@ -1,28 +1,20 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { Environment, listEnvironments, OperationContext, PageOf } from '@attestry/contracts';
+import { listEnvironments, type Environment, type OperationContext, type PageOf } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
-import { DEFAULT_LIMIT, listCursors, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { DEFAULT_LIMIT, listCursors, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
-
-export class ListEnvironments {
-  constructor(
-    readonly request: RequestOf<typeof listEnvironments>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 /** Environments have no time of creation: their order is that of the configuration, and their cursors name only the id. */
 const NO_TIME = '1970-01-01T00:00:00.000Z';
 
-@QueryHandler(ListEnvironments)
-export class ListEnvironmentsHandler implements IQueryHandler<ListEnvironments> {
+@Operation(listEnvironments)
+export class ListEnvironments {
   constructor(
     private readonly config: PlatformConfig,
     private readonly vault: KeyVault,
   ) {}
 
-  async execute({ request, context }: ListEnvironments): Promise<PageOf<Environment>> {
+  async execute(request: RequestOf<typeof listEnvironments>, context: OperationContext): Promise<PageOf<Environment>> {
     managementCaller(context);
     const { environments } = this.config;
     const codec = listCursors(this.vault, ['management', 'environments']);

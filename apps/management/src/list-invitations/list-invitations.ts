@@ -1,7 +1,6 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { Invitation, listInvitations, OperationContext, PageOf } from '@attestry/contracts';
+import { listInvitations, type Invitation, type OperationContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import type { RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -9,23 +8,16 @@ import { memberStatus } from '../tenant/membership.decisions.js';
 import { seenByAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-export class ListInvitations {
-  constructor(
-    readonly request: RequestOf<typeof listInvitations>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** As the list of members: the stream says who is still invited, however far the list is. */
-@QueryHandler(ListInvitations)
-export class ListInvitationsHandler implements IQueryHandler<ListInvitations> {
+@Operation(listInvitations)
+export class ListInvitations {
   constructor(
     private readonly streams: Streams,
     private readonly people: People,
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute({ request, context }: ListInvitations): Promise<PageOf<Invitation>> {
+  async execute(request: RequestOf<typeof listInvitations>, context: OperationContext): Promise<PageOf<Invitation>> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const { id, members } = seenByAdmin(state, managementCaller(context));
     const listed = await this.lists.invitedOf(id, request.query);

@@ -1,29 +1,21 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { listTenants, OperationContext, PageOf, Tenant } from '@attestry/contracts';
-import { PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { listTenants, type OperationContext, type PageOf, type Tenant } from '@attestry/contracts';
+import { Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
-export class ListTenants {
-  constructor(
-    readonly request: RequestOf<typeof listTenants>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** The caller's own tenants, oldest first. */
-@QueryHandler(ListTenants)
-export class ListTenantsHandler implements IQueryHandler<ListTenants> {
+@Operation(listTenants)
+export class ListTenants {
   constructor(
     private readonly lists: TenantListsReadModel,
     private readonly config: PlatformConfig,
     private readonly directory: TenantDirectory,
   ) {}
 
-  async execute({ request, context }: ListTenants): Promise<PageOf<Tenant>> {
+  async execute(request: RequestOf<typeof listTenants>, context: OperationContext): Promise<PageOf<Tenant>> {
     const environmentIds = this.config.environments.map(({ id }) => id);
     const listed = await this.lists.tenantsOf(managementCaller(context), environmentIds, request.query);
     return {

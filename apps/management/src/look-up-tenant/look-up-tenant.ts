@@ -1,22 +1,14 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { DirectoryAnswer, lookUpTenant, OperationContext } from '@attestry/contracts';
-import type { RequestOf } from '@attestry/service-kit';
+import { lookUpTenant, type DirectoryAnswer } from '@attestry/contracts';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type LivingTenant } from '../directory/tenant-directory.js';
 import { secretIdOf } from '../issue-token/secret-id.js';
 
-export class LookUpTenant {
-  constructor(
-    readonly request: RequestOf<typeof lookUpTenant>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Answers for living tenants only; with both a host and an id given, for the tenant that has both. */
-@QueryHandler(LookUpTenant)
-export class LookUpTenantHandler implements IQueryHandler<LookUpTenant> {
+@Operation(lookUpTenant)
+export class LookUpTenant {
   constructor(private readonly directory: TenantDirectory) {}
 
-  async execute({ request }: LookUpTenant): Promise<DirectoryAnswer> {
+  async execute(request: RequestOf<typeof lookUpTenant>): Promise<DirectoryAnswer> {
     const { host, tenantId: id } = request.body;
     const found =
       host !== undefined

@@ -28,7 +28,7 @@ export class MailLimits {
       key: tenantId,
       limit: MAILS_PER_TENANT,
       windowMs: HOUR_MS,
-      message: `A tenant sends at most ${MAILS_PER_TENANT} invitations an hour`,
+      message: `A tenant can send at most ${MAILS_PER_TENANT} invitations an hour`,
     };
     const ofMailbox: Budget = {
       name: 'mailbox',

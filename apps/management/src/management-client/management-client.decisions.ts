@@ -22,7 +22,7 @@ export const registerClient = (
 ): ManagementClientEvent[] => {
   if (state.status === 'absent')
     return [{ type: 'ManagementClientRegistered', data: { clientId, name, secretMac, registeredAt: now } }];
-  if (!sameSecret) throw conflict('A management client with this id exists');
+  if (!sameSecret) throw conflict('A management client with this id already exists');
   return [];
 };
 

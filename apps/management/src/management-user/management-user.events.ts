@@ -1,6 +1,6 @@
 /**
  * People of the management API. E-mail and name are sealed under the person's own data key (owner `platform`, purpose
- * `user`, key id = user id; decisions 10 and 27).
+ * `user`, key id = user id; ADR 0058).
  */
 export type ManagementUserEvent =
   /** Known by e-mail alone: somebody invited them. */

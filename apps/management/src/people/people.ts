@@ -21,7 +21,7 @@ export interface Person {
 
 /**
  * People across the streams that know of them: the user, who has which e-mail address. E-mail addresses are looked up by
- * their MAC, so that neither names of streams nor events tell one (decision 10).
+ * their MAC, so that neither stream names nor events contain one (ADR 0058).
  */
 @Injectable()
 export class People {
@@ -39,7 +39,7 @@ export class People {
 
   /**
    * Metadata of events about a person, which are the platform's. They are no part of what the request commits: an invited person
-   * is known before the tenant's stream says so (decision 12).
+   * is known before the tenant's stream says so, and an open START must not close for it (ADR 0004).
    */
   events(context: Pick<OperationContext, 'caller' | 'requestId' | 'operation' | 'traceparent'>): EventContext {
     return {
@@ -76,7 +76,7 @@ export class People {
       (current) => claimEmail(current, command),
       events,
     );
-    if (state.status !== 'claimed') throw new Error('a claim that was made is there');
+    if (state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
     return state.owner;
   }
 
@@ -115,7 +115,7 @@ export class People {
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
       // No list may break over one person.
-      this.logger.warn({ keyId: error.keyId }, 'personal values without a key');
+      this.logger.warn({ keyId: error.keyId }, 'key of personal data missing');
       return '';
     }
   }

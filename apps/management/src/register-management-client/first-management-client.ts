@@ -58,7 +58,8 @@ export class FirstManagementClient implements OnModuleInit {
       throw error;
     }
     const credentials = parseCredentials(text);
-    if (!credentials) throw new Error(`${this.file} does not hold {"client_id","client_secret"}; remove or repair it`);
+    if (!credentials)
+      throw new Error(`${this.file} must be a JSON object with client_id and client_secret; repair or remove it`);
     return credentials;
   }
 

@@ -75,20 +75,23 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
       this.lastError = undefined;
     } catch (error) {
       this.lastError = error instanceof Error ? error.message : String(error);
-      this.logger.error({ error: this.lastError }, 'management client inbox');
+      this.logger.error({ error: this.lastError }, 'reading management client requests failed');
     }
   }
 
   private async take(id: string): Promise<void> {
     const { dataDir } = this.config;
     const text = await readFile(requestFile(dataDir, id, 'json'), 'utf8');
-    const request = text.length > MAX_REQUEST_LENGTH ? 'too long' : parseManagementClientRequest(text);
+    const request =
+      text.length > MAX_REQUEST_LENGTH
+        ? `must have at most ${MAX_REQUEST_LENGTH} characters`
+        : parseManagementClientRequest(text);
     const reason = typeof request === 'string' ? request : await this.register(request);
     if (reason === undefined) await writeAtomically(requestFile(dataDir, id, 'done'), '{}\n');
     else await writeAtomically(requestFile(dataDir, id, 'rejected'), `${JSON.stringify({ reason })}\n`);
     // A crash before this line repeats a registration that then changes nothing.
     await unlink(requestFile(dataDir, id, 'json'));
-    this.logger.info({ request: id, ...(reason !== undefined && { reason }) }, 'management client request');
+    this.logger.info({ request: id, ...(reason !== undefined && { reason }) }, 'management client request handled');
   }
 
   /** @returns why the client cannot be registered; absent when it was */

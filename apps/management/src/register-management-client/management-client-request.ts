@@ -32,7 +32,7 @@ export const parseManagementClientRequest = (text: string): ManagementClientRequ
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return 'not JSON';
+    if (error instanceof SyntaxError) return 'must be JSON';
     throw error;
   }
   const { name, client_id, client_secret_sha256 } = (value ?? {}) as Record<string, unknown>;

@@ -39,7 +39,7 @@ export const registerManagementClientDigest = async (
 ): Promise<void> => {
   const { clientId, name, digest } = client;
   if (!isManagementClientId(clientId))
-    throw new Error(`the id of a management client has 1 to ${MAX_MANAGEMENT_CLIENT_ID} well-formed characters`);
+    throw new Error(`the id of a management client must have 1 to ${MAX_MANAGEMENT_CLIENT_ID} well-formed characters`);
   const decide = source === 'configuration' ? configureClient : registerClient;
   await streams.runDecision(
     managementClient,

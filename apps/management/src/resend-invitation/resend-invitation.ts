@@ -1,28 +1,20 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { InvitationResult, OperationContext, resendInvitation as operation } from '@attestry/contracts';
+import { resendInvitation, type InvitationResult, type OperationContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { eventContext, IDS, type RequestOf } from '@attestry/service-kit';
+import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { invitationResult } from '../invite-member/invitation-result.js';
 import { newInvitation } from '../invite-member/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { resendInvitation, seenInvitation } from '../tenant/membership.decisions.js';
+import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-export class ResendInvitation {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Sent by the reaction that sends every invitation. */
-@CommandHandler(ResendInvitation)
-export class ResendInvitationHandler implements ICommandHandler<ResendInvitation> {
+@Operation(resendInvitation)
+export class ResendInvitation {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -32,19 +24,23 @@ export class ResendInvitationHandler implements ICommandHandler<ResendInvitation
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: ResendInvitation): Promise<InvitationResult> {
+  async execute(request: RequestOf<typeof resendInvitation>, context: OperationContext): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     // No key is made for a link that nobody will get.
     seenInvitation((await this.streams.load(tenant, tenantStream(tenantId))).state, caller, userId);
     const user = await this.people.user(userId);
     const registered = user.status === 'registered';
-    if (registered) return this.resend({ request, context }, registered);
+    if (registered) return this.resend(request, context, registered);
     const { email } = await this.people.open(user.status === 'absent' ? {} : user);
-    return this.mails.useFor(tenantId, email, this.ids.uuid(), () => this.resend({ request, context }, registered));
+    return this.mails.useFor(tenantId, email, this.ids.uuid(), () => this.resend(request, context, registered));
   }
 
-  private async resend({ request, context }: ResendInvitation, registered: boolean): Promise<InvitationResult> {
+  private async resend(
+    request: RequestOf<typeof resendInvitation>,
+    context: OperationContext,
+    registered: boolean,
+  ): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     const now = this.people.now();
@@ -52,7 +48,7 @@ export class ResendInvitationHandler implements ICommandHandler<ResendInvitation
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => resendInvitation(current, { caller, userId }, facts),
+      (current) => decide(current, { caller, userId }, facts),
       eventContext(context, tenantId),
     );
     await this.lists.settled(position);

@@ -1,28 +1,20 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { notFound, type Member, type OperationContext, type retrieveMember } from '@attestry/contracts';
+import { notFound, retrieveMember, type Member, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import type { RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { memberStatus, seenMember } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
+@Operation(retrieveMember)
 export class RetrieveMember {
-  constructor(
-    readonly request: RequestOf<typeof retrieveMember>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(RetrieveMember)
-export class RetrieveMemberHandler implements IQueryHandler<RetrieveMember> {
   constructor(
     private readonly streams: Streams,
     private readonly people: People,
   ) {}
 
-  async execute({ request, context }: RetrieveMember): Promise<Member> {
+  async execute(request: RequestOf<typeof retrieveMember>, context: OperationContext): Promise<Member> {
     const { tenantId, userId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     const member = seenMember(state, managementCaller(context), userId);

@@ -1,7 +1,6 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { notFound, type OperationContext, type retrieveTenant, type Tenant } from '@attestry/contracts';
+import { notFound, retrieveTenant, type OperationContext, type Tenant } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import type { RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../management-caller.js';
@@ -9,21 +8,14 @@ import { seenByMember } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
+@Operation(retrieveTenant)
 export class RetrieveTenant {
-  constructor(
-    readonly request: RequestOf<typeof retrieveTenant>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(RetrieveTenant)
-export class RetrieveTenantHandler implements IQueryHandler<RetrieveTenant> {
   constructor(
     private readonly streams: Streams,
     private readonly directory: TenantDirectory,
   ) {}
 
-  async execute({ request, context }: RetrieveTenant): Promise<Tenant> {
+  async execute(request: RequestOf<typeof retrieveTenant>, context: OperationContext): Promise<Tenant> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const seen = seenByMember(state, managementCaller(context));
     const environment = this.directory.environment(seen.tenant.environmentId);

@@ -27,10 +27,10 @@ describe('a revocation request', () => {
     [{}, 'Missing: token, client_id, client_secret'],
     [{ ...good, token: '' }, 'Missing: token'],
     [{ ...good, client_secret: undefined }, 'Missing: client_secret'],
-    [{ ...good, token: ['a', 'b'] }, 'Must be given once: token'],
+    [{ ...good, token: ['a', 'b'] }, 'Must be sent once: token'],
     [
       { ...good, client_id: ['a', 'b'], client_secret: ['hunter2-hunter2', ''] },
-      'Must be given once: client_id, client_secret',
+      'Must be sent once: client_id, client_secret',
     ],
   ])('%j is an invalid_request', (body, message) =>
     expect(refused(body).toWire()).toEqual({ kind: 'invalid', code: 'invalid_request', message }),

@@ -20,7 +20,7 @@ export const parseRevocationRequest = (body: object): RevocationRequest => {
   const missing = PARAMETERS.filter(isMissing);
   if (missing.length) throw oauthError('invalid_request', `Missing: ${missing.join(', ')}`);
   const malformed = PARAMETERS.filter((name) => typeof given[name] !== 'string');
-  if (malformed.length) throw oauthError('invalid_request', `Must be given once: ${malformed.join(', ')}`);
+  if (malformed.length) throw oauthError('invalid_request', `Must be sent once: ${malformed.join(', ')}`);
   return {
     token: given['token'] as string,
     clientId: given['client_id'] as string,

@@ -1,15 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  isUuid,
-  oauthError,
-  type OperationContext,
-  type RevokedToken,
-  type revokeToken as operation,
-} from '@attestry/contracts';
+import { isUuid, oauthError, revokeToken, type OperationContext, type RevokedToken } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { PLATFORM, type SecretMac } from '@attestry/keys';
-import { CLOCK, eventContext, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { hostOfAddress, canonicalHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { ClientAuthentication } from '../issue-token/client-authentication.js';
@@ -20,18 +13,11 @@ import {
   managementClientStream,
 } from '../management-client/management-client.state.js';
 import { secretDigest } from '../register-management-client/secret-digest.js';
-import { revokeToken, type RevocableToken } from '../revoked-token/revoked-token.decisions.js';
+import { revokeToken as decide, type RevocableToken } from '../revoked-token/revoked-token.decisions.js';
 import { revokedToken, revokedTokenStream } from '../revoked-token/revoked-token.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { liveSecrets } from '../tenant/tenant.decisions.js';
 import { parseRevocationRequest } from './revocation-request.js';
-
-export class RevokeToken {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 /** A tenant's client, by what is kept of it. */
 interface Candidate {
@@ -40,8 +26,8 @@ interface Candidate {
 }
 
 /** RFC 7009. A token ends for its own client; for any other token the answer is the same, so that it tells nothing of it. */
-@CommandHandler(RevokeToken)
-export class RevokeTokenHandler implements ICommandHandler<RevokeToken> {
+@Operation(revokeToken)
+export class RevokeToken {
   constructor(
     private readonly streams: Streams,
     private readonly authentication: ClientAuthentication,
@@ -52,7 +38,7 @@ export class RevokeTokenHandler implements ICommandHandler<RevokeToken> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: RevokeToken): Promise<RevokedToken> {
+  async execute(request: RequestOf<typeof revokeToken>, context: OperationContext): Promise<RevokedToken> {
     const { token, clientId, clientSecret } = parseRevocationRequest(request.body);
     const tenantId = await this.authenticated(clientId, clientSecret, context.publicUrl);
     const revocable = await this.revocable(token);
@@ -61,7 +47,7 @@ export class RevokeTokenHandler implements ICommandHandler<RevokeToken> {
     await this.streams.runDecision(
       revokedToken,
       revokedTokenStream(revocable.tokenId),
-      (state) => revokeToken(state, { token: revocable, clientId }, { now }),
+      (state) => decide(state, { token: revocable, clientId }, { now }),
       { ...eventContext(context, tenantId), actor: `client:${clientId}` },
     );
     return {};

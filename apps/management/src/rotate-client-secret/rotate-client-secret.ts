@@ -1,24 +1,17 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { OperationContext, RotatedClientSecret, rotateClientSecret as operation } from '@attestry/contracts';
+import { rotateClientSecret, type OperationContext, type RotatedClientSecret } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { newClientCredentials } from '../create-client/client-credentials.js';
+import { loadAdministeredTenant } from '../administered-tenant.js';
 import { managementCaller } from '../management-caller.js';
-import { rotateClientSecret } from '../tenant/tenant.decisions.js';
+import { rotateClientSecret as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-export class RotateClientSecret {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Tokens end with the secret that they were issued for, at the end of its overlap (ADR 0047). */
-@CommandHandler(RotateClientSecret)
-export class RotateClientSecretHandler implements ICommandHandler<RotateClientSecret> {
+@Operation(rotateClientSecret)
+export class RotateClientSecret {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -26,7 +19,10 @@ export class RotateClientSecretHandler implements ICommandHandler<RotateClientSe
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: RotateClientSecret): Promise<RotatedClientSecret> {
+  async execute(
+    request: RequestOf<typeof rotateClientSecret>,
+    context: OperationContext,
+  ): Promise<RotatedClientSecret> {
     const { tenantId, clientId } = request.params;
     const overlapSeconds = request.body.overlapSeconds ?? this.config.clientSecretOverlapSeconds;
     const caller = managementCaller(context);
@@ -35,12 +31,16 @@ export class RotateClientSecretHandler implements ICommandHandler<RotateClientSe
     const { state } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => rotateClientSecret(current, { caller, clientId, overlapSeconds }, facts),
+      (current) => decide(current, { caller, clientId, overlapSeconds }, facts),
       eventContext(context, tenantId),
       { once: true },
     );
     const client = state.status === 'active' ? state.clients.get(clientId) : undefined;
     const previousSecretExpiresAt = client?.previous?.expiresAt;
     return { clientId, clientSecret, ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt }) };
+  }
+
+  async checkRetry({ params }: RequestOf<typeof rotateClientSecret>, context: OperationContext): Promise<void> {
+    await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

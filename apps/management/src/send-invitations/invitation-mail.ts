@@ -16,16 +16,16 @@ export const invitationMail = (
   { tenantName, link, expiresAt }: { tenantName: string; link: string; expiresAt: string },
 ): Mail => ({
   to,
-  subject: `Invitation to ${shownName(tenantName)}`,
+  subject: `Invitation to join ${shownName(tenantName)}`,
   text: [
-    `You are invited to become a member of the tenant "${shownName(tenantName)}".`,
+    `You have been invited to become a member of "${shownName(tenantName)}".`,
     '',
-    'To accept, open this link and sign in:',
+    'To accept the invitation, open this link:',
     '',
     link,
     '',
-    `The link works once, until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC.`,
-    'If you did not expect this e-mail, you need not do anything.',
+    `The link can be used once and expires on ${expiresAt.slice(0, 10)} at ${expiresAt.slice(11, 16)} UTC.`,
+    'If you did not expect this e-mail, you can ignore it.',
     '',
   ].join('\n'),
 });

@@ -62,7 +62,7 @@ export class Mailer implements OnApplicationShutdown {
     } catch (error) {
       // What the server says may name the recipient, so only its code is told.
       const { responseCode, code, command = '' } = error as { responseCode?: number; code?: string; command?: string };
-      const told = `the mail server answers ${responseCode ?? code ?? 'nothing'}`;
+      const told = `the mail server returned ${responseCode ?? code ?? 'no status'}`;
       const isRefused = responseCode !== undefined && responseCode >= 500 && OF_THE_MAIL.has(command);
       // Refused before it was sent: an address that no server takes.
       if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(told);
@@ -95,6 +95,6 @@ export class Mailer implements OnApplicationShutdown {
       await file.close();
     }
     await rename(`${path}.tmp`, path);
-    this.logger.info({ path }, 'no SMTP_URL: an e-mail was written to a file');
+    this.logger.info({ path }, 'e-mail written to a file, SMTP_URL is not set');
   }
 }

@@ -125,10 +125,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     } catch (error) {
       if (!(error instanceof MailDeferred)) throw error;
       if (await this.deferred.add(event.data)) return;
-      this.logger.error(
-        { tenantId, invitationId, error: error.message },
-        'an invitation is given up: too many deferred',
-      );
+      this.logger.error({ tenantId, invitationId, error: error.message }, 'invitation dropped, too many deferred');
       await this.vault.destroy(tenantId, [invitationId]);
     }
   }
@@ -158,10 +155,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       await this.send(invited, secret);
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      this.logger.error(
-        { tenantId, invitationId, error: error.message },
-        'an invitation was refused by the mail server',
-      );
+      this.logger.error({ tenantId, invitationId, error: error.message }, 'invitation refused by the mail server');
     }
     await this.vault.destroy(tenantId, [invitationId]);
   }
@@ -173,7 +167,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       return isErased(secret) ? undefined : secret;
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
-      this.logger.warn({ tenantId, invitationId }, 'an invitation without a key');
+      this.logger.warn({ tenantId, invitationId }, 'key of invitation missing');
       return undefined;
     }
   }

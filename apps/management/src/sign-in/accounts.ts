@@ -16,7 +16,7 @@ export interface AccountHolder {
   name: string;
 }
 
-/** Accounts of the built-in sign-in. An address is looked up by its MAC (decision 10). */
+/** Accounts of the built-in sign-in. An address is looked up by its MAC (ADR 0058). */
 @Injectable()
 export class Accounts {
   constructor(
@@ -79,7 +79,7 @@ export class Accounts {
       (current) => claimAccountEmail(current, { owner: this.ids.uuid(), now }),
       events,
     );
-    if (claim.state.status !== 'claimed') throw new Error('a claim that was made is there');
+    if (claim.state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
     const accountId = claim.state.owner;
     await this.vault.createDataKey(PLATFORM, 'user', accountId);
     const [sealedEmail, sealedName, sealedPassword] = await Promise.all(

@@ -149,7 +149,7 @@ const signUp = async (email: string, name = 'Somebody'): Promise<Visitor> => {
   const visitor = new Visitor();
   await visitor.get(await invite(email));
   const joined = await visitor.submit({ name, password: PASSWORD, action: 'sign-up' });
-  expect([joined.status, joined.text.includes('The invitation is accepted')]).toEqual([200, true]);
+  expect([joined.status, joined.text.includes('You have accepted the invitation')]).toEqual([200, true]);
   return visitor;
 };
 const signIn = async (email: string, password: string, from?: string) => {
@@ -210,7 +210,7 @@ describe('the page of an invitation', () => {
     expect((await visitor.get(link)).text).toContain('Accept as two+alias@people.example instead');
     // A member already: the invitation stays good for somebody else.
     const refused = await visitor.submit({ action: 'accept' });
-    expect([refused.status, refused.text.includes('This invitation is not for you')]).toEqual([409, true]);
+    expect([refused.status, refused.text.includes('You cannot accept this invitation')]).toEqual([409, true]);
     await visitor.get(`${link}&as=invited`);
     expect((await visitor.submit({ name: 'Alias', password: PASSWORD, action: 'sign-up' })).status).toBe(200);
     expect((await visitor.get(`${base}/sign-in`)).text).toContain('two+alias@people.example');
@@ -225,7 +225,7 @@ describe('the page of an invitation', () => {
     expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);
     // Nor does the form of a newcomer make another one.
     expect((await visitor.submit({ name: 'x', password: `${PASSWORD}2`, action: 'sign-up' })).status).toBe(400);
-    expect((await visitor.submit({ password: PASSWORD, action: 'sign-in' })).text).toContain('You are a member of');
+    expect((await visitor.submit({ password: PASSWORD, action: 'sign-in' })).text).toContain('You are now a member of');
   });
 });
 
@@ -488,7 +488,7 @@ describe('a browser that the account knows', () => {
     for (const visitor of [traveler, twice, new Visitor()]) expect((await visitor.get(link)).status).toBe(200);
     expect((await signInWith(new Visitor(), email, PASSWORD)).status).toBe(429);
     expect((await traveler.get(link)).status).toBe(200);
-    expect((await traveler.submit({ action: 'use' })).text).toContain('You can sign in here');
+    expect((await traveler.submit({ action: 'use' })).text).toContain('You can now sign in with this browser');
     expect((await twice.submit({ action: 'use' })).status).toBe(410);
     expect((await signInWith(traveler, email, PASSWORD)).status).toBe(200);
     expect((await signInWith(twice, email, PASSWORD)).status).toBe(429);
@@ -527,7 +527,7 @@ describe('links that a third party has requested', () => {
     expect(locked.status).toBe(429);
     expect((await owner.submitTo('/browser', {})).status).toBe(429);
     expect((await owner.get(link)).status).toBe(200);
-    expect((await owner.submit({ action: 'use' })).text).toContain('You can sign in here');
+    expect((await owner.submit({ action: 'use' })).text).toContain('You can now sign in with this browser');
     expect((await signInWith(owner, email, PASSWORD)).status).toBe(200);
     clock.time += 60_000;
     expect((await new Visitor().get(link)).status).toBe(410);
@@ -549,7 +549,7 @@ describe('a password that is not verified because too many sign in at once', () 
     };
     const statuses: number[] = [];
     try {
-      refuse(unavailable('Too many people sign in at once'));
+      refuse(unavailable('Too many concurrent sign-ins'));
       for (let n = 0; n < 12; n++) {
         statuses.push((await signInWith(owner, email, PASSWORD)).status);
         statuses.push((await signIn(email, PASSWORD, '192.0.2.90')).status);
@@ -575,9 +575,9 @@ describe('a password that somebody chooses', () => {
     const visitor = new Visitor();
     await visitor.get(await invite('fifteen@people.example'));
     for (const [password, reason] of [
-      ['1Q2W3E4R5T6Y', 'not among the most common'],
+      ['1Q2W3E4R5T6Y', 'not a common one'],
       ['abababababab', 'at least 5 different characters'],
-      ['fifteen is my name', 'neither your e-mail address nor a part'],
+      ['fifteen is my name', 'does not contain your e-mail address or a part of it'],
     ] as const) {
       const refused = await visitor.submit({ name: 'Fifteen', password, action: 'sign-up' });
       expect([refused.status, refused.text.includes(reason)]).toEqual([400, true]);

@@ -56,7 +56,7 @@ const WRONG = 'The e-mail address or the password is wrong';
 
 /** What happened, and what helps beside waiting. */
 const USED_UP: Record<UsedUp, string> = {
-  account: 'Too many failed attempts for this account in browsers that have not signed in to it before',
+  account: 'Too many failed attempts for this account from browsers that have not signed in to it before',
   address: 'Too many failed attempts from your network',
   device: 'Too many failed attempts in this browser',
   link: 'Too many failed attempts with this link',
@@ -65,27 +65,27 @@ const USED_UP: Record<UsedUp, string> = {
 const DEAD_LINKS: Record<DeadLink, { title: string; text: string; status: number }> = {
   unknown: {
     title: 'This link is not valid',
-    text: 'Check that you opened the whole link of the e-mail. If you did, ask for another invitation.',
+    text: 'Check that you opened the complete link from the e-mail. If you did, ask the sender for a new invitation.',
     status: 404,
   },
   used: {
-    title: 'This invitation was used',
-    text: 'An invitation can be accepted once. If that was you, you are a member already.',
+    title: 'This invitation has already been used',
+    text: 'An invitation can be accepted only once. If you accepted it, you are already a member.',
     status: 410,
   },
   expired: {
     title: 'This invitation has expired',
-    text: 'An invitation is good for five days. Ask who invited you for another one.',
+    text: 'Invitations expire after five days. Ask the sender for a new one.',
     status: 410,
   },
   replaced: {
     title: 'This invitation was replaced',
-    text: 'A newer invitation was sent to you. Open the link of the latest e-mail.',
+    text: 'A newer invitation was sent to you. Open the link in the latest e-mail.',
     status: 410,
   },
   withdrawn: {
     title: 'This invitation was withdrawn',
-    text: 'Ask who invited you whether you should become a member.',
+    text: 'If you think that this is a mistake, contact the person who invited you.',
     status: 410,
   },
 };
@@ -114,7 +114,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     private readonly metrics: Metrics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-    /** Absent where the sign-in is off. */
+    /** Absent where the built-in sign-in is not enabled. */
     @Optional() private readonly records?: ExpiringRecords,
   ) {
     const { origin, pathname, protocol } = new URL(config.signInIssuer);
@@ -156,7 +156,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   /** Opened by whoever comes first: many platforms never show a page. */
   private provider(): Promise<Provider> {
     const { config, vault, accounts, logger, records } = this;
-    if (!records) throw new Error('the sign-in is off');
+    if (!records) throw new Error('the built-in sign-in is not enabled');
     this.opening ??= openProvider({ config, vault, records, accounts, logger, now: () => this.clock.now().getTime() });
     this.opening.catch(() => (this.opening = undefined));
     return this.opening;
@@ -180,21 +180,21 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (request.method === 'GET' || request.method === 'HEAD') return ours.call(this, visit);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'GET, HEAD, POST');
-      return this.show(visit, 405, 'This does not work', html`<p>This page takes forms.</p>`);
+      return this.show(visit, 405, 'This request is not supported', html`<p>Open the page in a browser.</p>`);
     }
     const read = await readForm(request);
     if (!read) return;
     // The rest of the form is not read (RFC 9110 §15.5.9).
     if (read.status === 408) response.setHeader('connection', 'close');
     if (read.status !== 200)
-      return this.show(visit, read.status, 'This does not work', html`<p>The form could not be read.</p>`);
+      return this.show(visit, read.status, 'The form could not be read', html`<p>Open the page again and retry.</p>`);
     if (!this.guard.isOwn(request, read.fields['form'], this.origin))
       return this.show(
         visit,
         403,
         'The form is out of date',
         html`<p>
-          It did not come from this page, or your browser does not keep cookies. Open the page again and try once more.
+          The form was not sent from this page, or your browser blocks cookies. Open the page again and retry.
         </p>`,
       );
     return ours.call(this, { ...visit, fields: read.fields });
@@ -234,13 +234,15 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return this.show(
         visit,
         410,
-        'This sign-in is over',
-        html`<p>It was finished already, or took too long. Begin again where you came from.</p>`,
+        'This sign-in has ended',
+        html`<p>
+          It was completed already, or it took too long. Start again from the application that you came from.
+        </p>`,
       );
     }
     const leadsTo = originOf(details.params['redirect_uri']);
     const client = await provider.Client.find(String(details.params['client_id']));
-    const clientName = client?.clientName ?? 'An application';
+    const clientName = client?.clientName ?? 'an application';
     const known = details.prompt.name === 'consent' ? await this.signedIn(visit) : undefined;
     const isPost = request.method === 'POST';
     if (isPost && fields['action'] === 'cancel')
@@ -307,7 +309,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   private refused({ usedUp, until }: { usedUp: UsedUp; until: Date }, email: string): Refused {
     this.metrics.counter('signInAttempts').inc({ outcome: usedUp });
     const { retryAfter, wait } = this.waitUntil(until);
-    const faults = [{ text: `${USED_UP[usedUp]}. Try again in ${wait}` }];
+    const faults = [{ text: `${USED_UP[usedUp]}. Try again in ${wait}.` }];
     return { faults, retryAfter, ...(usedUp === 'account' && { lockedEmail: email.slice(0, MAX_EMAIL) }) };
   }
 
@@ -333,7 +335,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         visit,
         410,
         'This link is not valid',
-        html`<p>It works once, for an hour. Sign in again to have another one sent.</p>
+        html`<p>A link can be used once and expires after one hour. Sign in again to request a new one.</p>
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     if (isPost) {
@@ -341,8 +343,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return this.show(
         visit,
         200,
-        'You can sign in here',
-        html`<p>Failed attempts in other browsers no longer keep you from signing in with this one.</p>
+        'You can now sign in with this browser',
+        html`<p>Failed attempts from other browsers no longer prevent you from signing in with this one.</p>
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     }
@@ -350,7 +352,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       visit,
       200,
       'Sign in with this browser',
-      html`<p>Continue if you have asked for this link yourself.</p>
+      html`<p>Continue only if you requested this link yourself.</p>
         ${form(
           `${this.base}/browser`,
           { form: this.formField(visit), token },
@@ -366,8 +368,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (until) {
       const { retryAfter, wait } = this.waitUntil(until);
       visit.response.setHeader('retry-after', retryAfter);
-      const faults = [{ text: `Too many links were asked for. Try again in ${wait}` }];
-      return this.show(visit, 429, 'Check your e-mail', html`<p>Use the link of the latest e-mail.</p>`, faults);
+      const faults = [{ text: `Too many links were requested. Try again in ${wait}.` }];
+      return this.show(visit, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
     }
     // Not waited for: the time of the answer would show whether the account exists.
     void this.deviceLinks.send(this.records!, email, account, visit.requestId);
@@ -375,7 +377,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       visit,
       200,
       'Check your e-mail',
-      html`<p>If the address has an account, a link is on its way. It works once, for an hour.</p>`,
+      html`<p>
+        If there is an account with this address, a link is being sent to it. The link can be used once and expires
+        after one hour.
+      </p>`,
     );
   }
 
@@ -454,7 +459,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return { holder };
     } catch (error) {
       if (!isTaken(error)) throw error;
-      return { faults: [{ text: 'The account was made a moment ago. Open the link again and sign in' }] };
+      return { faults: [{ text: 'The account was created a moment ago. Open the link again and sign in.' }] };
     }
   }
 
@@ -469,10 +474,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         return this.show(
           visit,
           409,
-          'This invitation is not for you',
+          'You cannot accept this invitation',
           html`<p>
-              You are signed in as <strong>${holder.email}</strong>, who is a member already, or the invitation is
-              somebody else’s.
+              You are signed in as <strong>${holder.email}</strong>. This account is already a member, or the invitation
+              was sent to another person.
             </p>
             ${this.signOutLink()}`,
         );
@@ -481,8 +486,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return this.show(
       visit,
       200,
-      `You are a member of ${tenantName}`,
-      html`<p>The invitation is accepted.</p>
+      `You are now a member of ${tenantName}`,
+      html`<p>You have accepted the invitation.</p>
         ${this.whoIs(holder)}`,
     );
   }
@@ -507,10 +512,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   private consentForm(visit: Visit, clientName: string, { name, email }: AccountHolder): Html {
     return html`<p>
-        You are signed in as <strong>${name}</strong> (${email}). ${clientName} wants to act for you at the management
-        API, for an hour.
+        You are signed in as <strong>${name}</strong> (${email}). Do you allow ${clientName} to use the management API
+        on your behalf for one hour?
       </p>
-      <p>Continue only if you have just started this yourself.</p>
+      <p>Continue only if you started this sign-in yourself.</p>
       ${form(
         visit.url.pathname,
         { form: this.formField(visit) },
@@ -542,15 +547,15 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
               label: 'Choose a password',
               type: 'password',
               autocomplete: 'new-password',
-              hint: `At least ${MIN_PASSWORD} characters, not a common password and no part of your e-mail address. A few words are easier to remember than signs.`,
+              hint: `At least ${MIN_PASSWORD} characters. Do not use a common password or a part of your e-mail address. A few words are easier to remember than symbols.`,
             },
             faults,
-          )} <button name="action" value="sign-up">Make my account and accept</button>`
+          )} <button name="action" value="sign-up">Create account and accept</button>`
       : html`${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, faults)}
           <button name="action" value="sign-in">Sign in and accept</button>`;
     return html`<p>
-        You are invited to become a member of <strong>${tenantName}</strong>.
-        ${isNew ? 'Make an account to accept.' : 'Sign in to accept.'}
+        You have been invited to become a member of <strong>${tenantName}</strong>.
+        ${isNew ? 'Create an account to accept.' : 'Sign in to accept.'}
       </p>
       ${form(`${this.base}/invitation`, { form: this.formField(visit), token }, html`${address}${rest}`)}`;
   }
@@ -563,7 +568,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     invited: string,
   ): Html {
     const isOther = email !== invited.toLowerCase();
-    return html`<p>You are invited to become a member of <strong>${tenantName}</strong>.</p>
+    return html`<p>You have been invited to become a member of <strong>${tenantName}</strong>.</p>
       <p>You are signed in as <strong>${name}</strong> (${email}).</p>
       ${form(
         `${this.base}/invitation`,
@@ -608,8 +613,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   private deviceLinkForm(visit: Visit, email: string): Html {
     return html`<h2>Is this your account?</h2>
       <p>
-        A browser in which you have signed in before still works. To use this one, have a link sent to the account’s
-        e-mail address.
+        You can still sign in with a browser that you have used before. To use this browser, send a link to the
+        account’s e-mail address.
       </p>
       ${form(
         `${this.base}/browser`,
@@ -646,11 +651,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const isAway = error instanceof AppError && error.kind === 'unavailable';
     this.logger.error(
       { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-      'a page of the sign-in failed',
+      'sign-in page failed',
     );
     if (response.headersSent) return void response.destroy();
     response.statusCode = isAway ? 503 : 500;
     response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.end(page('Something went wrong', html`<p>It is not your fault. Try again in a moment.</p>`));
+    response.end(page('Something went wrong', html`<p>The error is on our side. Try again in a moment.</p>`));
   }
 }

@@ -63,14 +63,14 @@ const deviceLinkMail = (to: string, link: string) => ({
   to,
   subject: 'Sign in with another browser',
   text: [
-    'Somebody who tried to sign in with this e-mail address asked for this link.',
+    'Someone who tried to sign in with this e-mail address requested this link.',
     '',
-    'If it was you, open it in the browser that you want to use, and sign in there with your password:',
+    'If it was you, open the link in the browser that you want to use, then sign in there with your password:',
     '',
     link,
     '',
-    'The link works once, for an hour.',
-    'If it was not you, you need not do anything: the link alone does not sign in anyone.',
+    'The link can be used once and expires after one hour.',
+    'If it was not you, you can ignore this e-mail: without your password, the link lets no one sign in.',
     '',
   ].join('\n'),
 });

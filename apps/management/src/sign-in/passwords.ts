@@ -75,7 +75,7 @@ export class Passwords {
       return false;
     }
     const [, memory, passes, lanes, salt, hash] = PHC.exec(stored) ?? [];
-    if (hash === undefined) throw new Error('what is stored is no argon2id hash');
+    if (hash === undefined) throw new Error('the stored password is not an argon2id hash');
     const expected = Buffer.from(hash, 'base64');
     const parameters = {
       memory: Number(memory),
@@ -119,7 +119,7 @@ export class Passwords {
       this.running++;
       return;
     }
-    if (this.waiting.length >= MAX_WAITING) throw unavailable('Too many people sign in at once');
+    if (this.waiting.length >= MAX_WAITING) throw unavailable('Too many concurrent sign-ins');
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 }

@@ -171,7 +171,11 @@ export const openProvider = async ({
     clientBasedCORS: () => false,
     renderError: (ctx, { error, error_description: description }) => {
       ctx.type = 'html';
-      ctx.body = page('This does not work', html`<p>${description ?? error}</p>`);
+      ctx.body = page(
+        'The sign-in cannot continue',
+        html`<p>Go back to the application that you came from and start again.</p>
+          <p>Details: ${description ?? error}</p>`,
+      );
     },
   });
   // The edge says who asked and how; the library takes it from these headers.

@@ -1,15 +1,15 @@
-import { invalidBody, RESERVED_SUBDOMAINS, SUBDOMAIN_PATTERN, unavailable } from '@attestry/contracts';
+import { invalidBody, RESERVED_SUBDOMAINS, SUBDOMAIN_FAULT, SUBDOMAIN_PATTERN, unavailable } from '@attestry/contracts';
 import type { SubdomainEvent } from './subdomain.events.js';
 import type { SubdomainState } from './subdomain.state.js';
 
-/** A claim this old whose owner was never created belongs to a creation that failed half-way (decision 8). */
+/** A claim this old whose owner was never created belongs to a creation that failed half-way (ADR 0009). */
 export const ABANDONED_AFTER_MS = 60_000;
 
 const taken = (subdomain: string) => invalidBody('subdomain', 'is already in use', subdomain);
 
 /**
  * @param facts `ownerCreated`: whether the tenant that holds the claim was ever created, deleted ones included
- * @throws 400 on `subdomain`; 503 while another creation of the same name is under way, for nobody knows its outcome yet
+ * @throws 400 on `subdomain`; 503 while another creation of the same name is in progress and its outcome unknown
  */
 export const claimSubdomain = (
   state: SubdomainState,
@@ -17,7 +17,7 @@ export const claimSubdomain = (
   facts: { now: string; ownerCreated: boolean },
 ): SubdomainEvent[] => {
   const { subdomain, owner } = command;
-  if (!SUBDOMAIN_PATTERN.test(subdomain)) throw invalidBody('subdomain', 'Invalid value', subdomain);
+  if (!SUBDOMAIN_PATTERN.test(subdomain)) throw invalidBody('subdomain', SUBDOMAIN_FAULT, subdomain);
   if (RESERVED_SUBDOMAINS.has(subdomain)) throw invalidBody('subdomain', 'is reserved', subdomain);
   const claimed: SubdomainEvent = { type: 'SubdomainClaimed', data: { ...command, claimedAt: facts.now } };
   if (state.status === 'free') return [claimed];

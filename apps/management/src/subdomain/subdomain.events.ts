@@ -1,4 +1,4 @@
-/** Who has a subdomain of an environment (decision 8). It stays claimed when its tenant is deleted. */
+/** Which tenant has a subdomain of an environment, as a claim (ADR 0009). It stays claimed when its tenant is deleted. */
 export type SubdomainEvent =
   | {
       type: 'SubdomainClaimed';

@@ -5,10 +5,10 @@ import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, Membership, TenantState } from './tenant.state.js';
 
 export const MAX_MEMBERS_PER_TENANT = 1000;
-/** Life of an invitation (facts 1). */
+/** Life of an invitation. */
 export const INVITATION_MS = 5 * 24 * 3_600_000;
 
-/** `Expired` is derived, so that no job is needed (facts 1). */
+/** `Expired` is derived, so that no job is needed. */
 export const memberStatus = (member: Membership, now: string): 'Active' | 'Pending' | 'Expired' => {
   if (member.status === 'active') return 'Active';
   return Date.parse(now) < Date.parse(member.inviteExpiresAt) ? 'Pending' : 'Expired';
@@ -26,7 +26,7 @@ export interface InvitationFacts {
 
 /**
  * A registered user is added, an unknown one invited; invited again there is a new link and the old one is dead.
- * @throws 404 for strangers, 403 for members who are not `admin`, 400 for who is a member already
+ * @throws 404 for strangers, 403 for members who are not `admin`, 400 for who is already a member
  */
 export const inviteMember = (
   state: TenantState,
@@ -39,7 +39,7 @@ export const inviteMember = (
   if (known?.status === 'active') throw invalidBody('email', 'is already a member');
   if (!known && members.size >= MAX_MEMBERS_PER_TENANT)
     throw invalid({
-      msg: `a tenant has at most ${MAX_MEMBERS_PER_TENANT} members`,
+      msg: `a tenant can have at most ${MAX_MEMBERS_PER_TENANT} members`,
       param: 'tenantId',
       location: 'params',
     });
@@ -62,7 +62,7 @@ export const seenInvitation = (
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   if (member.status === 'active')
-    throw invalid({ msg: 'is a member already', param: 'userId', location: 'params', value: userId });
+    throw invalid({ msg: 'is already a member', param: 'userId', location: 'params', value: userId });
   return { tenantId: tenant.id, invited: member };
 };
 
@@ -87,7 +87,7 @@ export const cancelInvitation = (state: TenantState, command: { caller: Principa
   return [{ type: 'InvitationCancelled', data: { tenantId, userId, invitationId: invited.invitationId } }];
 };
 
-const deadLink = () => invalidBody('token', 'is not, or no longer, a valid invitation');
+const deadLink = () => invalidBody('token', 'must be the token of an open invitation');
 
 export interface AcceptanceFacts {
   /** Whether the secret presented is the invitation's, by its MAC. */
@@ -111,11 +111,12 @@ export const acceptInvitation = (
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
   if (state.status !== 'active' || member?.status !== 'invited') throw deadLink();
   if (member.invitationId !== invitationId || !isGenuine(member.secretMac)) throw deadLink();
-  if (memberStatus(member, now) === 'Expired') throw invalidBody('token', 'has expired: ask for another invitation');
+  if (memberStatus(member, now) === 'Expired')
+    throw invalidBody('token', 'has expired; ask the sender for a new invitation');
   if (acceptedBy !== userId) {
-    if (registered) throw invalidBody('token', 'is for somebody else');
+    if (registered) throw invalidBody('token', 'is for another user');
     if (state.members.get(acceptedBy)?.status === 'active')
-      throw invalidBody('token', 'is for one who is no member yet');
+      throw invalidBody('token', 'can only be used by someone who is not yet a member');
   }
   return [
     { type: 'InvitationAccepted', data: { tenantId: state.id, userId, invitationId, acceptedBy, acceptedAt: now } },
@@ -133,7 +134,7 @@ export const seenMember = (state: TenantState, caller: Principal, userId: string
 
 const isSelf = (caller: Principal, userId: string): boolean => caller.kind === 'user' && caller.userId === userId;
 
-/** Whether somebody could still administer the tenant without this member: another person, or a machine (facts 1). */
+/** Whether somebody could still administer the tenant without this member: another person, or a machine client. */
 const hasOtherAdmin = ({ members, machineMembers }: ActiveTenant, userId: string): boolean =>
   [...machineMembers.values()].some((roles) => roles.includes('admin')) ||
   [...members].some(([id, it]) => id !== userId && it.status === 'active' && it.roles.includes('admin'));
@@ -151,17 +152,22 @@ export const updateMembership = (
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   if (!roles.includes('admin') && isLastAdmin(tenant, userId))
-    throw invalidBody('roles', 'must keep admin: there is no other admin');
+    throw invalidBody('roles', 'must include admin, because the tenant has no other admin');
   const isSame = roles.length === member.roles.length && roles.every((role) => member.roles.includes(role));
   return isSame ? [] : [{ type: 'MemberRolesChanged', data: { tenantId: tenant.id, userId, roles } }];
 };
 
-/** Members may remove themselves (facts 1). @throws 400 for the last admin */
+/** Members may remove themselves. @throws 400 for the last admin */
 export const removeMember = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
   const { caller, userId } = command;
   seenMember(state, caller, userId);
   const { tenant } = seenByMember(state, caller);
   if (isLastAdmin(tenant, userId))
-    throw invalid({ msg: 'is the last admin', param: 'userId', location: 'params', value: userId });
+    throw invalid({
+      msg: 'must not be the last admin of the tenant',
+      param: 'userId',
+      location: 'params',
+      value: userId,
+    });
   return [{ type: 'MemberRemoved', data: { tenantId: tenant.id, userId } }];
 };

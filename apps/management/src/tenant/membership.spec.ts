@@ -154,7 +154,7 @@ describe('an invitation', () => {
       .thenThrows('NotFound');
   });
 
-  it('is refused for who is a member already', () => {
+  it('is refused for who is already a member', () => {
     given(tenant, living)
       .when(invite({ userId: 'ann' }))
       .thenThrows('BadRequest');

@@ -31,7 +31,7 @@ export const createTenant = (
   command: CreateTenantCommand,
   { clientId, secretMac, now }: NewClientFacts,
 ): TenantEvent[] => {
-  if (state.status !== 'absent') throw conflict('The tenant exists already');
+  if (state.status !== 'absent') throw conflict('The tenant already exists');
   const { creator, ...created } = command;
   const { tenantId } = command;
   return [
@@ -73,10 +73,10 @@ export const createClient = (
   { clientId, secretMac, now }: NewClientFacts,
 ): TenantEvent[] => {
   const tenant = seenByAdmin(state, command.caller);
-  if (tenant.clients.has(clientId)) throw conflict('The client exists already');
+  if (tenant.clients.has(clientId)) throw conflict('The client already exists');
   if (tenant.clients.size >= MAX_CLIENTS_PER_TENANT)
     throw invalid({
-      msg: `a tenant has at most ${MAX_CLIENTS_PER_TENANT} clients`,
+      msg: `a tenant can have at most ${MAX_CLIENTS_PER_TENANT} clients`,
       param: 'tenantId',
       location: 'params',
     });
@@ -148,7 +148,7 @@ export const updateTenant = (
 ): TenantEvent[] => {
   const { id: tenantId, ...before } = seenByAdmin(state, caller);
   if (name === undefined && restrictIdentityRoles === undefined)
-    throw invalidBody('name', 'must be given, or restrictIdentityRoles');
+    throw invalidBody('name', 'must be given when restrictIdentityRoles is not');
   const events: TenantEvent[] = [];
   if (name !== undefined && name !== before.name) events.push({ type: 'TenantRenamed', data: { tenantId, name } });
   if (restrictIdentityRoles !== undefined && restrictIdentityRoles !== before.restrictIdentityRoles)

@@ -15,10 +15,10 @@ export interface MemberInvitedData {
 }
 
 /**
- * A tenant with its clients and memberships. The first append holds the tenant, the membership of who made it, and its
- * default client (decision 8). Members stand here beside the machine members, so that who is the last admin is a question
- * to one stream; nothing personal does, only ids of users. Secrets stand here only as their MAC, bound to the client id or
- * the invitation's id.
+ * A tenant with its clients and memberships. The first append holds the tenant, the membership of its creator, and its
+ * default client (ADR 0009). Members and machine members are in the same stream, so that the rule of the last admin
+ * needs only this stream. It has no personal data, only ids of users. Secrets are stored only as their MAC, bound to the
+ * client id or the invitation's id.
  */
 export type TenantEvent =
   | {

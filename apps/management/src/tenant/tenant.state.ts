@@ -11,7 +11,7 @@ export interface TenantClient {
   previous?: { secretMac: SecretMac; expiresAt: string };
 }
 
-/** A user's membership. Whether an invitation has expired is derived on read (facts 1). */
+/** A user's membership. Whether an invitation has expired is derived on read. */
 export type Membership =
   | { status: 'active'; roles: Role[]; inviteExpiresAt?: string }
   | { status: 'invited'; roles: Role[]; inviteExpiresAt: string; invitationId: string; secretMac: SecretMac };

@@ -1,4 +1,4 @@
-/** Which keys sign the access tokens of clients, and until when they are published. The keys themselves are in the vault. */
+/** Keys that sign access tokens of clients, with the end of their publication. The keys themselves are in the key vault. */
 export type TokenKeysEvent =
   /** The first one; it signs at once. */
   | { type: 'TokenKeyChosen'; data: { keyId: string; chosenAt: string } }

@@ -1,37 +1,29 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { notFound, type OperationContext, type Tenant, type updateTenant as operation } from '@attestry/contracts';
+import { notFound, updateTenant, type OperationContext, type Tenant } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { seenByMember, updateTenant } from '../tenant/tenant.decisions.js';
+import { seenByMember, updateTenant as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
+@Operation(updateTenant)
 export class UpdateTenant {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(UpdateTenant)
-export class UpdateTenantHandler implements ICommandHandler<UpdateTenant> {
   constructor(
     private readonly streams: Streams,
     private readonly directory: TenantDirectory,
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute({ request, context }: UpdateTenant): Promise<Tenant> {
+  async execute(request: RequestOf<typeof updateTenant>, context: OperationContext): Promise<Tenant> {
     const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
-      (current) => updateTenant(current, { ...request.body, caller }),
+      (current) => decide(current, { ...request.body, caller }),
       eventContext(context, tenantId),
     );
     await this.lists.settled(position);

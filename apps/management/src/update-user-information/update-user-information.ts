@@ -1,8 +1,7 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { OperationContext, updateUserInformation, UserInformation } from '@attestry/contracts';
+import { updateUserInformation, type OperationContext, type UserInformation } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
-import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { callingUser } from '../management-caller.js';
 import { nameUser, registered } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream } from '../management-user/management-user.state.js';
@@ -10,22 +9,15 @@ import { People } from '../people/people.js';
 import { userInformation } from '../people/user-information.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 
+@Operation(updateUserInformation)
 export class UpdateUserInformation {
-  constructor(
-    readonly request: RequestOf<typeof updateUserInformation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(UpdateUserInformation)
-export class UpdateUserInformationHandler implements ICommandHandler<UpdateUserInformation> {
   constructor(
     private readonly streams: Streams,
     private readonly people: People,
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute({ request, context }: UpdateUserInformation): Promise<UserInformation> {
+  async execute(request: RequestOf<typeof updateUserInformation>, context: OperationContext): Promise<UserInformation> {
     const { name } = request.body;
     const user = registered(await this.people.user(callingUser(context)));
     const sealedName = await this.people.seal(user.id, name);

@@ -132,7 +132,7 @@ describe('npm run copy-events between folders', () => {
     await engines.events.append(`did-${tenants[0]}+d`, eventsOf(tenants[0], 1), -1);
     await engines.close();
     const untold = await refusal('--from', at, '--to', to);
-    expect(untold).toContain('has not told its services everything (dids.publisher)');
+    expect(untold).toContain('has events that were not published or not consumed (dids.publisher)');
     // Whoever only copied while it ran has not finished, and a platform says so.
     const starting = openEngines(parseConfig({ DATA_DIR: to, MASTER_KEY, LOG_LEVEL: 'silent' }));
     await expect(starting).rejects.toThrow(/checkpoint 999999999999999 of \w+\.publisher is beyond the head/);
@@ -143,10 +143,10 @@ describe('npm run copy-events between folders', () => {
 
   it('says what is wrong with its arguments', async () => {
     expect(await refusal('--from', folder)).toContain('usage: npm run copy-events');
-    expect(await refusal('--from', folder, '--to', 'mysql://localhost/x')).toContain('mysql: is no place');
-    expect(await refusal('--from', join(folder, 'nowhere'), '--to', folder)).toContain('nowhere is not there');
+    expect(await refusal('--from', folder, '--to', 'mysql://localhost/x')).toContain('mysql: is not supported');
+    expect(await refusal('--from', join(folder, 'nowhere'), '--to', folder)).toContain('nowhere does not exist');
     expect(await refusal('--from', folder, '--to', 'esdb://127.0.0.1:1?tls=false', '--only', 'events')).toMatch(
-      /events\.db is not there|--to-checkpoints/,
+      /events\.db does not exist|--to-checkpoints/,
     );
   });
 });
@@ -195,7 +195,7 @@ if (!programs)
       try {
         rest = await copy('--from', at, '--to', place);
       } catch (error) {
-        if (Date.now() > end || !(error as Error).message.includes('a platform runs on')) throw error;
+        if (Date.now() > end || !(error as Error).message.includes('a platform is running on')) throw error;
       }
     expect(rest.events).toMatchObject({ copied: written.length - there, present: there, reordered: 0 });
     const copied = await all(store);
@@ -230,8 +230,8 @@ if (!programs)
     const other = await migrated();
     const used = await other.open();
     await used.checkpoints.write('dids.finish-deletions', '12');
-    expect(await refusal('--from', at, '--to', esdb, '--to-checkpoints', other.place)).toContain(
-      'dids.finish-deletions has a checkpoint of another kind of event store',
+    expect(await refusal('--from', at, '--to', esdb, '--to-checkpoints', other.place)).toMatch(
+      /^the checkpoint dids\.finish-deletions at .* is of another kind of event store/,
     );
     const back = join(folder, 'back');
     await copy('--from', esdb, '--from-checkpoints', place, '--to', back);
@@ -254,7 +254,7 @@ if (!programs)
     // What is stored there and not told yet is not hidden by a further tenant.
     await store.append(`did-${resident.tenants[0]}+d`, eventsOf(resident.tenants[0], 1), -1);
     expect(await refusal('--from', at, '--to', place, '--tenant', tenants[0])).toContain(
-      'has stored what it has not published (dids.publisher)',
+      'has events that it has not published (dids.publisher)',
     );
   }, 120_000);
 
@@ -262,7 +262,7 @@ if (!programs)
     const { at } = await dataFolder('a', 3);
     const { place, start } = await migrated();
     const running = await start();
-    expect(await refusal('--from', at, '--to', place)).toContain('a platform runs on');
+    expect(await refusal('--from', at, '--to', place)).toContain('a platform is running on');
     await running.close();
     expect(await copy('--from', at, '--to', place)).toMatchObject({ complete: true });
   }, 60_000);

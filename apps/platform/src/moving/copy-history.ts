@@ -34,7 +34,9 @@ export interface CopiedHistory extends CopyCounts {
 export const copyHistory = async (options: CopyHistoryOptions): Promise<CopiedHistory> => {
   const { kind, from, to, fromCheckpoints, toCheckpoints, retentionDays } = options;
   if (to.kind === 'eventstoredb' && kind === 'events' && toCheckpoints === undefined)
-    throw new Error('EventStoreDB keeps no checkpoints: name where the platform will have them with --to-checkpoints');
+    throw new Error(
+      'EventStoreDB stores no checkpoints: name the place where the platform will store them with --to-checkpoints',
+    );
   const source = await openHistory(from, { kind, coordination: fromCheckpoints });
   try {
     const target = await openHistory(to, { kind, coordination: toCheckpoints, own: true, retentionDays });
@@ -100,8 +102,8 @@ const refuseUnpublished = async (source: History, from: Place): Promise<void> =>
   const unread = 'folder' in from ? unreadFeed(from.folder) : [];
   if (waiting.length + unread.length)
     throw new Error(
-      `${nameOf(from)} has not told its services everything (${[...waiting, ...unread].join(', ')}), and the feed is not ` +
-        `copied: start the platform there, let it come to rest and stop it, or give that up with --leave-unpublished`,
+      `${nameOf(from)} has events that were not published or not consumed (${[...waiting, ...unread].join(', ')}), and the feed is not ` +
+        `copied: start the platform there, wait until it is idle and stop it, or use --leave-unpublished, and they will never be published`,
     );
 };
 
@@ -112,14 +114,14 @@ const refuseUnreadyTarget = async (target: History, to: Place): Promise<void> =>
       target.events.comparePositions(position, target.unreachable);
     } catch (error) {
       throw new Error(
-        `${name} has a checkpoint of another kind of event store beside ${nameOf(to)}: use a schema or folder of its own`,
+        `the checkpoint ${name} at ${nameOf(to)} is of another kind of event store: use a separate schema or folder`,
         { cause: error },
       );
     }
   const waiting = await behind(target);
   if (waiting.length)
     throw new Error(
-      `${nameOf(to)} has stored what it has not published (${waiting.join(', ')}), which the copy would hide: ` +
-        `start the platform there, let it come to rest and stop it`,
+      `${nameOf(to)} has events that it has not published (${waiting.join(', ')}) and would not publish after the copy: ` +
+        `start the platform there, wait until it is idle and stop it`,
     );
 };

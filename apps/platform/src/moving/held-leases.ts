@@ -24,7 +24,7 @@ export class HeldLeases {
       const lease = await leases.acquire(name, holder, LEASE_MS);
       if (!lease) {
         for (const one of held.values()) await leases.release(one);
-        throw new Error(`a platform runs on ${where} (it holds ${name}): stop it first`);
+        throw new Error(`a platform is running on ${where} (it holds the lease ${name}): stop it first`);
       }
       held.set(name, lease);
     }
@@ -49,7 +49,9 @@ export class HeldLeases {
     try {
       for (const lease of this.held.values())
         if (!(await this.leases.renew(lease, LEASE_MS)))
-          this.fault ??= new Error(`${lease.name} of ${this.where} was taken over: a platform was started there`);
+          this.fault ??= new Error(
+            `the lease ${lease.name} of ${this.where} was taken over: a platform was started there`,
+          );
     } catch {
       // The store is away; the copy notices it, and the next turn tells whether the leases outlived that.
       return;

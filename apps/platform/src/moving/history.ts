@@ -85,7 +85,7 @@ const openFile = async (
   own: boolean,
 ): Promise<EmbeddedEventStore> => {
   const file = fileOf(place, kind);
-  if (!own && !existsSync(file)) throw new Error(`${file} is not there`);
+  if (!own && !existsSync(file)) throw new Error(`${file} does not exist`);
   return EmbeddedEventStore.open({ file, exclusive: own });
 };
 
@@ -97,7 +97,7 @@ const database = (place: Extract<Place, { kind: 'postgres' }>, kind: HistoryKind
 });
 
 const openCoordination = async (place: Place, kind: HistoryKind, own: boolean) => {
-  if (place.kind === 'eventstoredb') throw new Error(`${nameOf(place)} keeps no checkpoints`);
+  if (place.kind === 'eventstoredb') throw new Error(`${nameOf(place)} stores no checkpoints`);
   if (place.kind === 'postgres') return openPostgresCoordination(database(place, kind));
   const file = await openFile(place, kind, own);
   return { leases: file.leases, checkpoints: file.checkpoints, close: () => file.close() };

@@ -13,12 +13,12 @@ export const keyPlaceOf = (place: Place): KeyPlace => {
     case 'postgres':
       return { url: place.url, schema: `${place.schema}_keys` };
     case 'eventstoredb':
-      throw new Error(`${nameOf(place)} keeps no keys`);
+      throw new Error(`${nameOf(place)} stores no keys`);
   }
 };
 
 /** @throws Error where a file would be made anew */
 export const mustExist = (place: KeyPlace): KeyPlace => {
-  if ('file' in place && !existsSync(place.file)) throw new Error(`${place.file} is not there`);
+  if ('file' in place && !existsSync(place.file)) throw new Error(`${place.file} does not exist`);
   return place;
 };

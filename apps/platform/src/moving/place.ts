@@ -7,7 +7,7 @@ export type Place =
   | { kind: 'postgres'; url: string; schema: string }
   | { kind: 'eventstoredb'; url: string };
 
-/** Domain events, or operation events: each has a store of its own (decision 11). */
+/** Domain events, or operation events: each has a store of its own (ADR 0004). */
 export type HistoryKind = 'events' | 'operations';
 
 export const PLACES = 'FOLDER, file:PATH/events.db, postgres://…[?schema=attestry] or esdb://…';
@@ -21,7 +21,8 @@ export const parsePlace = (text: string): Place => {
     return { kind: 'postgres', url: url.href, schema };
   }
   if (/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) return { kind: 'eventstoredb', url: text };
-  if (/^(?!file:)[a-z][a-z0-9+]*:\/\//i.test(text)) throw new Error(`${text.split(':')[0]}: is no place: ${PLACES}`);
+  if (/^(?!file:)[a-z][a-z0-9+]*:\/\//i.test(text))
+    throw new Error(`${text.split(':')[0]}: is not supported; use ${PLACES}`);
   const path = resolve(text.replace(/^file:(\/\/)?/, ''));
   if (!path.endsWith('.db')) return { kind: 'folder', folder: path };
   return { kind: 'file', folder: resolve(path, '..'), file: path };

@@ -46,12 +46,13 @@ const readArguments = (words: readonly string[]) => {
   if (!values.from || !values.to) throw new Usage('--from and --to are required');
   const [from, to] = [parsePlace(values.from), parsePlace(values.to)];
   const { only } = values;
-  if (only !== undefined && only !== 'events' && only !== 'operations') throw new Usage(`--only ${only}`);
+  if (only !== undefined && only !== 'events' && only !== 'operations')
+    throw new Usage(`--only must be events or operations, not ${only}`);
   const kinds = kindsOf(from).filter((kind) => kindsOf(to).includes(kind) && (only ?? kind) === kind);
   if (!kinds.length) throw new Usage(`there is nothing to copy from ${nameOf(from)} to ${nameOf(to)}`);
   const keys = { from: place('keys-from'), to: place('keys-to') };
-  if (!keys.from !== !keys.to) throw new Usage('--keys-from and --keys-to go together');
-  if (JSON.stringify(from) === JSON.stringify(to)) throw new Usage('--from and --to are the same');
+  if (!keys.from !== !keys.to) throw new Usage('--keys-from and --keys-to must be given together');
+  if (JSON.stringify(from) === JSON.stringify(to)) throw new Usage('--from and --to must be different places');
   return {
     values,
     from,
@@ -86,7 +87,7 @@ const teller = (kind: HistoryKind, tell: (line: string) => void) => {
   return ({ read, copied, present }: CopyCounts): void => {
     if (Date.now() - told < TELL_MS) return;
     told = Date.now();
-    tell(`${kind}: ${read} read, ${copied} copied, ${present} were there`);
+    tell(`${kind}: ${read} read, ${copied} copied, ${present} already present`);
   };
 };
 
@@ -107,7 +108,7 @@ export const runCopy = async (
   const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments(words);
   const begun = Date.now();
   for (const place of [from, keys.from])
-    if (place && 'folder' in place && !existsSync(place.folder)) throw new Error(`${nameOf(place)} is not there`);
+    if (place && 'folder' in place && !existsSync(place.folder)) throw new Error(`${nameOf(place)} does not exist`);
   const sources = values.live ? [] : [from, fromCheckpoints, keys.from];
   const locks = await lockFolders([...sources, to, toCheckpoints, keys.to]);
   try {
@@ -119,7 +120,7 @@ export const runCopy = async (
         otherPepper: values['new-secrets'] ?? false,
         ...(values.tenant !== undefined && { tenantId: values.tenant }),
       });
-    else tell('keys are not copied: see --keys-from and --keys-to');
+    else tell('keys are not copied; use --keys-from and --keys-to to copy them');
     for (const kind of kinds)
       if (!signal.aborted)
         done[kind] = await copyHistory({
@@ -136,7 +137,7 @@ export const runCopy = async (
           onProgress: teller(kind, tell),
         });
     const complete = kinds.every((kind) => done[kind]?.complete);
-    if (!complete) tell('not complete: run it again before a platform is started on the target');
+    if (!complete) tell('not complete: run the command again before you start a platform on the target');
     return { complete, ...done, seconds: (Date.now() - begun) / 1000 };
   } finally {
     for (const lock of locks) lock.release();

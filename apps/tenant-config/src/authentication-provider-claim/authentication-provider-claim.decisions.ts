@@ -2,7 +2,7 @@ import { conflict, unavailable } from '@attestry/contracts';
 import type { AuthenticationProviderClaimEvent } from './authentication-provider-claim.events.js';
 import type { AuthenticationProviderClaimState } from './authentication-provider-claim.state.js';
 
-/** A claim this old whose provider was never created belongs to a creation that failed half-way (decision 8). */
+/** A claim this old whose provider was never created belongs to a creation that failed half-way (ADR 0009). */
 export const ABANDONED_AFTER_MS = 60_000;
 
 export type OwnerStatus = 'absent' | 'living' | 'deleted';
@@ -22,7 +22,7 @@ export const claimProvider = (
   };
   if (state.status === 'free') return [claimed];
   if (state.owner === command.owner) return [];
-  if (facts.owner === 'living') throw conflict('A tenant has only one authentication provider');
+  if (facts.owner === 'living') throw conflict('The tenant already has an authentication provider');
   if (facts.owner === 'absent' && Date.parse(facts.now) - Date.parse(state.claimedAt) < ABANDONED_AFTER_MS)
     throw unavailable('Another request is creating an authentication provider');
   return [{ type: 'AuthenticationProviderClaimReleased', data: { owner: state.owner } }, claimed];

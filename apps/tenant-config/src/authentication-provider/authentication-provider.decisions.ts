@@ -88,12 +88,12 @@ export const checkSecretStays = (
   if (changed !== undefined)
     throw invalidBody(
       'clientSecret',
-      `must be the secret itself, neither masked nor absent, because ${changed} has another origin than before: the stored secret is only sent to the origin it was saved for`,
+      `must be the secret itself, neither masked nor omitted, because the origin of ${changed} changed; the stored secret is only sent to the origin it was saved for`,
     );
 };
 
 /**
- * Full replacement; without a new secret the stored one stays (decision 33), unless it would be sent elsewhere. Another issuer
+ * Full replacement; without a new secret the stored one stays, unless it would be sent to another origin (ADR 0050). Another issuer
  * starts a new identity space, also when it is a former one: subjects are unique within an issuer only, and what happened at
  * its address in between is unknown.
  * @throws 404; 400 as {@link checkSecretStays}

@@ -6,7 +6,7 @@ export interface ProviderSettings {
   url: string;
   /** As the provider's discovery document spells it: what its ID tokens will say. */
   issuer: string;
-  /** Origin of the token endpoint when the provider was saved: the only one that receives the secret. Absent before ADR 0050. */
+  /** Origin of the token endpoint when the provider was saved: the only one that receives the secret (ADR 0050). Absent in older events. */
   tokenEndpointOrigin?: string;
   clientId: string;
   scope: string[];

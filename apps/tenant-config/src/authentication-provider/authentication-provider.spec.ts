@@ -210,7 +210,11 @@ describe('a masked secret', () => {
         throw new Error('was accepted');
       } catch (error) {
         expect((error as AppError).details).toEqual([
-          { msg: expect.stringMatching(/^is masked/), param: 'clientSecret', location: 'body' },
+          {
+            msg: expect.stringMatching(/the masked form of the stored secret/),
+            param: 'clientSecret',
+            location: 'body',
+          },
         ]);
       }
   });

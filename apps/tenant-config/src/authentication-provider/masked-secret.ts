@@ -14,9 +14,6 @@ export const mask = (secret: string): string =>
 export const isMaskOf = (given: string, stored: string | undefined): boolean => {
   if (!given.startsWith(ASTERISKS)) return false;
   if (stored === undefined || given !== mask(stored))
-    throw invalidBody(
-      'clientSecret',
-      'is masked, but not as the stored secret is; give the secret itself or leave it out',
-    );
+    throw invalidBody('clientSecret', 'must be the secret itself, the masked form of the stored secret, or omitted');
   return true;
 };

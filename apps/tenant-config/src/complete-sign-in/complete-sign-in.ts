@@ -1,24 +1,16 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  completeSignIn,
   jsonSize,
   oauthError,
   type CompletedSignIn,
   type CompleteSignInRequest,
-  type completeSignIn as operation,
   type OperationContext,
 } from '@attestry/contracts';
-import { eventContext, LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import { eventContext, LOGGER, Operation, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
-
-export class CompleteSignIn {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
 
 /** Claims of the protocol, which say nothing of the person. OpenID Connect Core 1.0 §2 */
 const PROTOCOL_CLAIMS = new Set([
@@ -43,20 +35,21 @@ const MAX_SUBJECT = 255;
 const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 
 /** Code for tokens, and the ID token checked: signature, issuer, audience, times, nonce. */
-@CommandHandler(CompleteSignIn)
-export class CompleteSignInHandler implements ICommandHandler<CompleteSignIn> {
+@Operation(completeSignIn)
+export class CompleteSignIn {
   constructor(
     private readonly providers: SignInProviders,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute({ request: { body }, context }: CompleteSignIn): Promise<CompletedSignIn> {
+  async execute({ body }: RequestOf<typeof completeSignIn>, context: OperationContext): Promise<CompletedSignIn> {
     const provider = await this.providers.find(tenantOf(context).id, body.providerId, eventContext(context));
     const { identitySpaceId } = provider.settings;
     // The code is of the issuer that the sign-in began at: no other one is to receive it (RFC 9700 §4.4).
-    if (identitySpaceId !== body.identitySpaceId) throw untold('it was replaced during the sign-in');
+    if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
     const { sub, ...claims } = await this.idToken(provider, body);
-    if (sub.length === 0 || sub.length > MAX_SUBJECT) throw untold('the subject cannot be used');
+    if (sub.length === 0 || sub.length > MAX_SUBJECT)
+      throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
     return {
       url: provider.settings.url,
       ...(identitySpaceId !== undefined && { identitySpaceId }),
@@ -77,19 +70,19 @@ export class CompleteSignInHandler implements ICommandHandler<CompleteSignIn> {
         idTokenExpected: true,
       });
       const claims = tokens.claims();
-      if (!claims) throw untold('there is no ID token');
-      if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw untold('the ID token holds too much');
+      if (!claims) throw providerFailed('returned no ID token');
+      if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw providerFailed('returned an ID token that is too large');
       return claims;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      this.logger.info({ providerId: settings.providerId, error: causesOf(error) }, 'nobody was signed in');
+      this.logger.info({ providerId: settings.providerId, error: causesOf(error) }, 'sign-in failed');
       throw asOAuthError(error);
     }
   }
 }
 
-const untold = (description: string, cause?: unknown): AppError =>
-  oauthError('server_error', `the authentication provider: ${description}`, { check: 'complete-sign-in', cause });
+const providerFailed = (description: string, cause?: unknown): AppError =>
+  oauthError('server_error', `the authentication provider ${description}`, { check: 'complete-sign-in', cause });
 
 /** What the provider said (OpenID Connect Core 1.0 §3.1.2.6), as far as it is the wallet's business. */
 const asOAuthError = (cause: unknown): AppError => {
@@ -97,20 +90,20 @@ const asOAuthError = (cause: unknown): AppError => {
     const { error } = cause;
     if (error === 'temporarily_unavailable')
       return oauthError('temporarily_unavailable', 'the authentication provider is not available', { cause });
-    if (error === 'server_error') return untold('it failed', cause);
-    return oauthError('access_denied', 'the authentication provider signed nobody in', {
+    if (error === 'server_error') return providerFailed('returned server_error', cause);
+    return oauthError('access_denied', 'the authentication provider did not sign the user in', {
       check: 'complete-sign-in',
       cause,
     });
   }
-  if (cause instanceof oidc.ResponseBodyError) return untold('it refused the code', cause);
+  if (cause instanceof oidc.ResponseBodyError) return providerFailed('refused the authorization code', cause);
   // A connection that failed, or took too long.
   if (cause instanceof oidc.ClientError && (cause.code === undefined || cause.code === 'OAUTH_TIMEOUT'))
     return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', {
       check: 'complete-sign-in',
       cause,
     });
-  return untold('what it said cannot be believed', cause);
+  return providerFailed('returned a response that could not be verified', cause);
 };
 
 /** Messages only: what they are about may hold what is personal. */

@@ -1,15 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   AppError,
+  createAuthenticationProvider,
   type AuthenticationProvider,
-  type createAuthenticationProvider as operation,
   type OperationContext,
 } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import {
-  createAuthenticationProvider,
+  createAuthenticationProvider as decide,
   living,
   settingsOf,
 } from '../authentication-provider/authentication-provider.decisions.js';
@@ -29,16 +28,9 @@ import {
 } from '../authentication-provider-claim/authentication-provider-claim.state.js';
 import { Discovery } from '../discovery.js';
 
-export class CreateAuthenticationProvider {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Two streams: the claim first, so that a failure between the two costs a minute and never makes a second provider. */
-@CommandHandler(CreateAuthenticationProvider)
-export class CreateAuthenticationProviderHandler implements ICommandHandler<CreateAuthenticationProvider> {
+@Operation(createAuthenticationProvider)
+export class CreateAuthenticationProvider {
   constructor(
     private readonly streams: Streams,
     private readonly discovery: Discovery,
@@ -47,7 +39,10 @@ export class CreateAuthenticationProviderHandler implements ICommandHandler<Crea
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request: { body }, context }: CreateAuthenticationProvider): Promise<AuthenticationProvider> {
+  async execute(
+    { body }: RequestOf<typeof createAuthenticationProvider>,
+    context: OperationContext,
+  ): Promise<AuthenticationProvider> {
     const tenant = tenantOf(context);
     const claims = authenticationProviderClaimStream(tenant.id);
     const providerId = idFor(context, 'provider', this.ids);
@@ -66,11 +61,7 @@ export class CreateAuthenticationProviderHandler implements ICommandHandler<Crea
         authenticationProvider,
         authenticationProviderStream(tenant.id, providerId),
         (current) =>
-          createAuthenticationProvider(
-            current,
-            { providerId, settings, ...(secret && { sealedSecret: secret.sealed }) },
-            { now: now() },
-          ),
+          decide(current, { providerId, settings, ...(secret && { sealedSecret: secret.sealed }) }, { now: now() }),
         eventContext(context),
         { once: true },
       );

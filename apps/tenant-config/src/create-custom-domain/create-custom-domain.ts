@@ -1,12 +1,12 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { createCustomDomain as operation, CustomDomain, OperationContext } from '@attestry/contracts';
+import { createCustomDomain, type CustomDomain, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
   CLOCK,
   eventContext,
   idFor,
   IDS,
+  Operation,
   PlatformConfig,
   platformDomains,
   tenantOf,
@@ -14,19 +14,12 @@ import {
 } from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
-import { configured, createCustomDomain } from '../custom-domain/custom-domain.decisions.js';
+import { configured, createCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
 
-export class CreateCustomDomain {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Several tenants may configure the same domain; only one can verify it. */
-@CommandHandler(CreateCustomDomain)
-export class CreateCustomDomainHandler implements ICommandHandler<CreateCustomDomain> {
+@Operation(createCustomDomain)
+export class CreateCustomDomain {
   constructor(
     private readonly streams: Streams,
     private readonly config: PlatformConfig,
@@ -34,13 +27,13 @@ export class CreateCustomDomainHandler implements ICommandHandler<CreateCustomDo
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: CreateCustomDomain): Promise<CustomDomain> {
+  async execute(request: RequestOf<typeof createCustomDomain>, context: OperationContext): Promise<CustomDomain> {
     const command = acceptedDomain(request.body, platformDomains(this.config));
     const facts = { verificationToken: idFor(context, 'token', this.ids), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
       customDomain,
       customDomainStream(tenantOf(context).id),
-      (current) => createCustomDomain(current, command, facts),
+      (current) => decide(current, command, facts),
       eventContext(context),
       { once: true },
     );

@@ -12,7 +12,7 @@ const faultOfDomain = (domain: string, platform: readonly string[]): string | un
   // As browsers read hosts: one that ends in a number is an IPv4 address, whatever its notation.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) return 'must not be an IP address';
   if (domain.length > MAX_HOST || !labels.every((label) => LABEL.test(label)))
-    return 'must be a host name (internationalised names in their xn-- form)';
+    return 'must be a host name (write internationalized names in their xn-- form)';
   if (labels.length < 2) return 'must have at least one dot';
   if (platform.some((own) => domain === own || domain.endsWith(`.${own}`)))
     return 'must not be a domain of the platform';
@@ -23,7 +23,7 @@ const faultOfLogo = (text: string): string | undefined => {
   if (!URL.canParse(text)) return 'must be a valid URL';
   const { protocol, username, password, hostname } = new URL(text);
   if (protocol !== 'https:') return 'must use https';
-  if (username || password) return 'must not carry credentials';
+  if (username || password) return 'must not contain credentials';
   return hostname.includes('.') ? undefined : 'must have a public host name';
 };
 

@@ -15,7 +15,7 @@ export const createCustomDomain = (
   facts: { verificationToken: string; now: string },
 ): CustomDomainEvent[] => {
   if (state.status === 'configured')
-    throw invalidBody('domain', 'a tenant has only one custom domain; update or delete it');
+    throw invalidBody('domain', 'the tenant already has a custom domain; update or delete it');
   const { name, logoUrl, domain } = command;
   const { verificationToken, now } = facts;
   return [{ type: 'CustomDomainCreated', data: { name, logoUrl, domain, verificationToken, createdAt: now } }];
@@ -55,12 +55,12 @@ export const verifyCustomDomain = (
 ): CustomDomainEvent[] => {
   const { domain, verificationToken, verifiedAt } = configured(state);
   if (verificationToken !== proven.verificationToken)
-    throw verificationFailed(domain, 'the domain was replaced while its record was looked up');
+    throw verificationFailed(domain, 'the custom domain was changed during the verification');
   if (verifiedAt !== undefined) return [];
   return [{ type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: now } }];
 };
 
-/** When the claim went to another tenant before the verification was stored (decision 8). */
+/** When another tenant took the claim over before the verification was stored (ADR 0009). */
 export const withdrawVerification = (
   state: CustomDomainState,
   { verificationToken }: { verificationToken: string },

@@ -1,6 +1,6 @@
 /**
- * The tenant's custom domain, of which it has at most one. What ends a verification says which domain it was of, so that the
- * integration event follows from it alone.
+ * The tenant's custom domain, of which it has at most one. Each event that ends a verification has the domain, so that the
+ * integration event derives from it alone.
  */
 export type CustomDomainEvent =
   | {

@@ -181,7 +181,7 @@ describe('the rules of a custom domain', () => {
     expect(acceptedDomain({ ...request, domain }, platform).domain).toBe(domain.toLowerCase());
   });
 
-  const name = 'must be a host name (internationalised names in their xn-- form)';
+  const name = 'must be a host name (write internationalized names in their xn-- form)';
   it.each([
     ['https://acme.example', 'must be a host name without scheme and path'],
     ['acme.example/path', 'must be a host name without scheme and path'],
@@ -211,7 +211,7 @@ describe('the rules of a custom domain', () => {
     ['http://acme.example/logo.png', 'must use https'],
     ['javascript:alert(1)', 'must use https'],
     ['data:image/png;base64,AA==', 'must use https'],
-    ['https://user:word@acme.example/logo.png', 'must not carry credentials'],
+    ['https://user:word@acme.example/logo.png', 'must not contain credentials'],
     ['https://localhost/logo.png', 'must have a public host name'],
   ])('refuse the logo %s', (logoUrl, msg) => expect(faults({ logoUrl })).toEqual([`logoUrl ${msg}`]));
 

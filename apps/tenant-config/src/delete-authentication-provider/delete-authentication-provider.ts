@@ -1,8 +1,7 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { deleteAuthenticationProvider as operation, OperationContext } from '@attestry/contracts';
+import { deleteAuthenticationProvider, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { deleteAuthenticationProvider } from '../authentication-provider/authentication-provider.decisions.js';
+import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { deleteAuthenticationProvider as decide } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -13,25 +12,18 @@ import {
   authenticationProviderClaimStream,
 } from '../authentication-provider-claim/authentication-provider-claim.state.js';
 
-export class DeleteAuthenticationProvider {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** The secret's key is destroyed by a reaction to what is stored here, so that it is whatever happens to this process. */
-@CommandHandler(DeleteAuthenticationProvider)
-export class DeleteAuthenticationProviderHandler implements ICommandHandler<DeleteAuthenticationProvider> {
+@Operation(deleteAuthenticationProvider)
+export class DeleteAuthenticationProvider {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ request, context }: DeleteAuthenticationProvider): Promise<void> {
+  async execute(request: RequestOf<typeof deleteAuthenticationProvider>, context: OperationContext): Promise<void> {
     const tenantId = tenantOf(context).id;
     const { id } = request.params;
     await this.streams.runDecision(
       authenticationProvider,
       authenticationProviderStream(tenantId, id),
-      deleteAuthenticationProvider,
+      decide,
       eventContext(context),
     );
     // Where this is not reached, the next creation takes the claim over.

@@ -1,33 +1,20 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  httpAnswer,
-  type deleteCustomDomain as operation,
-  type HttpAnswer,
-  type OperationContext,
-} from '@attestry/contracts';
+import { deleteCustomDomain, httpAnswer, type HttpAnswer, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { configured, deleteCustomDomain } from '../custom-domain/custom-domain.decisions.js';
+import { eventContext, Operation, tenantOf } from '@attestry/service-kit';
+import { configured, deleteCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
 import { DomainUsage } from '../custom-domain/domain-usage.js';
 import { VerifiedDomains } from '../verified-domain/verified-domains.js';
 
+@Operation(deleteCustomDomain)
 export class DeleteCustomDomain {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(DeleteCustomDomain)
-export class DeleteCustomDomainHandler implements ICommandHandler<DeleteCustomDomain> {
   constructor(
     private readonly streams: Streams,
     private readonly domains: VerifiedDomains,
     private readonly usage: DomainUsage,
   ) {}
 
-  async execute({ context }: DeleteCustomDomain): Promise<HttpAnswer | undefined> {
+  async execute(_request: unknown, context: OperationContext): Promise<HttpAnswer | undefined> {
     const tenantId = tenantOf(context).id;
     const current = configured((await this.streams.load(customDomain, customDomainStream(tenantId))).state);
     const metadata = await this.usage.metadataOf(current, context);
@@ -37,7 +24,7 @@ export class DeleteCustomDomainHandler implements ICommandHandler<DeleteCustomDo
       customDomainStream(tenantId),
       (state) => {
         before = configured(state);
-        return deleteCustomDomain(state);
+        return decide(state);
       },
       eventContext(context),
     );

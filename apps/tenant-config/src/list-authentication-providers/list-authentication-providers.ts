@@ -1,13 +1,12 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import {
   invalid,
+  listAuthenticationProviders,
   type AuthenticationProvider,
-  type listAuthenticationProviders,
   type OperationContext,
   type PageOf,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -18,27 +17,24 @@ import {
   authenticationProviderClaimStream,
 } from '../authentication-provider-claim/authentication-provider-claim.state.js';
 
-export class ListAuthenticationProviders {
-  constructor(
-    readonly request: RequestOf<typeof listAuthenticationProviders>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
  * A tenant has at most one, so the list is read from the two streams that say which, and needs no projection. Its one page
  * is the last one: there never was a cursor.
  */
-@QueryHandler(ListAuthenticationProviders)
-export class ListAuthenticationProvidersHandler implements IQueryHandler<ListAuthenticationProviders> {
+@Operation(listAuthenticationProviders)
+export class ListAuthenticationProviders {
   constructor(
     private readonly streams: Streams,
     private readonly secrets: ProviderSecrets,
   ) {}
 
-  async execute({ request, context }: ListAuthenticationProviders): Promise<PageOf<AuthenticationProvider>> {
+  async execute(
+    request: RequestOf<typeof listAuthenticationProviders>,
+    context: OperationContext,
+  ): Promise<PageOf<AuthenticationProvider>> {
     const tenant = tenantOf(context);
-    if (request.query.cursor !== undefined) throw invalid({ msg: 'Invalid value', param: 'cursor', location: 'query' });
+    if (request.query.cursor !== undefined)
+      throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
     const claim = (await this.streams.load(authenticationProviderClaim, authenticationProviderClaimStream(tenant.id)))
       .state;
     if (claim.status === 'free') return { data: [] };

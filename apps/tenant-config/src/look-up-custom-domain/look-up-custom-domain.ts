@@ -1,21 +1,13 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { CustomDomainOwner, lookUpCustomDomain, OperationContext } from '@attestry/contracts';
-import type { RequestOf } from '@attestry/service-kit';
+import { lookUpCustomDomain, type CustomDomainOwner } from '@attestry/contracts';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { VerifiedDomains } from '../verified-domain/verified-domains.js';
 
+/** Read from the streams, never stale: what the gateway asks on a miss (ADR 0056). */
+@Operation(lookUpCustomDomain)
 export class LookUpCustomDomain {
-  constructor(
-    readonly request: RequestOf<typeof lookUpCustomDomain>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-/** Read from the streams: never stale (decision 4). */
-@QueryHandler(LookUpCustomDomain)
-export class LookUpCustomDomainHandler implements IQueryHandler<LookUpCustomDomain> {
   constructor(private readonly domains: VerifiedDomains) {}
 
-  async execute({ request }: LookUpCustomDomain): Promise<CustomDomainOwner> {
+  async execute(request: RequestOf<typeof lookUpCustomDomain>): Promise<CustomDomainOwner> {
     const found = await this.domains.ownerOf(request.body.host);
     return found ? { tenantId: found.tenantId } : {};
   }

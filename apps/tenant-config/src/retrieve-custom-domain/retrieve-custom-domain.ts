@@ -1,23 +1,15 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { CustomDomain, OperationContext, retrieveCustomDomain } from '@attestry/contracts';
+import { retrieveCustomDomain, type CustomDomain, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, tenantOf } from '@attestry/service-kit';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
 
+@Operation(retrieveCustomDomain)
 export class RetrieveCustomDomain {
-  constructor(
-    readonly request: RequestOf<typeof retrieveCustomDomain>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(RetrieveCustomDomain)
-export class RetrieveCustomDomainHandler implements IQueryHandler<RetrieveCustomDomain> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ context }: RetrieveCustomDomain): Promise<CustomDomain> {
+  async execute(_request: unknown, context: OperationContext): Promise<CustomDomain> {
     const stream = customDomainStream(tenantOf(context).id);
     return viewOf(configured((await this.streams.load(customDomain, stream)).state));
   }

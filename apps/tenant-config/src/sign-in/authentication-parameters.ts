@@ -1,7 +1,7 @@
 import type { BeginSignInRequest } from '@attestry/contracts';
 import type { ProviderSettings } from '../authentication-provider/authentication-provider.events.js';
 
-/** Longer values of a wallet's request are not passed on (facts 8.1). */
+/** Longer values of a wallet's request are not forwarded (specification notes, Authentication providers). */
 const MAX_FORWARDED = 1000;
 
 /**

@@ -83,7 +83,10 @@ export class SignInProviders {
     if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.client;
     const failed = this.unusable.get(providerId);
     if (failed?.settings === madeOf && now < failed.until)
-      throw unavailable('The authentication provider cannot be used', new Error('it could not be a moment ago'));
+      throw unavailable(
+        'The authentication provider cannot be used',
+        new Error('its discovery document was unusable a moment ago'),
+      );
     const client = await this.make(tenantId, settings, events);
     this.known.set(providerId, { settings: madeOf, client, madeAt: now });
     return client;
@@ -95,7 +98,7 @@ export class SignInProviders {
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
         const until = this.clock.now().getTime() + UNUSABLE_MS;
         this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
-        this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'a provider cannot be used');
+        this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'authentication provider unusable');
         throw unavailable('The authentication provider cannot be used', error);
       }),
     ]);
@@ -145,7 +148,8 @@ export class SignInProviders {
     url: string,
     { method, headers, body }: oidc.CustomFetchOptions,
   ): Promise<Response> {
-    if (method !== 'GET' && method !== 'POST') throw new Error(`a provider is never asked with ${method}`);
+    if (method !== 'GET' && method !== 'POST')
+      throw new Error(`method ${method} is not supported for requests to a provider`);
     const answer = await this.outbound.send(url, {
       tenantId,
       method,
@@ -161,11 +165,11 @@ export class SignInProviders {
 }
 
 const textOf = (body: unknown): string => {
-  if (typeof body !== 'string') throw new Error('a provider is sent texts only');
+  if (typeof body !== 'string') throw new Error('the body of a request to a provider must be text');
   return body;
 };
 
-/** Facts 2.3: `client_secret_basic` or `client_secret_post`; who has no secret says who it is, no more. */
+/** `client_secret_basic` or `client_secret_post` (RFC 6749 §2.3.1); without a secret only `client_id` is sent. */
 const authentication = ({ tokenEndpointAuthMethod }: LivingProvider, secret: string | undefined): oidc.ClientAuth => {
   if (secret === undefined) return oidc.None();
   return tokenEndpointAuthMethod === 'client_secret_post'

@@ -1,18 +1,13 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type {
-  AuthenticationProvider,
-  OperationContext,
-  updateAuthenticationProvider as operation,
-} from '@attestry/contracts';
+import { updateAuthenticationProvider, type AuthenticationProvider, type OperationContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import {
   checkSecretStays,
   living,
   movedAddress,
   settingsOf,
-  updateAuthenticationProvider,
+  updateAuthenticationProvider as decide,
 } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
@@ -22,16 +17,9 @@ import { isMaskOf } from '../authentication-provider/masked-secret.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery } from '../discovery.js';
 
-export class UpdateAuthenticationProvider {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Users stay linked by provider and subject as long as the address is the same (ADR 0050). */
-@CommandHandler(UpdateAuthenticationProvider)
-export class UpdateAuthenticationProviderHandler implements ICommandHandler<UpdateAuthenticationProvider> {
+@Operation(updateAuthenticationProvider)
+export class UpdateAuthenticationProvider {
   constructor(
     private readonly streams: Streams,
     private readonly discovery: Discovery,
@@ -39,7 +27,10 @@ export class UpdateAuthenticationProviderHandler implements ICommandHandler<Upda
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: UpdateAuthenticationProvider): Promise<AuthenticationProvider> {
+  async execute(
+    request: RequestOf<typeof updateAuthenticationProvider>,
+    context: OperationContext,
+  ): Promise<AuthenticationProvider> {
     const tenant = tenantOf(context);
     const { id } = request.params;
     const stream = authenticationProviderStream(tenant.id, id);
@@ -57,7 +48,7 @@ export class UpdateAuthenticationProviderHandler implements ICommandHandler<Upda
       authenticationProvider,
       stream,
       (before) =>
-        updateAuthenticationProvider(
+        decide(
           before,
           { settings, ...(sealedSecret !== undefined && { sealedSecret }) },
           { identitySpaceId: this.ids.uuid() },

@@ -1,30 +1,30 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   httpAnswer,
+  updateCustomDomain,
   type CustomDomain,
   type HttpAnswer,
   type OperationContext,
-  type updateCustomDomain as operation,
 } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, IDS, PlatformConfig, platformDomains, tenantOf, type RequestOf } from '@attestry/service-kit';
+import {
+  eventContext,
+  IDS,
+  Operation,
+  PlatformConfig,
+  platformDomains,
+  tenantOf,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
-import { configured, updateCustomDomain } from '../custom-domain/custom-domain.decisions.js';
+import { configured, updateCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
 import { DomainUsage } from '../custom-domain/domain-usage.js';
 import { VerifiedDomains } from '../verified-domain/verified-domains.js';
 
+@Operation(updateCustomDomain)
 export class UpdateCustomDomain {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(UpdateCustomDomain)
-export class UpdateCustomDomainHandler implements ICommandHandler<UpdateCustomDomain> {
   constructor(
     private readonly streams: Streams,
     private readonly domains: VerifiedDomains,
@@ -33,7 +33,10 @@ export class UpdateCustomDomainHandler implements ICommandHandler<UpdateCustomDo
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: UpdateCustomDomain): Promise<CustomDomain | HttpAnswer> {
+  async execute(
+    request: RequestOf<typeof updateCustomDomain>,
+    context: OperationContext,
+  ): Promise<CustomDomain | HttpAnswer> {
     const tenantId = tenantOf(context).id;
     const verificationToken = this.ids.uuid();
     let before: ConfiguredDomain | undefined;
@@ -43,7 +46,7 @@ export class UpdateCustomDomainHandler implements ICommandHandler<UpdateCustomDo
       (current) => {
         before = configured(current);
         const command = acceptedDomain(request.body, platformDomains(this.config));
-        return updateCustomDomain(current, command, { verificationToken });
+        return decide(current, command, { verificationToken });
       },
       eventContext(context),
     );

@@ -1,4 +1,4 @@
-/** Which tenant may call a verified domain its own (decision 8): a tenant and the token it proved the domain with. */
+/** Which tenant a verified domain belongs to, as a claim (ADR 0009): a tenant and the token it proved the domain with. */
 export type VerifiedDomainEvent =
   | {
       type: 'VerifiedDomainClaimed';

@@ -1,12 +1,11 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { AppError, type OperationContext, type verifyCustomDomain as operation } from '@attestry/contracts';
+import { AppError, verifyCustomDomain, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, LOGGER, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, LOGGER, Operation, tenantOf, type Logger } from '@attestry/service-kit';
 import {
   configured,
   verificationFailed,
-  verifyCustomDomain,
+  verifyCustomDomain as decide,
   withdrawVerification,
 } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
@@ -14,20 +13,13 @@ import { isDisplaced, verifiedElsewhere } from '../verified-domain/verified-doma
 import { VerifiedDomains, type DomainClaim } from '../verified-domain/verified-domains.js';
 import { NoTxtRecord, TxtRecords } from './txt-records.js';
 
-export class VerifyCustomDomain {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /**
  * The record first, then the end of a holder whose token the zone has no more, then the claim of the domain, then the
- * verification: whatever fails in between leaves a claim that the next verification takes over (decision 8), and only who
+ * verification: whatever fails in between leaves a claim that the next verification takes over (ADR 0009), and only who
  * holds the claim is ever served.
  */
-@CommandHandler(VerifyCustomDomain)
-export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDomain> {
+@Operation(verifyCustomDomain)
+export class VerifyCustomDomain {
   constructor(
     private readonly streams: Streams,
     private readonly records: TxtRecords,
@@ -36,7 +28,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute({ context }: VerifyCustomDomain): Promise<void> {
+  async execute(_request: unknown, context: OperationContext): Promise<void> {
     const tenantId = tenantOf(context).id;
     const stream = customDomainStream(tenantId);
     const { domain, verificationToken, verifiedAt } = configured((await this.streams.load(customDomain, stream)).state);
@@ -47,18 +39,13 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     const holder = await this.domains.holderOfDomain(domain);
     const records = await this.recordsWith(tenantId, domain, verificationToken);
     if (holder && isDisplaced(holder, claim, records)) {
-      this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain changes hands');
+      this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain moved to another tenant');
       await this.domains.displace(holder, events);
     }
     await this.domains.claim(claim, events);
     const now = this.clock.now().toISOString();
     try {
-      await this.streams.runDecision(
-        customDomain,
-        stream,
-        (state) => verifyCustomDomain(state, claim, { now }),
-        events,
-      );
+      await this.streams.runDecision(customDomain, stream, (state) => decide(state, claim, { now }), events);
     } catch (error) {
       // Deleted or replaced meanwhile: certainly nothing was stored, and the claim is for nothing.
       if (error instanceof AppError) await this.domains.release(claim, events);
@@ -67,7 +54,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
     // A verification that took longer than a claim is respected may have lost the domain.
     if (await this.domains.isClaimedBy(claim)) return;
     await this.streams.runDecision(customDomain, stream, (state) => withdrawVerification(state, claim), events);
-    this.logger.info({ domain, tenantId }, 'verification outlived its claim');
+    this.logger.info({ domain, tenantId }, 'custom domain claim expired during verification');
     throw verifiedElsewhere(domain);
   }
 
@@ -81,7 +68,7 @@ export class VerifyCustomDomainHandler implements ICommandHandler<VerifyCustomDo
       this.logger.info({ domain, reason: error.message }, 'no TXT record');
     }
     if (!found.includes(verificationToken))
-      throw verificationFailed(domain, 'no TXT record of the domain is the verification token');
+      throw verificationFailed(domain, 'the domain has no TXT record with the verification token');
     return found;
   }
 }

@@ -1,26 +1,18 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { createWebhook as operation, OperationContext, Webhook } from '@attestry/contracts';
+import { createWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
 import { WebhookKeys } from '../webhook-keys.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { viewOf } from '../webhook-view.js';
-import { acceptedUrl, createWebhook, living } from '../webhook/webhook.decisions.js';
+import { acceptedUrl, createWebhook as decide, living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 
-export class CreateWebhook {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Two streams: the slot first, so that a failure between the two costs a slot for a minute and never a 21st webhook. */
-@CommandHandler(CreateWebhook)
-export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
+@Operation(createWebhook)
+export class CreateWebhook {
   constructor(
     private readonly streams: Streams,
     private readonly outbound: Outbound,
@@ -32,7 +24,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: CreateWebhook): Promise<Webhook> {
+  async execute(request: RequestOf<typeof createWebhook>, context: OperationContext): Promise<Webhook> {
     const tenantId = tenantOf(context).id;
     const { events, disabled } = request.body;
     const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
@@ -43,8 +35,7 @@ export class CreateWebhookHandler implements ICommandHandler<CreateWebhook> {
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),
-      (current) =>
-        createWebhook(current, { webhookId, url, events, ...(disabled !== undefined && { disabled }) }, { now }),
+      (current) => decide(current, { webhookId, url, events, ...(disabled !== undefined && { disabled }) }, { now }),
       eventContext(context),
       { once: true },
     );

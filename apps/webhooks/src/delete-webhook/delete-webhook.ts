@@ -1,22 +1,14 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { deleteWebhook as operation, OperationContext } from '@attestry/contracts';
+import { deleteWebhook, type OperationContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
-import { deleteWebhook } from '../webhook/webhook.decisions.js';
+import { deleteWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 
+@Operation(deleteWebhook)
 export class DeleteWebhook {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(DeleteWebhook)
-export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
   constructor(
     private readonly streams: Streams,
     private readonly slots: TenantSlots,
@@ -24,13 +16,13 @@ export class DeleteWebhookHandler implements ICommandHandler<DeleteWebhook> {
     private readonly directory: WebhookDirectory,
   ) {}
 
-  async execute({ request, context }: DeleteWebhook): Promise<void> {
+  async execute(request: RequestOf<typeof deleteWebhook>, context: OperationContext): Promise<void> {
     const tenantId = tenantOf(context).id;
     const { webhookId } = request.params;
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),
-      deleteWebhook,
+      decide,
       eventContext(context),
     );
     this.directory.note(tenantId, webhookId, state, revision);

@@ -1,29 +1,24 @@
 import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { listWebhookAttempts as operation, OperationContext, PageOf, WebhookAttempt } from '@attestry/contracts';
+import { listWebhookAttempts, type OperationContext, type PageOf, type WebhookAttempt } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { keptSince } from '../attempts.projection.js';
 import { AttemptsReadModel } from '../attempts.read-model.js';
 import { living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 
+@Operation(listWebhookAttempts)
 export class ListAttempts {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(ListAttempts)
-export class ListAttemptsHandler implements IQueryHandler<ListAttempts> {
   constructor(
     private readonly streams: Streams,
     private readonly attempts: AttemptsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ request, context }: ListAttempts): Promise<PageOf<WebhookAttempt>> {
+  async execute(
+    request: RequestOf<typeof listWebhookAttempts>,
+    context: OperationContext,
+  ): Promise<PageOf<WebhookAttempt>> {
     const tenantId = tenantOf(context).id;
     const { webhookId } = request.params;
     living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);

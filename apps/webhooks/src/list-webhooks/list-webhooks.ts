@@ -1,20 +1,12 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { listWebhooks as operation, OperationContext, PageOf, Webhook } from '@attestry/contracts';
-import { tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listWebhooks, type OperationContext, type PageOf, type Webhook } from '@attestry/contracts';
+import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 
+@Operation(listWebhooks)
 export class ListWebhooks {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@QueryHandler(ListWebhooks)
-export class ListWebhooksHandler implements IQueryHandler<ListWebhooks> {
   constructor(private readonly readModel: WebhooksReadModel) {}
 
-  execute({ request, context }: ListWebhooks): Promise<PageOf<Webhook>> {
+  execute(request: RequestOf<typeof listWebhooks>, context: OperationContext): Promise<PageOf<Webhook>> {
     return this.readModel.webhooksOf(tenantOf(context).id, request.query);
   }
 }

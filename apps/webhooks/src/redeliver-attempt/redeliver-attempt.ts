@@ -1,15 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   invalid,
   notFound,
+  redeliverWebhookAttempt,
   type OperationContext,
-  type redeliverWebhookAttempt as operation,
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { AttemptsReadModel } from '../attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -19,15 +18,8 @@ import { WebhookRequests } from '../webhook-requests/webhook-requests.js';
 import { enabled } from '../webhook/webhook.decisions.js';
 import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
+@Operation(redeliverWebhookAttempt)
 export class RedeliverAttempt {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
-@CommandHandler(RedeliverAttempt)
-export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt> {
   constructor(
     private readonly streams: Streams,
     private readonly vault: KeyVault,
@@ -38,7 +30,10 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: RedeliverAttempt): Promise<WebhookDelivery> {
+  async execute(
+    request: RequestOf<typeof redeliverWebhookAttempt>,
+    context: OperationContext,
+  ): Promise<WebhookDelivery> {
     const tenantId = tenantOf(context).id;
     const { webhookId, deliveryId } = request.params;
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
@@ -57,7 +52,7 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
             // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
             throw invalid({
               value: deliveryId,
-              msg: 'the credential of this event is no longer kept; it cannot be delivered again',
+              msg: 'the credential of this event is no longer stored, so the event cannot be delivered again',
               param: 'deliveryId',
               location: 'params',
             });
@@ -70,7 +65,7 @@ export class RedeliverAttemptHandler implements ICommandHandler<RedeliverAttempt
     return { webhookId, event: delivery!.event };
   }
 
-  /** Decision 27: the key goes with the last delivery that needs it. */
+  /** The delivery key is destroyed with the last delivery that needs it (ADR 0058). */
   private async isKept(tenantId: string, sealed: string): Promise<boolean> {
     try {
       return !isErased(await this.vault.open(tenantId, 'delivery', sealed));

@@ -48,7 +48,7 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
     const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
     this.work = new PeriodicWork(leases, health, logger, {
       name: NAME,
-      failure: 'keeping webhook keys fresh failed',
+      failure: 'rotating webhook keys failed',
       pauseMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth)),
       look: () => this.look(),
     });

@@ -177,11 +177,11 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     }
   }
 
-  /** Keys first (decision 27): from then on nobody can read the credentials; then their deliveries end. */
+  /** Keys are destroyed first, so that the credentials are unreadable (ADR 0058); then their deliveries end. */
   private async forgetUser(message: FeedMessage<UserDeleted>): Promise<void> {
     const { tenantId, userId } = message.data;
     if (!(await this.readModel.running.waitForHead(CATCH_UP_MS)))
-      throw new Error(`${NAME}: the projection lags, pending deliveries of a deleted user are not known yet`);
+      throw new Error(`${NAME}: projection behind, pending deliveries of a deleted user are not known yet`);
     const rows = await this.readModel.running.db
       .selectFrom('delivery')
       .select(['delivery_key', 'key_id'])

@@ -68,8 +68,8 @@ export class ObserveAttempts {
   }
 
   /**
-   * Below the span that scheduled the delivery, which its first event names. The target is not told: the headers of a
-   * delivery are fixed (facts 6.4), and neither its address nor its host is written down here.
+   * Below the span that scheduled the delivery, which its first event names. The target gets no `traceparent`: the headers of a
+   * delivery are fixed (ADR 0020). Neither its address nor its host is recorded.
    */
   private async span({ stream }: { stream: string }): Promise<Span | undefined> {
     if (!this.tracing.on) return undefined;

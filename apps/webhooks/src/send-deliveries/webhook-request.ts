@@ -49,7 +49,8 @@ const frame = async (url: string, keyId: string, created: Date): Promise<Frame> 
     { method: 'POST', url, headers: { 'content-type': 'application/json', 'content-digest': DIGEST } },
   );
   const [before, after, ...others] = base.split(DIGEST);
-  if (before === undefined || after === undefined || others.length) throw new Error('no place for the digest');
+  if (before === undefined || after === undefined || others.length)
+    throw new Error('the signature base does not name the digest once');
   return { before, after, signatureInput: (headers as Record<string, string>)['Signature-Input']! };
 };
 

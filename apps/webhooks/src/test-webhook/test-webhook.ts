@@ -1,13 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  TEST_EVENT,
-  type OperationContext,
-  type testWebhook as operation,
-  type WebhookDelivery,
-} from '@attestry/contracts';
+import { TEST_EVENT, testWebhook, type OperationContext, type WebhookDelivery } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { deliveryKeyOf } from '../delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -16,16 +10,9 @@ import { WebhookRequests } from '../webhook-requests/webhook-requests.js';
 import { enabled } from '../webhook/webhook.decisions.js';
 import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
-export class TestWebhook {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** An event like any other from here on: signed, retried, listed. */
-@CommandHandler(TestWebhook)
-export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
+@Operation(testWebhook)
+export class TestWebhook {
   constructor(
     private readonly streams: Streams,
     private readonly sender: SendDeliveries,
@@ -34,7 +21,7 @@ export class TestWebhookHandler implements ICommandHandler<TestWebhook> {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ request, context }: TestWebhook): Promise<WebhookDelivery> {
+  async execute(request: RequestOf<typeof testWebhook>, context: OperationContext): Promise<WebhookDelivery> {
     const tenantId = tenantOf(context).id;
     const { webhookId } = request.params;
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);

@@ -1,24 +1,16 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { OperationContext, updateWebhook as operation, Webhook } from '@attestry/contracts';
+import { updateWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
 import { viewOf } from '../webhook-view.js';
-import { acceptedUrl, living, updateWebhook } from '../webhook/webhook.decisions.js';
+import { acceptedUrl, living, updateWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { WebhooksReadModel } from '../webhooks.read-model.js';
 
-export class UpdateWebhook {
-  constructor(
-    readonly request: RequestOf<typeof operation>,
-    readonly context: OperationContext,
-  ) {}
-}
-
 /** Two streams: the slot gets the URL first, so that concurrent updates cannot pass the limit. A failure between the two is corrected by the next update. */
-@CommandHandler(UpdateWebhook)
-export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
+@Operation(updateWebhook)
+export class UpdateWebhook {
   constructor(
     private readonly streams: Streams,
     private readonly outbound: Outbound,
@@ -27,7 +19,7 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
     private readonly directory: WebhookDirectory,
   ) {}
 
-  async execute({ request, context }: UpdateWebhook): Promise<Webhook> {
+  async execute(request: RequestOf<typeof updateWebhook>, context: OperationContext): Promise<Webhook> {
     const tenantId = tenantOf(context).id;
     const { webhookId } = request.params;
     const { events, disabled } = request.body;
@@ -37,7 +29,7 @@ export class UpdateWebhookHandler implements ICommandHandler<UpdateWebhook> {
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),
-      (current) => updateWebhook(current, { url, events, ...(disabled !== undefined && { disabled }) }),
+      (current) => decide(current, { url, events, ...(disabled !== undefined && { disabled }) }),
       eventContext(context),
     );
     const { state: stored } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));

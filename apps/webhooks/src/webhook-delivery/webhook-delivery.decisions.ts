@@ -51,7 +51,7 @@ export interface OutcomeFacts {
   jitter: number;
 }
 
-/** Any 2xx; a redirect is a failure (facts 6.4). */
+/** Any 2xx; a redirect is a failure. */
 export const isSuccess = ({ status }: { status?: number }): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
@@ -98,7 +98,7 @@ export const cancelDelivery = (state: WebhookDeliveryState, reason: CancelReason
 /** Once more from the first attempt, however it ended. @throws 404 when it never was, 409 while it is still tried */
 export const requeueDelivery = (state: WebhookDeliveryState, facts: { now: string }): WebhookDeliveryEvent[] => {
   if (state.status === 'absent') throw notFound();
-  if (isPending(state)) throw conflict('The event is still on its way to this webhook');
+  if (isPending(state)) throw conflict('The delivery of this event to this webhook is still pending');
   const { deliveryKey, webhookId, payload, sealedCredential } = state.delivery;
   const userId = payload.userId;
   return [

@@ -13,7 +13,7 @@ export type DeliveryPayload = CredentialPayload | ({ userId?: never } & Readonly
 
 export type CancelReason = 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
 
-/** One event on its way to one webhook. `deliveryKey` names it; `deliveryId` is new for each attempt. */
+/** Delivery of one event to one webhook. `deliveryKey` identifies it; `deliveryId` is different for each attempt. */
 export type WebhookDeliveryEvent =
   | {
       type: 'DeliveryScheduled';
@@ -22,7 +22,7 @@ export type WebhookDeliveryEvent =
         webhookId: string;
         event: { id: string; type: WebhookEventType; timestamp: string };
         payload: DeliveryPayload;
-        /** Under the data key `keyId`, purpose `delivery` (decision 27). */
+        /** Under the data key `keyId`, purpose `delivery`, destroyed with the last attempt (ADR 0058). */
         sealedCredential?: { keyId: string; sealed: string };
         /** Keys of all deliveries that need this data key, this one included; the last to end destroys it. */
         sharedBy?: string[];

@@ -1,4 +1,4 @@
-/** Which keys sign a tenant's webhooks, and until when they are published. The keys themselves are in the vault. */
+/** Keys that sign a tenant's webhooks, with the end of their publication. The keys themselves are in the key vault. */
 export type WebhookKeysEvent =
   /** The first one; it signs at once, for nobody can hold an older key set. */
   | { type: 'WebhookKeyChosen'; data: { keyId: string; chosenAt: string } }

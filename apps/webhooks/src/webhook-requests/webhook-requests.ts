@@ -27,7 +27,7 @@ export class WebhookRequests {
       owner: tenantId,
       limit: TESTS_PER_MINUTE,
       windowMs: MINUTE_MS,
-      message: `A webhook, and all webhooks of a tenant with one URL together, are tested at most ${TESTS_PER_MINUTE} times a minute`,
+      message: `At most ${TESTS_PER_MINUTE} tests a minute are allowed for one webhook, and for all webhooks of a tenant with the same URL together`,
     } as const;
     const budgets: Budget[] = [
       { ...tests, key: webhookId },
@@ -56,5 +56,5 @@ const ofOrigin = (tenantId: string, url: string): Budget => ({
   key: JSON.stringify([tenantId, new URL(url).origin]),
   limit: REQUESTS_PER_MINUTE,
   windowMs: MINUTE_MS,
-  message: `At most ${REQUESTS_PER_MINUTE} tests and repeated deliveries a minute are sent to one origin`,
+  message: `At most ${REQUESTS_PER_MINUTE} tests and redeliveries a minute are sent to one origin`,
 });

@@ -5,7 +5,7 @@ import type { WebhookSlot, WebhookSlotsState } from './webhook-slots.state.js';
 export const MAX_WEBHOOKS = 20;
 /** Each event is delivered once to every webhook: more than a few with one URL only multiply requests to it. */
 export const MAX_WEBHOOKS_PER_URL = 5;
-/** A slot this old whose webhook was never created belongs to a creation that failed half-way (decision 8). */
+/** A slot this old whose webhook was never created belongs to a creation that failed half-way (ADR 0009). */
 export const ABANDONED_AFTER_MS = 60_000;
 
 /** A webhook as its own stream has it. */
@@ -67,7 +67,11 @@ const checkUrlIsFree = (
   owners: Owners,
 ): void => {
   if (sharing(held, command, owners).length >= MAX_WEBHOOKS_PER_URL)
-    throw invalidBody('url', `at most ${MAX_WEBHOOKS_PER_URL} webhooks of a tenant may have the same URL`, command.url);
+    throw invalidBody(
+      'url',
+      `must not be the URL of more than ${MAX_WEBHOOKS_PER_URL} webhooks of a tenant`,
+      command.url,
+    );
 };
 
 const released = (ended: readonly WebhookSlot[]): WebhookSlotsEvent[] =>
@@ -84,7 +88,7 @@ export const claimSlot = (
   const ended = state.held.filter((slot) => hasEnded(slot, facts));
   const held = state.held.filter((slot) => !ended.includes(slot));
   if (held.length >= MAX_WEBHOOKS)
-    throw invalid({ msg: `a tenant has at most ${MAX_WEBHOOKS} webhooks`, param: 'webhooks', location: 'body' });
+    throw invalid({ msg: `a tenant can have at most ${MAX_WEBHOOKS} webhooks`, param: 'webhooks', location: 'body' });
   checkUrlIsFree(held, command, facts.owners);
   return [...released(ended), { type: 'WebhookSlotClaimed', data: { webhookId, claimedAt: facts.now, url } }];
 };

@@ -102,7 +102,7 @@ describe('webhooks with one URL', () => {
     } catch (error) {
       expect(error).toMatchObject({
         kind: 'invalid',
-        details: [{ param: 'url', location: 'body', msg: 'at most 5 webhooks of a tenant may have the same URL' }],
+        details: [{ param: 'url', location: 'body', msg: 'must not be the URL of more than 5 webhooks of a tenant' }],
       });
     }
     expect.assertions(1);

@@ -17,7 +17,7 @@ export const living = (state: WebhookState): LivingWebhook => {
   return state;
 };
 
-/** To send it something on demand. @throws 404, or 409 when it is disabled: then nothing is produced (facts 6.1) */
+/** To send it something on demand. @throws 404, or 409 when it is disabled: then nothing is produced */
 export const enabled = (state: WebhookState): LivingWebhook => {
   const webhook = living(state);
   if (webhook.disabled) throw conflict('The webhook is disabled');

@@ -1,8 +1,8 @@
 import type { WebhookEvent } from '@attestry/contracts';
 
 /**
- * A subscription of a tenant. What changes who is told of what also says which events are subscribed to, so that the
- * integration event follows from it alone.
+ * A subscription of a tenant. Each event that changes the subscription has the subscribed event types, so that the
+ * integration event derives from it alone.
  */
 export type WebhookDomainEvent =
   | {

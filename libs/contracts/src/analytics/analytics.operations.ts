@@ -5,7 +5,7 @@ import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, Normalize, Optional, Rule, Uuid } from '../validators.js';
 
-/** A repeated parameter or a comma list. */
+/** A repeated parameter or a comma-separated list. */
 const toList = (value: unknown) =>
   typeof value === 'string'
     ? value.split(',').filter(Boolean)
@@ -16,69 +16,74 @@ const toList = (value: unknown) =>
 const TextList = (): PropertyDecorator => (target, key) => {
   Optional()(target, key);
   Normalize(toList)(target, key);
-  IsArray({ message: 'must be a list' })(target, key as string);
+  IsArray({ message: 'must be an array' })(target, key as string);
   ArrayMaxSize(100, { message: 'must have at most 100 entries' })(target, key as string);
-  IsString({ each: true, message: 'must be strings' })(target, key as string);
-  MaxLength(128, { each: true, message: 'Invalid value' })(target, key as string);
+  IsString({ each: true, message: 'must contain only strings' })(target, key as string);
+  MaxLength(128, { each: true, message: 'must contain only strings of at most 128 characters' })(target, key as string);
 };
 
-/** Which events; every member narrows the others, but `categories` and `types`, which are ORed. */
+/** Filters of analytics events: `categories` and `types` are combined with OR, all others with AND. */
 class EventsQuery {
-  /** Event ids. */
+  /** Only events with one of these ids. */
   @TextList() ids?: string[];
-  /** Ids of API calls, as in `x-request-id`. */
+  /** Only events of these API calls, by the value of `x-request-id`. */
   @TextList() requestIds?: string[];
-  /** ORed with `types`; everything else is ANDed. */
+  /** Only events of these categories. Combined with `types` by OR, with all other filters by AND. */
   @TextList() categories?: string[];
-  /** Full event types with suffix. */
+  /** Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
   @TextList() types?: string[];
-  /** Machine actors; `none` and `*` have their usual meaning. */
+  /** Only events caused by these clients. `*` means any client, `none` means no client. */
   @TextList() clientIds?: string[];
-  /** Human actors; `none` and `*` likewise. */
+  /** Only events caused by these users of the management API. `*` means any user, `none` means no user. */
   @TextList() managementUserIds?: string[];
 }
 
-/** A date or a time of day; ISO 8601 has weeks and ordinal days besides, which no clock here reads. */
+/** A date or a date with time: `Date.parse` reads neither the week dates nor the ordinal dates of ISO 8601. */
 const Time = (): PropertyDecorator => (target, key) => {
-  const message = 'must be an ISO 8601 time';
+  const message = 'must be an ISO 8601 date or time';
   IsISO8601({ strict: true }, { message })(target, key as string);
   MaxLength(64, { message })(target, key as string);
   Rule('readableTime', (value) => (Number.isNaN(Date.parse(String(value))) ? message : undefined))(target, key);
 };
 
-/** Filters of events; times are inclusive. */
+/** Filters of events; both times are inclusive. */
 export interface EventFilters extends EventsQuery {
   dateFrom?: string;
   dateTo?: string;
 }
 
 export class ListEventsQuery extends EventsQuery implements PageQuery {
+  /** Maximum number of entries of the page. Default 100. */
   @PageLimit() limit?: number;
+  /** `nextCursor` of the previous page. Absent for the first page. */
   @PageCursor() cursor?: string;
-  /** Inclusive. */
+  /** Start of the period, inclusive. */
   @Optional() @Time() dateFrom?: string;
-  /** Inclusive. */
+  /** End of the period, inclusive. */
   @Optional() @Time() dateTo?: string;
 }
 
 export class ExportEventsQuery extends EventsQuery {
-  /** Inclusive. */
+  /** Start of the period, inclusive. */
   @Time() dateFrom: string;
-  /** Inclusive. */
+  /** End of the period, inclusive. */
   @Time() dateTo: string;
 }
 
 export class AnalyticsEvent {
   id: string;
-  /** `<PREFIX>_START`, `_SUCCESS` or `_FAIL` */
+  /** `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
   type: string;
   timestamp: string;
   category: string;
+  /** `x-request-id` of the API call. */
   requestId: string;
   metadata: Record<string, unknown>;
-  /** What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+  /** Data of the request or the response, as far as the tenant's logging level allows; null at level 1. */
   data: Record<string, unknown> | null;
+  /** The client that made the call. */
   clientId?: string;
+  /** The user of the management API who made the call. */
   managementUserId?: string;
 }
 
@@ -97,10 +102,10 @@ export class EventsOfTenantParams {
   @Uuid() tenantId: string;
 }
 
-/** Management decides who may ask. */
+/** Management authorizes the caller. */
 export const listEventsOfTenant = defineOperation({
   name: 'analytics.list-events-of-tenant',
-  summary: "Retrieve a tenant's analytics events, newest first, for a caller of the management API",
+  summary: 'Retrieve the analytics events of a tenant, newest first, for a caller of the management API',
   access: calledBy('management'),
   kind: 'query',
   errors: 'management',
@@ -109,10 +114,11 @@ export const listEventsOfTenant = defineOperation({
   response: [AnalyticsEvent],
 });
 
-/** The whole period as lines of JSON, oldest first: what pages would show, for programs that keep their own copy. */
+/** The entries of `listEvents` in one response, for programs that keep a copy of their own. */
 export const exportEvents = defineOperation({
   name: 'analytics.export-events',
-  summary: 'Export the analytics events of a period as lines of JSON, oldest first',
+  summary: 'Export the analytics events of a period, oldest first',
+  description: 'The response has one JSON object per line (`application/x-ndjson`).',
   http: { method: 'GET', path: '/v1/events/export', success: 200, stream: true },
   access: requires('analytics:read'),
   errors: 'tenant',
@@ -122,7 +128,7 @@ export const exportEvents = defineOperation({
 });
 
 export class EventType {
-  /** As in `GET /v1/events` and its filter `types`. */
+  /** Event type, as in `GET /v1/events` and its filter `types`. */
   type: string;
   category: string;
 }
@@ -133,7 +139,7 @@ export class EventTypeList {
 
 export const listEventTypes = defineOperation({
   name: 'analytics.list-event-types',
-  summary: 'Retrieve every type of analytics event with its category',
+  summary: 'Retrieve all types of analytics events with their categories',
   http: { method: 'GET', path: '/v1/events/types', success: 200 },
   access: requires('analytics:read'),
   errors: 'tenant',
@@ -141,7 +147,7 @@ export const listEventTypes = defineOperation({
   errorStatuses: [401, 403],
 });
 
-/** More than any request or answer that is kept has (see `loggedRequest`). */
+/** Larger than any request or response that is kept (see `loggedRequest`). */
 const LOGGED: JsonBounds = {
   entries: 3,
   name: MAX_LOGGED_BYTES,
@@ -152,10 +158,11 @@ const LOGGED: JsonBounds = {
 
 export class SealDataRequest {
   @Uuid() tenantId: string;
-  /** Without anything personal; kept under a key of the tenant. */
+  /** The data without personal values; encrypted with a key of the tenant. */
   @IsRecord() @BoundedJson(LOGGED) general: Record<string, unknown>;
-  /** With it; kept under this person's key, and not at all where there is none. */
+  /** User whose key encrypts `personal`; without such a key `personal` is not kept. */
   @Optional() @Uuid() personId?: string;
+  /** The data with personal values. */
   @Optional() @IsRecord() @BoundedJson(LOGGED) personal?: Record<string, unknown>;
 }
 
@@ -163,10 +170,10 @@ export class SealedData {
   data: string;
 }
 
-/** The gateway records calls and has no keys; nothing of a call goes into the feed in clear. */
+/** The gateway records calls and has no keys, and data of a call must not enter the feed unencrypted. */
 export const sealData = defineOperation({
   name: 'analytics.seal-data',
-  summary: 'Seal what a call asked or answered, to be recorded',
+  summary: 'Encrypt data of a request or a response for its analytics event',
   access: calledBy('gateway'),
   kind: 'query',
   errors: 'tenant',

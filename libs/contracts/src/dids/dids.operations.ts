@@ -1,28 +1,29 @@
 import { ArrayMaxSize, IsArray, IsIn, IsString, Length } from 'class-validator';
 import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, BoundedText, Optional, Uuid } from '../validators.js';
 
 export class CreateDidRequest {
+  /** DID method. */
   @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
 
   /**
-   * At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https
-   * URL or a host with path. Members that do not belong to the method are refused by the service.
+   * At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`,
+   * which is a host, a host with a path, or an https URL. Members of the other method are rejected.
    */
   @IsRecord() @BoundedJson({ entries: 10, values: 100 }) options: { keyType?: string; url?: string };
 }
 
 export class DidKeyReference {
-  /** Key identifier inside the DID document. */
+  /** Identifier of the key in the DID document. */
   didDocumentKeyId: string;
-  /** uuid */
+  /** UUID of the key in the key store of the platform. */
   kmsKeyId: string;
 }
 
 export class LocalDidMetadata {
   keys: DidKeyReference[];
-  /** Milliseconds since the epoch. */
+  /** Time of registration in milliseconds since the epoch. */
   registered: number;
   initialDidDocument: Record<string, unknown>;
 }
@@ -38,18 +39,18 @@ export class DidRecord extends ListedDid {
   registrationStatus: RegistrationStatus;
 }
 
-/** Of a DID of the tenant: its record. Of any other: its document, as it resolves. */
+/** For a DID of the tenant its record, for any other DID its resolved DID document. */
 export class RetrievedDid {
   did: string;
   registrationStatus?: RegistrationStatus;
   localMetadata?: LocalDidMetadata;
-  /** Only of a DID that is not the tenant's. */
+  /** Resolved DID document. Only for a DID that does not belong to the tenant. */
   didDocument?: Record<string, unknown>;
 }
 
 export class DidParams {
-  /** DID URI, percent-encoded in the path. */
-  @IsString() @Length(7, 2048, { message: 'Invalid value' }) id: string;
+  /** DID, percent-encoded in the path. */
+  @BoundedText(2048, 7) id: string;
 }
 
 const errors = 'tenant' as const;
@@ -82,7 +83,7 @@ export const listDids = defineOperation({
 
 export const retrieveDid = defineOperation({
   name: 'dids.retrieve-did',
-  summary: 'Retrieve a DID of the tenant with its metadata, or resolve any other',
+  summary: 'Retrieve a DID of the tenant with its metadata, or resolve any other DID',
   http: { method: 'GET', path: '/v1/dids/:id', success: 200 },
   access: requires('dids:read'),
   analytics: { prefix: 'DID_RETRIEVE', category },
@@ -106,7 +107,7 @@ export const deleteDid = defineOperation({
 /** Served by host and path: `/.well-known/did.json`, or `<path>/did.json` for a did:web with path. */
 export const retrieveDidDocument = defineOperation({
   name: 'dids.retrieve-did-document',
-  summary: "DID document of the tenant's did:web",
+  summary: "Retrieve the DID document of the tenant's did:web",
   http: {
     method: 'GET',
     path: '/.well-known/did.json',
@@ -122,27 +123,27 @@ export const retrieveDidDocument = defineOperation({
 });
 
 export class DomainLinkageSubject {
-  /** The DID. */
+  /** DID that is linked with the origin. */
   id: string;
-  /** Scheme, host and port: `https://acme.example`. */
+  /** Scheme, host and port, for example `https://acme.example`. */
   origin: string;
 }
 
 export class DomainLinkageProof {
   type: 'Ed25519Signature2018';
   created: string;
-  /** DID URL of the Ed25519 key. */
+  /** DID URL of the Ed25519 key that verifies the proof. */
   verificationMethod: string;
   proofPurpose: 'assertionMethod';
-  /** Detached JWS, RFC 7797. */
+  /** Detached JWS (RFC 7797). */
   jws: string;
 }
 
-/** DIF Well Known DID Configuration, Linked Data Proof Format: the DID says that the origin is its own. */
+/** Links a DID with an origin (DIF Well Known DID Configuration, Linked Data Proof Format). */
 export class DomainLinkageCredential {
   '@context': string[];
   type: string[];
-  /** The DID. */
+  /** DID that issues the credential, the same as `credentialSubject.id`. */
   issuer: string;
   issuanceDate: string;
   expirationDate: string;
@@ -152,15 +153,15 @@ export class DomainLinkageCredential {
 
 export class DidConfiguration {
   '@context': string;
-  /** One for every DID with an Ed25519 key and every origin of the tenant, newest DID first. */
+  /** One credential for each DID with an Ed25519 key and each origin of the tenant, newest DID first. */
   entries: DomainLinkageCredential[];
-  /** The same, under the name of the DIF specification. */
+  /** The same credentials under the member name of the DIF specification. */
   linked_dids: DomainLinkageCredential[];
 }
 
 export const retrieveDidConfiguration = defineOperation({
   name: 'dids.retrieve-did-configuration',
-  summary: "Domain linkage credentials of the tenant's DIDs",
+  summary: "Retrieve the domain linkage credentials of the tenant's DIDs",
   http: {
     method: 'GET',
     path: '/.well-known/did-configuration',
@@ -174,7 +175,7 @@ export const retrieveDidConfiguration = defineOperation({
   response: DidConfiguration,
 });
 
-/** What issuance needs to sign: the DID, a verification method and the key behind it. */
+/** The key with which issuance signs credentials: its DID, verification method and id. */
 export class IssuerKey {
   did: string;
   /** DID URL of the verification method, used as `kid` and `verificationMethod`. */
@@ -184,18 +185,18 @@ export class IssuerKey {
 }
 
 export class ReserveIssuerKeyRequest {
-  /** Absent: the tenant's first DID that fits. */
+  /** Default: the tenant's first DID with a key of one of the `algorithms`. */
   @Optional() @IsString() @Length(7, 2048) did?: string;
-  /** Acceptable key types, best first. */
+  /** Accepted key types, preferred first. */
   @IsArray() @ArrayMaxSize(2) @IsIn(['P-256', 'Ed25519'], { each: true }) algorithms: ('P-256' | 'Ed25519')[];
-  /** Who keeps the DID from being deleted. */
+  /** Credential configuration that keeps the DID from being deleted. */
   @Uuid() configurationId: string;
 }
 
-/** 400 with `param: issuerDid` when no DID fits. */
+/** 400 with `param: issuerDid` when no DID has a suitable key. */
 export const reserveIssuerKey = defineOperation({
   name: 'dids.reserve-issuer-key',
-  summary: 'Choose a DID and key for a credential configuration and keep the DID from deletion',
+  summary: 'Choose a DID and a key for a credential configuration and reserve the DID, so that it cannot be deleted',
   access: calledBy('issuance'),
   errors,
   body: ReserveIssuerKeyRequest,
@@ -209,7 +210,7 @@ export class ReleaseIssuerKeyRequest {
 
 export const releaseIssuerKey = defineOperation({
   name: 'dids.release-issuer-key',
-  summary: 'Give up the reservation of a DID',
+  summary: 'Release the reservation of a DID',
   access: calledBy('issuance'),
   errors,
   body: ReleaseIssuerKeyRequest,

@@ -1,12 +1,13 @@
 import { defineOperation, publicAccess } from '../operation.js';
 
 /**
- * The platform's own JSON-LD context, at `CONTEXT_URL`: it never changes, so that a credential reads the same for ever
- * (decision 20).
+ * The platform's own JSON-LD context, at `CONTEXT_URL`: it never changes, so that the meaning of an issued credential never changes
+ * (ADR 0060).
  */
 export const retrieveContext = defineOperation({
   name: 'issuance.retrieve-context',
-  summary: 'The JSON-LD context that gives every claim a term (`@vocab`)',
+  summary: 'Retrieve the JSON-LD context of the platform',
+  description: 'Its `@vocab` maps every claim that no other context defines to a term.',
   http: {
     method: 'GET',
     path: '/v1',

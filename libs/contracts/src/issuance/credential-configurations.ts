@@ -1,135 +1,142 @@
 import type { JsonLimits } from '../json-size.js';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, Nested, Optional, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Uuid } from '../validators.js';
 
-/** Formats of the credential configurations, as in OID4VCI Appendix A. */
+/** Credential format (OID4VCI 1.0 Appendix A). */
 export type CredentialFormat = 'ldp_vc' | 'jwt_vc_json';
 /** Path segment and variant of the operations. */
 export type CredentialProfile = 'web-semantic' | 'jwt-vc';
 
-/** All members optional, at least one; each 0 or more. Counted from issuance. */
+const Amount =
+  (max: number): PropertyDecorator =>
+  (target, key) => {
+    Optional()(target, key);
+    IsInt({ message: 'must be an integer' })(target, key);
+    Min(0, { message: 'must not be negative' })(target, key);
+    Max(max, { message: `must be at most ${max}` })(target, key);
+  };
+
+/** Duration from issuance: the sum of its members, at least one of which is required. */
 export class Duration {
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(1000) years?: number;
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(12000) months?: number;
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(52000) weeks?: number;
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(365000) days?: number;
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(8760000) hours?: number;
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(525600000) minutes?: number;
-  @Optional() @IsInt({ message: 'must be a Duration' }) @Min(0) @Max(31536000000) seconds?: number;
+  @Amount(1000) years?: number;
+  @Amount(12000) months?: number;
+  @Amount(52000) weeks?: number;
+  @Amount(365000) days?: number;
+  @Amount(8760000) hours?: number;
+  @Amount(525600000) minutes?: number;
+  @Amount(31536000000) seconds?: number;
 }
 
-/** What is canonicalized at once: the claims of all `ldp_vc` credentials of one request; the contexts of one configuration. ADR 0042 */
+/** Limits of one canonicalization: the claims of all `ldp_vc` credentials of one request, or the contexts of one configuration (ADR 0042). */
 export const LINKED_DATA_LIMITS: JsonLimits = { values: 20_000, depth: 32 };
 
-/** `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
+/** Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
 export interface ClaimMapping {
-  /** `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url|subjectId` */
+  /**
+   * Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or
+   * `authenticationProvider.subjectId`.
+   */
   mapFrom?: string;
+  /** Value if `mapFrom` is absent or has no value. */
   defaultValue?: unknown;
-  /** Without value and default issuance is denied. Default false. */
+  /** True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
   required?: boolean;
 }
 
 export class CredentialIssuer {
-  @IsString({ message: 'must be a string' })
-  @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
-  name: string;
+  @BoundedText(1024, 1) name: string;
   /** https or data URL. */
-  @Optional() @IsString() @MaxLength(100_000) logoUrl?: string;
-  @Optional() @IsString() @MaxLength(100_000) iconUrl?: string;
+  @Optional() @BoundedText(100_000) logoUrl?: string;
+  /** https or data URL. */
+  @Optional() @BoundedText(100_000) iconUrl?: string;
 }
 
 export class CredentialBranding {
-  /** `#rrggbb` */
+  /** Color as `#rrggbb`. */
   @Optional()
-  @IsString()
-  @Matches(/^#[0-9a-fA-F]{6}$/, { message: 'must be a colour like #a1b2c3' })
-  @MaxLength(7, { message: 'must be a colour like #a1b2c3' })
+  @IsString({ message: 'must be a string' })
+  @Matches(/^#[0-9a-fA-F]{6}$/, { message: 'must be a color like #a1b2c3' })
+  @MaxLength(7, { message: 'must be a color like #a1b2c3' })
   backgroundColor?: string;
-  @Optional() @IsString() @MaxLength(100_000) watermarkImageUrl?: string;
+  /** https or data URL. */
+  @Optional() @BoundedText(100_000) watermarkImageUrl?: string;
 }
 
-/** `credential_definition.type` names; only characters RFC 6749 §3.3 allows in a scope (decision 19). */
+/** Names in `credential_definition.type`: only characters that RFC 6749 §3.3 allows in a scope. */
 export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
 
-const TYPE_FAULT = 'must have 1 to 1024 characters that a scope allows (RFC 6749 section 3.3)';
-const TEXTS_FAULT = 'must have 1 to 1024 characters and no white space';
+const TYPE_FAULT = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
+const ENTRY_FAULT = 'must contain only strings of 1 to 1024 characters without white space';
 
 export class JwtVcConfigurationRequest {
-  /** Unique among the tenant's configurations of this format; not `VerifiableCredential`. */
+  /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
   @IsString({ message: 'must be a string' })
   @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
   @MaxLength(1024, { message: TYPE_FAULT })
   type: string;
 
+  /** Further credential types. */
   @Optional()
   @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(20)
-  @IsString({ each: true, message: 'must be strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: TEXTS_FAULT })
-  @MaxLength(1024, { each: true, message: TEXTS_FAULT })
+  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
+  @IsString({ each: true, message: 'must contain only strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
+  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
   additionalTypes?: string[];
 
-  @IsString({ message: 'must be a string' })
-  @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
-  name: string;
+  /** Display name of the credential. */
+  @BoundedText(1024, 1) name: string;
 
-  @Optional() @IsString({ message: 'must be a string' }) @MaxLength(1024) description?: string;
+  @Optional() @BoundedText(1024) description?: string;
 
+  /** The issuer as wallets display it. */
   @Nested(CredentialIssuer) issuer: CredentialIssuer;
 
-  /** One of the tenant's DIDs; default: its first that fits the algorithm. Pinned at creation. */
-  @Optional() @IsString() @Length(7, 2048) issuerDid?: string;
+  /** DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
+  @Optional() @BoundedText(2048, 7) issuerDid?: string;
 
   @Optional() @Nested(CredentialBranding) credentialBranding?: CredentialBranding;
 
-  /** Claim name → mapping; at most 200. The rule on each mapping is decided in the service. */
+  /** Mapping of each claim of the credential, by claim name. */
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
 
+  /** Validity of the credentials. Default: they do not expire. */
   @Optional()
-  @Nested(Duration, { message: 'must be a Duration' })
+  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
   expiresIn?: Duration;
 
-  /** Most credentials one session may collect; default no limit but the access token's life. */
-  @Optional() @IsInt({ message: 'must be an integer' }) @Min(1) @Max(1000) maxIssuances?: number;
+  /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+  @Optional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(1, { message: 'must be at least 1' })
+  @Max(1000, { message: 'must be at most 1000' })
+  maxIssuances?: number;
 
-  /** `true` is not supported yet and refused. */
+  /** Revocation is not supported yet: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
-  /** `true` is not supported yet and refused. */
+  /** Persisting credentials is not supported yet: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
-  /** Not supported yet and refused. */
+  /** Claim sources are not supported yet: any value is rejected. */
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
 
-/** Proofs of `ldp_vc`; each means a version of the data model. */
+/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
 export type ProofType = 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
 const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2018'];
 
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
-  /** JSON-LD contexts appended to the ones every credential carries; fetched once, at creation. */
+  /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
   @Optional()
   @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(10)
-  @IsString({ each: true, message: 'must be strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: TEXTS_FAULT })
-  @MaxLength(1024, { each: true, message: TEXTS_FAULT })
+  @ArrayMaxSize(10, { message: 'must have at most 10 entries' })
+  @IsString({ each: true, message: 'must contain only strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
+  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
   contexts?: string[];
 
-  /** Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other. */
+  /** Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
   @Optional()
   @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
   proofType?: ProofType;
@@ -157,15 +164,16 @@ export class WebSemanticConfiguration extends JwtVcConfiguration {
 }
 
 export class ConfigurationParams {
+  /** Id of the credential configuration. */
   @Uuid() id: string;
 }
 
 export class ListConfigurationsQuery extends PageQuery {
-  /** Exact `type`. */
-  @Optional() @IsString() @MaxLength(1024) type?: string;
+  /** Only the configuration with exactly this `type`. */
+  @Optional() @BoundedText(1024) type?: string;
 }
 
-/** Five operations per format, alike but for path, DTOs and event prefix. */
+/** Five operations per format, which differ only in path, DTOs and event prefix. */
 const configurationOperations = <Request, Configuration>(
   profile: CredentialProfile,
   stem: string,
@@ -212,7 +220,8 @@ const configurationOperations = <Request, Configuration>(
     }),
     update: defineOperation({
       name: `issuance.update-credential-configuration.${profile}`,
-      summary: `Replace a ${profile} credential configuration; type and issuer DID stay as they were created`,
+      summary: `Replace a ${profile} credential configuration`,
+      description: 'Type and issuer DID cannot be changed.',
       http: { method: 'PUT', path: `${path}/:id`, success: 200 },
       access: requires('credential-configurations:update'),
       analytics: { prefix: `${stem}_UPDATE`, category },
@@ -224,7 +233,8 @@ const configurationOperations = <Request, Configuration>(
     }),
     delete: defineOperation({
       name: `issuance.delete-credential-configuration.${profile}`,
-      summary: `Delete a ${profile} credential configuration; offers that name it fail from then on`,
+      summary: `Delete a ${profile} credential configuration`,
+      description: 'Existing offers of this configuration fail with `unknown_credential_configuration`.',
       http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
       access: requires('credential-configurations:delete'),
       analytics: { prefix: `${stem}_DELETE`, category },
@@ -257,10 +267,10 @@ export class CheckConfigurationRequest {
 export class CheckConfigurationAnswer {
   exists: boolean;
 }
-/** Asked by dids before a reservation whose configuration was never created keeps a DID from deletion. */
+/** Queried by dids, because a reservation must not keep a DID from deletion if its configuration was never created. */
 export const checkCredentialConfiguration = defineOperation({
   name: 'issuance.check-credential-configuration',
-  summary: 'Tell whether a credential configuration exists',
+  summary: 'Check whether a credential configuration exists',
   access: calledBy('dids'),
   kind: 'query',
   errors: 'tenant',
@@ -269,16 +279,16 @@ export const checkCredentialConfiguration = defineOperation({
 });
 
 export class CountDomainConfigurationsRequest {
-  /** Lower case, no port. */
+  /** Domain in lower case, without a port. */
   @IsString() @MaxLength(253) domain: string;
 }
 export class CountDomainConfigurationsAnswer {
   activeConfigurations: number;
 }
-/** Asked by tenant-config when a verified custom domain is given up, for the trail. */
+/** Queried by tenant-config when a verified custom domain is removed, for the analytics event. */
 export const countDomainConfigurations = defineOperation({
   name: 'issuance.count-domain-configurations',
-  summary: 'Count the active credential configurations whose DID is under a domain',
+  summary: 'Count the active credential configurations whose issuer DID is under a domain',
   access: calledBy('tenant-config'),
   kind: 'query',
   errors: 'tenant',

@@ -3,7 +3,7 @@ import type { CredentialFormat, CredentialProfile } from './credential-configura
 
 /**
  * One per credential; the message id is the domain event's id and the webhook's `event.id`. The credential itself is
- * there only for tenants with an enabled webhook that wants it, sealed under a delivery key of its own (decision 27).
+ * included only for tenants with an enabled webhook that subscribes to it, sealed under a delivery key of its own (ADR 0008).
  */
 export const credentialIssued = defineIntegrationEvent<{
   tenantId: string;
@@ -22,7 +22,7 @@ export const credentialIssued = defineIntegrationEvent<{
 
 export const userDeleted = defineIntegrationEvent<{ tenantId: string; userId: string }>('issuance.user-deleted');
 
-/** A tenant lost its custom domain, by deletion, replacement or to another tenant, while credential configurations issue under it. */
+/** A tenant lost its custom domain (deleted, replaced or verified by another tenant) while credential configurations issue under it. */
 export const customDomainDeletedInUse = defineIntegrationEvent<{
   tenantId: string;
   domain: string;

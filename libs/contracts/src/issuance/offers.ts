@@ -1,44 +1,31 @@
-import {
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsString,
-  Length,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
-import { IsRecord, BoundedJson, Nested, Optional, Rule, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 
 export class TransactionCodeConfiguration {
-  /** Default `numeric`. OID4VCI §4.1.1 */
+  /** Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`. */
   @Optional() @IsIn(['numeric', 'text'], { message: 'must be one of: numeric, text' }) inputMode?: 'numeric' | 'text';
-  @Optional()
-  @IsString({ message: 'must be a string' })
-  @MaxLength(300, { message: 'must have at most 300 characters' })
-  description?: string;
+  /** Text that the wallet shows when it asks the holder for the code. */
+  @Optional() @BoundedText(300) description?: string;
 }
 
-/** Default 5 minutes, at most 10; more than 0 in sum. */
+/** Lifetime of an offer: more than 0 and at most 10 minutes in total. */
 export class OfferLifetime {
   @Optional()
-  @IsInt({ message: 'must be a Duration' })
-  @Min(0)
+  @IsInt({ message: 'must be an integer' })
+  @Min(0, { message: 'must not be negative' })
   @Max(10, { message: 'must be at most 10 minutes' })
   minutes?: number;
   @Optional()
-  @IsInt({ message: 'must be a Duration' })
-  @Min(0)
+  @IsInt({ message: 'must be an integer' })
+  @Min(0, { message: 'must not be negative' })
   @Max(600, { message: 'must be at most 10 minutes' })
   seconds?: number;
 }
 
-/** Parameters a wallet may add to its authorization request, of texts. */
+/** Fault of parameters that a wallet adds to its authorization request. */
 const requestParameters = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
@@ -48,18 +35,21 @@ const requestParameters = (value: unknown): string | undefined => {
   const isText = (text: unknown) => typeof text === 'string' && text.length <= 1000 && text.isWellFormed();
   return entries.every(([name, text]) => name.length <= 255 && name.isWellFormed() && isText(text))
     ? undefined
-    : 'must be texts of at most 1000 characters';
+    : 'must have names of at most 255 characters and string values of at most 1000 characters';
 };
 
 export class OfferRequest {
-  /** Ids of credential configurations of this tenant, unique. */
+  /** Ids of the tenant's credential configurations to offer, each at most once. */
   @IsArray({ message: 'must be an array' })
   @ArrayNotEmpty({ message: 'must not be empty' })
   @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
   @BoundedJson()
   credentials: unknown[];
 
-  /** Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. */
+  /**
+   * Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at
+   * most 1000 characters.
+   */
   @Optional()
   @IsRecord()
   @BoundedJson({ entries: 20 })
@@ -68,74 +58,78 @@ export class OfferRequest {
 }
 
 export class Offer {
-  /** `openid-credential-offer://?credential_offer=…` */
+  /** Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
   uri: string;
 }
 
 export class PreAuthorizedOfferRequest {
-  /** Ids of credential configurations of this tenant, unique. */
+  /** Ids of the tenant's credential configurations to offer, each at most once. */
   @IsArray({ message: 'must be an array' })
   @ArrayNotEmpty({ message: 'must not be empty' })
   @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
   @BoundedJson()
   credentials: unknown[];
 
-  /** An existing user; absent: a new one is created. */
+  /** Id of an existing user. Default: a new user is created. */
   @Optional() @Uuid() userId?: string;
 
+  /** Protects the offer with a transaction code. Default: no code. */
   @Optional()
   @Nested(TransactionCodeConfiguration)
   transactionCodeConfiguration?: TransactionCodeConfiguration;
 
-  /** Claims for this offer; merged over the user's own. */
+  /** Claims of this offer. They take precedence over the user's own claims with the same name. */
   @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
 
-  /** Names of `claims` to keep on the user. */
+  /** Names of those `claims` that are also stored with the user. */
   @Optional()
   @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(200)
-  @IsString({ each: true, message: 'must be strings' })
-  @Length(1, 1024, { each: true })
+  @ArrayMaxSize(200, { message: 'must have at most 200 entries' })
+  @IsString({ each: true, message: 'must contain only strings' })
+  @Length(1, 1024, { each: true, message: 'must contain only strings of 1 to 1024 characters' })
   claimsToPersist?: string[];
 
+  /** Default 5 minutes. */
   @Optional()
-  @Nested(OfferLifetime, { message: 'must be a Duration' })
+  @Nested(OfferLifetime, { message: 'must be an object with minutes or seconds' })
   expiresIn?: OfferLifetime;
 }
 
 export class PreAuthorizedOffer {
-  /** uuid; `offerId` of the credentials issued from it. */
+  /** UUID of the offer, also `offerId` of the credentials issued from it. */
   id: string;
   userId: string;
-  /** `openid-credential-offer://?credential_offer=…` */
+  /** Credential offer by value: `openid-credential-offer://?credential_offer=…`. */
   uri: string;
-  /** `openid-credential-offer://?credential_offer_uri=…` */
+  /** Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. */
   uriByReference: string;
-  /** End of life of the code. */
+  /** Expiry of the offer and its pre-authorized code. */
   expiresAt: string;
-  /** Only when configured: 6 digits or characters, shown once. */
+  /** Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later. */
   transactionCode?: string;
 }
 
 export class OfferParams {
+  /** Id of the offer. */
   @Uuid() id: string;
 }
 
 export class OfferReferenceParams {
-  /** `<offer id>.<secret>` */
-  @IsString() @Length(1, 200) reference: string;
+  /** Offer id and secret: `<offer id>.<secret>`. */
+  @BoundedText(200, 1) reference: string;
 }
 
-/** At most 500 KB (512,000 bytes), claims included. */
+/** Maximum size of an offer request, claims included: 500 KB (512,000 bytes). */
 export const MAX_OFFER_BYTES = 512_000;
 
 const errors = 'tenant' as const;
 const category = 'openid';
 
-/** Nothing is stored: any number of people use it, each of them authenticated by themselves, for as long as the configurations are there. */
 export const createOffer = defineOperation({
   name: 'issuance.create-offer',
   summary: 'Create a credential offer for the authorization code flow',
+  description:
+    'The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider.',
   http: { method: 'POST', path: '/v1/openid/offers', success: 200 },
   access: requires('offers:create'),
   kind: 'query',
@@ -162,7 +156,8 @@ export const createPreAuthorizedOffer = defineOperation({
 
 export const deletePreAuthorizedOffer = defineOperation({
   name: 'issuance.delete-pre-authorized-offer',
-  summary: 'Delete an unclaimed offer; its code and tokens end',
+  summary: 'Delete a pre-authorized offer from which no credential was issued',
+  description: 'Its pre-authorized code and access tokens become invalid.',
   http: { method: 'DELETE', path: '/v1/openid/offers/pre-authorized/:id', success: 204 },
   access: requires('offers:delete'),
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_DELETE', category },
@@ -171,10 +166,10 @@ export const deletePreAuthorizedOffer = defineOperation({
   errorStatuses: [400, 401, 403, 404],
 });
 
-/** OID4VCI §4.1.3; 404 after deletion, redemption, lock or expiry. */
 export const retrieveOfferContent = defineOperation({
   name: 'issuance.retrieve-offer-content',
-  summary: 'The offer behind a credential_offer_uri',
+  summary: 'Retrieve a credential offer by reference (OID4VCI section 4.1.3)',
+  description: 'Returns 404 if the offer is deleted, redeemed, locked or expired.',
   http: { method: 'GET', path: '/v1/openid/offers/:reference/content', success: 200 },
   access: publicAccess,
   errors,

@@ -3,35 +3,36 @@ import { defineOperation, holderAccess, publicAccess, UNREAD_BODY_BYTES } from '
 import { Nested, Optional } from '../validators.js';
 
 /**
- * Protocol endpoints: raw requests, parsed in issuance (decision 23), which takes the maxima of these classes and has its own rules and
- * messages beside them.
+ * Protocol endpoints: raw requests, which issuance parses (ADR 0003). It applies the maxima of these classes, with rules and
+ * messages of its own.
  */
 
 export const MAX_WALLET_CLIENT_ID = 1024;
 export const MAX_REDIRECT_URI = 2048;
-/** Also in the metadata, as `batch_credential_issuance.batch_size`. */
+/** Published in the metadata as `batch_credential_issuance.batch_size`. */
 export const BATCH_SIZE = 10;
 export const MAX_PROOF_LENGTH = 16_384;
 const PRE_AUTHORIZED_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-/** Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. What else stands there is ignored, or passed on to the provider when that is configured. */
+/** Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. Other parameters are ignored, or forwarded to the provider if so configured. */
 export class AuthorizationQuery {
   @IsIn(['code']) response_type: 'code';
-  /** Of the wallet's own choosing: wallets are public clients and not registered. */
+  /** Identifier that the wallet chooses: wallets are public clients and are not registered. */
   @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id: string;
-  /** https, http to this machine itself (RFC 8252 section 7.3), or a scheme of the wallet's own. No fragment. */
+  /** https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
   @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri: string;
-  /** Space-separated: `<format>:<type>` of credential configurations. What names none is ignored. */
+  /** Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
   @Optional() @IsString() @MaxLength(8192) scope?: string;
-  /** JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+  /** JSON array of `{type: "openid_credential", credential_configuration_id}`. */
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
-  /** Returned as it came. */
+  /** Returned to the wallet unchanged. */
   @Optional() @IsString() @MaxLength(4096) state?: string;
+  /** PKCE code challenge (RFC 7636). */
   @IsString() @MaxLength(43) code_challenge: string;
   @IsIn(['S256']) code_challenge_method: 'S256';
-  /** From the offer; offers of this platform carry none. */
+  /** Value from the offer. Offers of this platform have none. */
   @Optional() @IsString() @MaxLength(4096) issuer_state?: string;
-  /** The credential issuer identifier, if anything (RFC 8707). */
+  /** Credential issuer identifier (RFC 8707); no other value is accepted. */
   @Optional() @IsString() @MaxLength(2048) resource?: string;
 }
 
@@ -43,27 +44,29 @@ export class AuthenticationQuery {
   @Optional() @IsString() @MaxLength(2048) iss?: string;
 }
 
-/** Form fields of the token endpoint. RFC 6749 §4.1.3, RFC 7636 §4.5, OID4VCI §6.1 */
+/** Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1). */
 export class HolderTokenRequest {
   @IsIn(['authorization_code', PRE_AUTHORIZED_CODE_GRANT])
   grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
-  /** Of the authorization code grant, as the next three. */
+  /** Authorization code. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(1024) code?: string;
+  /** Value of the authorization request. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id?: string;
-  /** As in the authorization request. */
+  /** Value of the authorization request. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri?: string;
+  /** PKCE code verifier (RFC 7636). Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(128) code_verifier?: string;
-  /** Of the pre-authorized code grant. */
+  /** Code from the offer. Required for the pre-authorized code grant. */
   @Optional() @IsString() @MaxLength(1024) 'pre-authorized_code'?: string;
-  /** The transaction code, when the offer asks for one. */
+  /** Transaction code. Required if the offer has one. */
   @Optional() @IsString() @MaxLength(64) tx_code?: string;
-  /** JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+  /** JSON array of `{type: "openid_credential", credential_configuration_id}`. */
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
 }
 
 /** Key proofs of a credential request. */
 export class CredentialProofs {
-  /** 1 to 10 (OID4VCI 1.0 Appendix F.1). */
+  /** 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
   @IsArray()
   @ArrayMaxSize(BATCH_SIZE)
   @IsString({ each: true })
@@ -71,11 +74,11 @@ export class CredentialProofs {
   jwt: string[];
 }
 
-/** OID4VCI §8.2 */
+/** Credential request (OID4VCI 1.0 section 8.2). */
 export class CredentialRequest {
-  /** Exactly one of this and `credential_identifier`. */
+  /** Id of the credential configuration. Exactly one of this member and `credential_identifier` is required. */
   @Optional() @IsString() @MaxLength(1024) credential_configuration_id?: string;
-  /** Required when the token response returned credential identifiers. */
+  /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
   @Nested(CredentialProofs) proofs: CredentialProofs;
 }
@@ -83,7 +86,7 @@ export class CredentialRequest {
 export class AccessTokenResponse {
   access_token: string;
   token_type: 'Bearer';
-  /** Seconds. */
+  /** Lifetime of the access token in seconds. */
   expires_in: number;
   scope?: string;
   authorization_details?: {
@@ -94,6 +97,7 @@ export class AccessTokenResponse {
 }
 
 export class NonceResponse {
+  /** Nonce for the key proofs of a credential request. */
   c_nonce: string;
 }
 
@@ -102,16 +106,15 @@ export class CredentialResponse {
 }
 
 const category = 'openid';
-/** The provider is asked for documents and tokens. */
+/** Covers requests to the provider for its metadata and for tokens. */
 const SIGN_IN_TIMEOUT_MS = 15_000;
 
-/**
- * 302 to the tenant's OpenID provider. What is wrong with the request is told to the client by redirection, but for a client
- * or an address that cannot be believed: 400. Recorded once the person is back from the provider: who only asks is nobody yet.
- */
+// The operation event START is recorded when the person returns from the provider: before that the request is unauthenticated.
 export const authorize = defineOperation({
   name: 'issuance.authorize',
-  summary: 'Authorization endpoint (OID4VCI section 5)',
+  summary: 'Start the authorization code flow (OID4VCI section 5)',
+  description:
+    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.",
   http: {
     method: 'GET',
     path: '/v1/oauth/authorize',
@@ -128,10 +131,11 @@ export const authorize = defineOperation({
   errorStatuses: [400],
 });
 
-/** `redirectUrl` of the authentication provider: 302 to the client with a code, or with why there is none. */
 export const completeAuthorization = defineOperation({
   name: 'issuance.complete-authorization',
-  summary: 'Callback of the authentication provider',
+  summary: 'Complete the sign-in with the authentication provider',
+  description:
+    'Callback for the provider (`redirectUrl` of the authentication provider). Redirects to the wallet with an authorization code or an error.',
   http: {
     method: 'GET',
     path: '/v1/oauth/authentication/callback',
@@ -150,7 +154,7 @@ export const completeAuthorization = defineOperation({
 
 export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
-  summary: 'Token endpoint (authorization code and pre-authorized code grant)',
+  summary: 'Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',
@@ -168,7 +172,7 @@ export const exchangeToken = defineOperation({
 
 export const issueNonce = defineOperation({
   name: 'issuance.issue-nonce',
-  summary: 'Nonce endpoint (OID4VCI section 7)',
+  summary: 'Issue a nonce for key proofs (OID4VCI section 7)',
   http: { method: 'POST', path: '/v1/openid/nonce', success: 200, body: 'raw', maxBodyBytes: UNREAD_BODY_BYTES },
   access: publicAccess,
   rate: 'wallet',
@@ -179,14 +183,14 @@ export const issueNonce = defineOperation({
 
 export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
-  summary: 'Credential endpoint (OID4VCI section 8)',
+  summary: 'Issue credentials (OID4VCI section 8)',
   http: {
     method: 'POST',
     path: '/v1/openid/credential',
     success: 200,
     body: 'raw',
     accepts: { 'application/json': CredentialRequest },
-    // Ten proofs of the longest kind, and as much beside them.
+    // Ten proofs of maximum length, and the same again for the other members.
     maxBodyBytes: 2 * BATCH_SIZE * MAX_PROOF_LENGTH,
   },
   access: holderAccess,
@@ -198,7 +202,7 @@ export const issueCredential = defineOperation({
 
 export const retrieveIssuerMetadata = defineOperation({
   name: 'issuance.retrieve-issuer-metadata',
-  summary: 'Credential issuer metadata (OID4VCI section 12.2)',
+  summary: 'Retrieve the credential issuer metadata (OID4VCI section 12.2)',
   http: {
     method: 'GET',
     path: '/.well-known/openid-credential-issuer',
@@ -212,7 +216,7 @@ export const retrieveIssuerMetadata = defineOperation({
 
 export const retrieveAuthorizationServerMetadata = defineOperation({
   name: 'issuance.retrieve-authorization-server-metadata',
-  summary: 'Authorization server metadata (RFC 8414)',
+  summary: 'Retrieve the authorization server metadata (RFC 8414)',
   http: { method: 'GET', path: '/.well-known/oauth-authorization-server', success: 200, cacheControl: 'no-cache' },
   access: publicAccess,
   errors: 'tenant',
@@ -220,7 +224,7 @@ export const retrieveAuthorizationServerMetadata = defineOperation({
 
 export const retrieveOauthKeys = defineOperation({
   name: 'issuance.retrieve-oauth-keys',
-  summary: "Key set of the tenant's authorization server",
+  summary: "Retrieve the key set of the tenant's authorization server",
   http: { method: 'GET', path: '/v1/oauth/jwks', success: 200, cacheControl: 'public, max-age=300' },
   access: publicAccess,
   errors: 'tenant',

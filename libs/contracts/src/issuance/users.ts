@@ -4,39 +4,42 @@ import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { CredentialFormat } from './credential-configurations.js';
 
-/** People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
+// Users are the people who hold credentials of the tenant. Their claims are sealed under a key of each user.
 
 export class CreateUserRequest {
-  /** At most 64 KiB of JSON. */
+  /** Claims of the user, at most 64 KiB as JSON. */
   @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
-  /** Refused: people are linked with a provider by signing in there. */
+  /** Read-only: any value is rejected. It is set when the user signs in with the provider. */
   @Optional() @BoundedJson() authenticationProvider?: unknown;
 }
 
 export class User {
   id: string;
   claims: Record<string, unknown>;
-  /** Who the person is at the provider they signed in with. */
+  /** Identity of the user at the authentication provider. Absent until the user signs in with it. */
   authenticationProvider?: UserLink;
 }
 
 export class UserLink {
+  /** Id of the authentication provider. */
   providerId: string;
-  /** The provider's address. */
+  /** Issuer URL of the provider. */
   url: string;
   /** `sub` of the provider's ID tokens. */
   subjectId: string;
 }
 
 export class UserParams {
+  /** Id of the user. */
   @Uuid() id: string;
 }
 
 export class UserCredentialsParams {
+  /** Id of the user. */
   @Uuid() userId: string;
 }
 
-/** Metadata of an issued credential; claim values are not kept. */
+/** Metadata of an issued credential. Claim values are not stored. */
 export class UserCredential {
   id: string;
   type: string;
@@ -44,11 +47,12 @@ export class UserCredential {
   format: CredentialFormat;
   sessionId: string;
   credentialConfigurationId: string;
-  /** JWK of the holder's key. */
+  /** Public JWK of the holder's key. */
   devicePublicKey: Record<string, unknown>;
   issuedDate: string;
   validFrom: string;
   validUntil?: string;
+  /** Id of the pre-authorized offer from which the credential was issued. */
   offerId?: string;
 }
 
@@ -73,7 +77,7 @@ export const createUser = defineOperation({
 
 export const listUsers = defineOperation({
   name: 'issuance.list-users',
-  summary: 'Retrieve users',
+  summary: 'Retrieve the users of the tenant',
   http: { method: 'GET', path: '/v1/users', success: 200 },
   access: requires('users:read'),
   analytics: { prefix: 'USER_RETRIEVE_LIST', category },
@@ -97,7 +101,8 @@ export const retrieveUser = defineOperation({
 
 export const deleteUser = defineOperation({
   name: 'issuance.delete-user',
-  summary: 'Delete a user and destroy the key of their claims',
+  summary: 'Delete a user',
+  description: 'Destroys the key that encrypts the claims of the user.',
   http: { method: 'DELETE', path: '/v1/users/:id', success: 204 },
   access: requires('users:delete'),
   analytics: { prefix: 'USER_DELETE', category },
@@ -108,7 +113,7 @@ export const deleteUser = defineOperation({
 
 export const listUserCredentials = defineOperation({
   name: 'issuance.list-user-credentials',
-  summary: 'Retrieve metadata of the credentials issued to a user',
+  summary: 'Retrieve the metadata of the credentials issued to a user',
   http: { method: 'GET', path: '/v1/users/:userId/credentials', success: 200 },
   access: requires('credentials:read'),
   analytics: { prefix: 'USER_CREDENTIAL_RETRIEVE_LIST', category },

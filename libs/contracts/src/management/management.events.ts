@@ -11,7 +11,7 @@ export interface TenantCreatedData {
 }
 export const tenantCreated = defineIntegrationEvent<TenantCreatedData>('management.tenant-created');
 export const tenantDeleted = defineIntegrationEvent<{ tenantId: string; host: string }>('management.tenant-deleted');
-/** Its keys are destroyed; whoever has rows of it removes them. */
+/** The tenant's keys are destroyed; services remove its rows from their read models. */
 export const tenantPurged = defineIntegrationEvent<{ tenantId: string }>('management.tenant-purged');
 export const identityRolesRestrictionChanged = defineIntegrationEvent<{
   tenantId: string;
@@ -26,15 +26,15 @@ export const clientRolesChanged = defineIntegrationEvent<{ tenantId: string; cli
 export const clientDeleted = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
   'management.client-deleted',
 );
-/** A secret has ended, or ends with its overlap, and its tokens with it. */
+/** A secret is no longer valid, or will not be after its overlap; its tokens end with it. */
 export const clientSecretRotated = defineIntegrationEvent<{ tenantId: string; clientId: string }>(
   'management.client-secret-rotated',
 );
-/** `tokenId` is its `jti`; nothing needs to be kept after `expiresAt` (RFC 3339). */
+/** `tokenId` is the `jti` of the token; the revocation need not be kept after `expiresAt` (RFC 3339). */
 export const tokenRevoked = defineIntegrationEvent<{ tokenId: string; clientId: string; expiresAt: string }>(
   'management.token-revoked',
 );
-/** `Active`: a registered user, who is a member at once. Told once more for a new link. */
+/** `Active` for a registered user, who becomes a member immediately. Published again for each new link. */
 export const memberInvited = defineIntegrationEvent<{
   tenantId: string;
   userId: string;

@@ -1,14 +1,14 @@
 import { IsBoolean, IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { AnalyticsEvent, ListEventsQuery } from '../analytics/analytics.operations.js';
-import { SUBDOMAIN_PATTERN } from '../identifiers.js';
+import { SUBDOMAIN_FAULT, SUBDOMAIN_PATTERN } from '../identifiers.js';
 import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
-import { ClientId, Email, BoundedJson, Name, Optional, Roles, Uuid } from '../validators.js';
+import { ClientId, Email, BoundedJson, BoundedText, Name, Optional, Roles, Uuid } from '../validators.js';
 
 export class Region {
   id: string;
-  /** Lower case, for example `local`. */
+  /** Name in lower case, for example `local`. */
   name: string;
   displayName: string;
 }
@@ -16,56 +16,58 @@ export class Region {
 export class Environment {
   id: string;
   name: string;
-  /** Tenants live at `<subdomain>.<domain>`. */
+  /** Domain of the tenants: each has the host `<subdomain>.<domain>`. */
   domain: string;
+  /** Host of the token endpoint. */
   authorizationServerDomain: string;
   deploymentModel: string;
   region: Region;
 }
 
 export class TenantParams {
+  /** Id of the tenant. */
   @Uuid() tenantId: string;
 }
 
-const SUBDOMAIN_FAULT = 'must have 3 to 63 characters a-z, 0-9 and hyphens, and neither start nor end with a hyphen';
-
 export class CreateTenantRequest {
-  /** Friendly name; default: the subdomain. */
+  /** Display name. Default: the subdomain. */
   @Optional() @Name() name?: string;
 
+  /** First label of the tenant's host. Cannot be changed later. */
   @IsString({ message: 'must be a string' })
   @Matches(SUBDOMAIN_PATTERN, { message: SUBDOMAIN_FAULT })
   @MaxLength(63, { message: SUBDOMAIN_FAULT })
   subdomain: string;
 
+  /** Id of an environment, from `GET /v1/environments`. */
   @Uuid() environmentId: string;
 }
 
 export class Membership {
-  /** Roles of the caller in the tenant. */
+  /** Roles of the caller on the tenant. */
   roles: Role[];
 }
 
 export class ClientCredentials {
   clientId: string;
-  /** Shown once. */
+  /** Returned once; it cannot be retrieved later. */
   clientSecret: string;
 }
 
 export class Tenant {
   id: string;
   name: string;
-  /** The full tenant host. */
+  /** Full host of the tenant, with its domain. */
   subdomain: string;
   environmentId: string;
   environment: Environment;
-  /** Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider. */
+  /** True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
   restrictIdentityRoles: boolean;
   membership: Membership;
 }
 
 export class CreatedTenant extends Tenant {
-  /** The default client, role `admin`. */
+  /** Credentials of the default client, which has the role `admin`. */
   client: ClientCredentials;
 }
 
@@ -74,7 +76,7 @@ export class CreateClientRequest {
   @Roles() roles: Role[];
 }
 
-/** Both as they shall be. */
+/** Replaces name and roles. */
 export class UpdateClientRequest {
   @Name() name: string;
   @Roles() roles: Role[];
@@ -88,42 +90,46 @@ export class Client {
 }
 
 export class CreatedClient extends Client {
-  /** 64 characters, shown once. */
+  /** 64 characters. Returned once; it cannot be retrieved later. */
   clientSecret: string;
 }
 
-/** Longest time that two secrets of a client are good, seconds: 7 days. */
+/** Maximum time in which two secrets of a client are valid, seconds: 7 days. */
 export const MAX_SECRET_OVERLAP_SECONDS = 604_800;
 
 export class RotateClientSecretRequest {
-  /** How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it. */
+  /** Seconds for which the previous secret stays valid; 0 revokes it immediately. Default: set by the operator, usually 86400 (one day). */
   @Optional()
   @IsInt({ message: 'must be an integer' })
   @Min(0, { message: 'must not be negative' })
-  @Max(MAX_SECRET_OVERLAP_SECONDS, { message: `must be at most ${MAX_SECRET_OVERLAP_SECONDS}` })
+  @Max(MAX_SECRET_OVERLAP_SECONDS, { message: `must be at most ${MAX_SECRET_OVERLAP_SECONDS} (7 days)` })
   overlapSeconds?: number;
 }
 
 export class RotatedClientSecret extends ClientCredentials {
-  /** Until when the secret before is good too; absent when it has ended. */
+  /** Time at which the previous secret expires. Absent if it is already invalid. */
   previousSecretExpiresAt?: string;
 }
 
 export class ClientParams extends TenantParams {
+  /** Id of the client. */
   @ClientId() clientId: string;
 }
 
-/** All strings; checked by hand in the service, for the faults too are told in OAuth shape. */
+// The members of token and revocation requests are checked in the service, because their errors have the OAuth shape.
+/** Token request of a client (RFC 6749 section 4.4). */
 export class TokenRequest {
   @Optional() @BoundedJson() client_id?: string;
   @Optional() @BoundedJson() client_secret?: string;
+  /** Address of the tenant, with or without scheme. Default: the address of the management API, for management clients. */
   @Optional() @BoundedJson() audience?: string;
+  /** Must be `client_credentials`. */
   @Optional() @BoundedJson() grant_type?: string;
 }
 
 export class TokenResponse {
   access_token: string;
-  /** Seconds. */
+  /** Lifetime of the access token in seconds. */
   expires_in: number;
   token_type: 'Bearer';
 }
@@ -145,23 +151,23 @@ export const issueToken = defineOperation({
   errorStatuses: [400, 401, 429],
 });
 
-/** All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
+/** Form parameters of a revocation request (RFC 7009). */
 export class RevokeTokenRequest {
-  /** The access token that ends. */
+  /** Access token to revoke. */
   @Optional() @BoundedJson() token?: string;
-  /** Ignored: there is one type of token. */
+  /** Ignored, because there is only one type of token. */
   @Optional() @BoundedJson() token_type_hint?: string;
   @Optional() @BoundedJson() client_id?: string;
   @Optional() @BoundedJson() client_secret?: string;
 }
 
-/** No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
+/** Empty object: RFC 7009 section 2.2 defines no members. */
 export class RevokedToken {}
 
-/** RFC 7009. */
 export const revokeToken = defineOperation({
   name: 'management.revoke-token',
-  summary: "Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's",
+  summary: 'Revoke an access token of the client that makes the call (RFC 7009)',
+  description: 'The response is also 200 if the token is unknown, expired or issued to another client.',
   http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form', maxBodyBytes: 16_384 },
   access: publicAccess,
   rate: 'client-token',
@@ -174,7 +180,7 @@ export const revokeToken = defineOperation({
 
 export const retrieveTokenKeys = defineOperation({
   name: 'management.retrieve-token-keys',
-  summary: 'Key set that verifies client access tokens',
+  summary: 'Retrieve the key set that verifies access tokens of clients',
   http: {
     method: 'GET',
     path: '/.well-known/jwks.json',
@@ -189,7 +195,7 @@ export const retrieveTokenKeys = defineOperation({
 
 export const listEnvironments = defineOperation({
   name: 'management.list-environments',
-  summary: 'Retrieve environments',
+  summary: 'Retrieve the environments',
   http: { method: 'GET', path: '/v1/environments', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'ENVIRONMENT_RETRIEVE_LIST', category: 'environment' },
@@ -214,7 +220,7 @@ export const createTenant = defineOperation({
 
 export const listTenants = defineOperation({
   name: 'management.list-tenants',
-  summary: "Retrieve the caller's tenants",
+  summary: 'Retrieve the tenants of the caller',
   http: { method: 'GET', path: '/v1/tenants', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_RETRIEVE_LIST', category: 'tenant' },
@@ -236,13 +242,13 @@ export const retrieveTenant = defineOperation({
   errorStatuses: [400, 401, 404],
 });
 
-/** At least one of them; what is absent stays as it is. */
+/** At least one member is required. Absent members keep their value. */
 export class UpdateTenantRequest {
   @Optional() @Name() name?: string;
 
   /**
-   * Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication provider. Takes
-   * effect within a second, also for tokens issued before.
+   * Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. Takes
+   * effect within a second, also for access tokens that are already issued.
    */
   @Optional()
   @IsBoolean({ message: 'must be a boolean' })
@@ -251,7 +257,8 @@ export class UpdateTenantRequest {
 
 export const updateTenant = defineOperation({
   name: 'management.update-tenant',
-  summary: 'Change the name of a tenant, or which roles may change its identity; its subdomain stays',
+  summary: 'Update a tenant',
+  description: 'Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed.',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_UPDATE', category: 'tenant', tenantFrom: 'params' },
@@ -265,6 +272,8 @@ export const updateTenant = defineOperation({
 export const deleteTenant = defineOperation({
   name: 'management.delete-tenant',
   summary: 'Delete a tenant',
+  description:
+    'Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId', success: 204, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_DELETE', category: 'tenant', tenantFrom: 'params' },
@@ -314,7 +323,9 @@ export const retrieveClient = defineOperation({
 
 export const updateClient = defineOperation({
   name: 'management.update-client',
-  summary: 'Rename a client of a tenant, change its roles; new roles count at once, for tokens it has too',
+  summary: 'Update a client of a tenant',
+  description:
+    'Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued.',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_CLIENT_UPDATE', category: 'tenant-client', tenantFrom: 'params' },
@@ -327,7 +338,9 @@ export const updateClient = defineOperation({
 
 export const rotateClientSecret = defineOperation({
   name: 'management.rotate-client-secret',
-  summary: 'Give a client of a tenant a new secret; the one before stays good for a while',
+  summary: 'Rotate the secret of a client of a tenant',
+  description:
+    'Returns a new secret. The previous one stays valid for `overlapSeconds`; an older one is revoked immediately.',
   http: {
     method: 'POST',
     path: '/v1/tenants/:tenantId/clients/:clientId/secret',
@@ -346,7 +359,8 @@ export const rotateClientSecret = defineOperation({
 
 export const deleteClient = defineOperation({
   name: 'management.delete-client',
-  summary: 'Delete a client of a tenant; its tokens end at once',
+  summary: 'Delete a client of a tenant',
+  description: 'Its access tokens are rejected within a second.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId/clients/:clientId', success: 204, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_CLIENT_DELETE', category: 'tenant-client', tenantFrom: 'params' },
@@ -356,19 +370,20 @@ export const deleteClient = defineOperation({
 });
 
 export class PricingPlan {
+  /** Name of the plan, for example `Standard`. */
   type: string;
-  /** Absent: no end. */
+  /** End of the plan. Absent if it has no end. */
   endDate?: string;
 }
 
-/** The person who calls. */
+/** The user that makes the call. */
 export class UserInformation {
   id: string;
-  /** Empty while no provider has vouched for one. */
+  /** Verified e-mail address. Empty until the OpenID provider has confirmed one. */
   email: string;
   name: string;
   pricingPlan: PricingPlan;
-  /** `Active` */
+  /** Always `Active`. */
   status: string;
 }
 
@@ -378,7 +393,7 @@ export class UpdateUserInformationRequest {
 
 export const retrieveUserInformation = defineOperation({
   name: 'management.retrieve-user-information',
-  summary: 'Retrieve user information of the caller',
+  summary: 'Retrieve the user information of the caller',
   http: { method: 'GET', path: '/v1/userinfo', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'USER_USERINFO_RETRIEVE', category: 'user' },
@@ -389,7 +404,7 @@ export const retrieveUserInformation = defineOperation({
 
 export const updateUserInformation = defineOperation({
   name: 'management.update-user-information',
-  summary: 'Update user information of the caller',
+  summary: 'Update the user information of the caller',
   http: { method: 'PUT', path: '/v1/userinfo', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'USER_USERINFO_UPDATE', category: 'user' },
@@ -399,7 +414,7 @@ export const updateUserInformation = defineOperation({
   errorStatuses: [400, 401, 403],
 });
 
-/** Derived on read: an invitation that was not accepted in time is `Expired` (facts 1). */
+/** `Active` for members, `Pending` for open invitations, `Expired` for invitations that were not accepted in time. */
 export type MemberStatus = 'Active' | 'Pending' | 'Expired';
 
 export class InviteMemberRequest {
@@ -414,17 +429,18 @@ export class InvitationResult {
 }
 
 export class Member {
-  /** The user's id. */
+  /** Id of the user. */
   id: string;
   email: string;
   name: string;
   status: MemberStatus;
   roles: Role[];
-  /** Absent for who was never invited: the person who made the tenant. */
+  /** Absent for the user that created the tenant, who was never invited. */
   inviteExpiresAt?: string;
 }
 
 export class MemberParams extends TenantParams {
+  /** Id of the user. */
   @Uuid() userId: string;
 }
 
@@ -440,7 +456,8 @@ export class MembershipUpdate {
 
 export const inviteMember = defineOperation({
   name: 'management.invite-member',
-  summary: 'Invite a tenant member',
+  summary: 'Invite a member to a tenant',
+  description: 'A registered user becomes a member immediately; anyone else gets an e-mail with a link.',
   http: { method: 'POST', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_CREATE', category: 'tenant-member', tenantFrom: 'params' },
@@ -455,7 +472,7 @@ export const inviteMember = defineOperation({
 export class Invitation {
   userId: string;
   email: string;
-  /** `Pending` or `Expired` */
+  /** `Pending` or `Expired`. */
   status: MemberStatus;
   roles: Role[];
   inviteExpiresAt: string;
@@ -463,7 +480,7 @@ export class Invitation {
 
 export const listInvitations = defineOperation({
   name: 'management.list-invitations',
-  summary: 'Retrieve the invitations of a tenant that nobody has accepted',
+  summary: 'Retrieve the open and expired invitations of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
@@ -476,7 +493,8 @@ export const listInvitations = defineOperation({
 
 export const resendInvitation = defineOperation({
   name: 'management.resend-invitation',
-  summary: 'Send an invitation again, with a new link; the old one is dead at once',
+  summary: 'Resend an invitation',
+  description: 'Sends a new link; the previous link becomes invalid immediately.',
   http: {
     method: 'POST',
     path: '/v1/tenants/:tenantId/invitations/:userId/resend',
@@ -494,7 +512,8 @@ export const resendInvitation = defineOperation({
 
 export const cancelInvitation = defineOperation({
   name: 'management.cancel-invitation',
-  summary: 'Cancel an invitation that nobody has accepted; its link is dead at once',
+  summary: 'Cancel an invitation that is not accepted yet',
+  description: 'Its link becomes invalid immediately.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId/invitations/:userId', success: 204, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_CANCEL', category: 'tenant-member', tenantFrom: 'params' },
@@ -505,7 +524,7 @@ export const cancelInvitation = defineOperation({
 
 export const listMembers = defineOperation({
   name: 'management.list-members',
-  summary: 'Retrieve tenant members',
+  summary: 'Retrieve the members of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/members', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBER_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
@@ -518,7 +537,7 @@ export const listMembers = defineOperation({
 
 export const retrieveMember = defineOperation({
   name: 'management.retrieve-member',
-  summary: 'Retrieve a tenant member',
+  summary: 'Retrieve a member of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/members/:userId', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBER_RETRIEVE', category: 'tenant-member', tenantFrom: 'params' },
@@ -530,7 +549,8 @@ export const retrieveMember = defineOperation({
 
 export const updateMembership = defineOperation({
   name: 'management.update-membership',
-  summary: 'Update a tenant membership',
+  summary: 'Update the roles of a member of a tenant',
+  description: 'The new roles take effect with the next call.',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId/memberships/:userId', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBERSHIP_UPDATE', category: 'tenant-member', tenantFrom: 'params' },
@@ -543,7 +563,8 @@ export const updateMembership = defineOperation({
 
 export const deleteMembership = defineOperation({
   name: 'management.delete-membership',
-  summary: 'Delete a tenant membership; its rights end at once',
+  summary: 'Remove a member from a tenant',
+  description: 'The member loses access with the next call.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId/memberships/:userId', success: 204, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBERSHIP_DELETE', category: 'tenant-member', tenantFrom: 'params' },
@@ -553,13 +574,13 @@ export const deleteMembership = defineOperation({
 });
 
 export class AcceptInvitationRequest {
-  /** From the link of the e-mail. */
-  @IsString({ message: 'must be a string' }) @Length(1, 300, { message: 'Invalid value' }) token: string;
+  /** Parameter `token` of the link in the invitation e-mail. */
+  @BoundedText(300, 1) token: string;
 }
 
 export const acceptInvitation = defineOperation({
   name: 'management.accept-invitation',
-  summary: 'Accept an invitation as the person who calls',
+  summary: 'Accept an invitation as the caller',
   http: { method: 'POST', path: '/v1/invitations/accept', success: 200, hosts: ['management'] },
   access: managementAccess,
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_ACCEPT', category: 'tenant-member' },
@@ -570,13 +591,13 @@ export const acceptInvitation = defineOperation({
   errorStatuses: [400, 401, 403],
 });
 
-/** The tenant's trail as its own API tells it, for people who have no client there. Asked of analytics by management. */
+/** The events of the tenant API's `GET /v1/events`, for members without a client of the tenant. Management queries analytics. */
 export const listTenantEvents = defineOperation({
   name: 'management.list-tenant-events',
-  summary: "Retrieve a tenant's analytics events, newest first",
+  summary: 'Retrieve the analytics events of a tenant, newest first',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/events', success: 200, hosts: ['management'] },
   access: managementAccess,
-  // Not in the tenant's own trail, which would grow by being looked at.
+  // Not listed in the tenant's own events, which would grow with every query.
   analytics: { prefix: 'TENANT_EVENT_RETRIEVE_LIST', category: 'tenant' },
   errors: 'management',
   params: TenantParams,
@@ -585,7 +606,7 @@ export const listTenantEvents = defineOperation({
   errorStatuses: [400, 401, 403, 404, 503],
 });
 
-/** What the gateway's directory asks on a miss (decision 4). */
+/** Query of the gateway's tenant directory on a cache miss (ADR 0056). */
 export class LookUpTenantRequest {
   /** Canonical host, or a tenant id. */
   @Optional() @IsString() @MaxLength(300) host?: string;
@@ -593,9 +614,9 @@ export class LookUpTenantRequest {
 }
 
 export class DirectorySecret {
-  /** As in the claim `secret_id` of tokens. */
+  /** Value of the claim `secret_id` of tokens. */
   id: string;
-  /** Of a secret that was rotated away: when its overlap ends. */
+  /** End of the overlap, for a secret that was rotated. */
   expiresAt?: string;
 }
 
@@ -605,18 +626,18 @@ export class DirectoryTenant {
   /** Canonical host. */
   host: string;
   restrictIdentityRoles: boolean;
-  /** Clients that exist, with their roles and the secrets whose tokens are valid. */
+  /** Existing clients, with their roles and the secrets whose tokens are valid. */
   clients: { clientId: string; roles: Role[]; secrets?: DirectorySecret[] }[];
 }
 
 export class DirectoryAnswer {
-  /** Absent when there is no such living tenant. */
+  /** Absent if no active tenant has this host or id. */
   tenant?: DirectoryTenant;
 }
 
 export const lookUpTenant = defineOperation({
   name: 'management.look-up-tenant',
-  summary: "Resolve a host or a tenant id for the gateway's directory",
+  summary: "Resolve a host or a tenant id for the gateway's tenant directory",
   access: calledBy('gateway'),
   kind: 'query',
   errors: 'tenant',
@@ -629,12 +650,12 @@ export class LookUpManagementClientRequest {
 }
 export class ManagementClientAnswer {
   exists: boolean;
-  /** Of the secret whose tokens are valid; as in the claim `secret_id` of tokens. */
+  /** Value of the claim `secret_id` of valid tokens. */
   secretId?: string;
 }
 export const lookUpManagementClient = defineOperation({
   name: 'management.look-up-management-client',
-  summary: 'Tell whether a management client exists',
+  summary: 'Check whether a management client exists',
   access: calledBy('gateway'),
   kind: 'query',
   errors: 'tenant',
@@ -643,7 +664,7 @@ export const lookUpManagementClient = defineOperation({
 });
 
 export class LookUpTokenRequest {
-  /** `jti` of a token whose signature was verified. */
+  /** `jti` of a token whose signature is verified. */
   @IsString() @Length(1, 128) tokenId: string;
 }
 export class TokenAnswer {
@@ -651,7 +672,7 @@ export class TokenAnswer {
 }
 export const lookUpToken = defineOperation({
   name: 'management.look-up-token',
-  summary: 'Tell whether an access token of a client was revoked',
+  summary: 'Check whether an access token of a client is revoked',
   access: calledBy('gateway'),
   kind: 'query',
   errors: 'tenant',
@@ -659,9 +680,11 @@ export const lookUpToken = defineOperation({
   response: TokenAnswer,
 });
 
-/** A person as an OpenID provider tells of them in an access token that the gateway has verified. */
+/** Claims about a person from an access token of the OpenID provider, which the gateway has verified. */
 export class AdmitUserRequest {
+  /** Claim `iss`. */
   @IsString() @Length(1, 2000) issuer: string;
+  /** Claim `sub`. */
   @IsString() @Length(1, 1000) subject: string;
   @Optional() @IsString() @MaxLength(1000) email?: string;
   @Optional() @IsBoolean() emailVerified?: boolean;
@@ -672,7 +695,7 @@ export class AdmittedUser {
 }
 export const admitUser = defineOperation({
   name: 'management.admit-user',
-  summary: 'Map a person of an OpenID provider to a user, who is registered at the first sight',
+  summary: 'Map a person of the OpenID provider to a user, who is registered with the first call',
   access: calledBy('gateway'),
   kind: 'command',
   errors: 'tenant',

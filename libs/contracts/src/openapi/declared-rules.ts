@@ -2,6 +2,7 @@ import { getMetadataStorage } from 'class-validator';
 import { UUID_PATTERN } from '../identifiers.js';
 import type { JsonBounds } from '../json-bounds.js';
 import type { DtoClass } from '../operation.js';
+import { NO_MESSAGE } from '../validators.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** One decorator of class-validator on one member. */
@@ -19,19 +20,19 @@ export interface DeclaredRule {
   constraintCls: new () => unknown;
 }
 
-/** Rules of a class, then those it inherits, in the order in which they are checked. */
+/** Rules of a class, then those it inherits, in the order in which they are evaluated. */
 export const rulesOf = (dto: DtoClass): DeclaredRule[] =>
   getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) as unknown as DeclaredRule[];
 
-/** DTO classes with rules, by name; nested ones too, which no operation names. */
+/** DTO classes with rules, by name, nested classes included. */
 export const classesWithRules = (): Map<string, DtoClass> => {
   const { validationMetadatas } = getMetadataStorage() as unknown as { validationMetadatas: Map<DtoClass, unknown> };
   return new Map([...validationMetadatas.keys()].map((dto) => [dto.name, dto]));
 };
 
 /**
- * A shape as TypeScript tells it, with what the decorators of its class add. A rule without a keyword is told in the
- * member's description.
+ * The shape derived from the TypeScript type, with the keywords of its class's decorators. A rule without a keyword is added
+ * to the member's description.
  */
 export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
   const rules = rulesOf(dto);
@@ -53,14 +54,14 @@ const withRule = (member: JsonSchema, rule: DeclaredRule): JsonSchema => {
   if (rule.type !== 'customValidation') return member;
   const keywords = keywordsOf(member, rule);
   if (keywords === undefined) return { ...member, description: sentence(member.description, messageOf(rule)) };
-  // A reference says all there is to say of the type.
+  // A reference already describes the type.
   if (!rule.each) return member.$ref ? member : { ...member, ...keywords };
   return member.items && !member.items.$ref ? { ...member, items: { ...member.items, ...keywords } } : member;
 };
 
 /** Depth, number of values and texts inside a value have no keyword. */
 const jsonKeywords = (member: JsonSchema, { entries, name, text, depth, values }: JsonBounds): JsonSchema => {
-  const inside = `At most ${depth} levels deep, ${values} values in all, and texts of ${text} characters.`;
+  const inside = `At most ${depth} levels, ${values} values in total and ${text} characters in each string.`;
   const description = member.description ? `${member.description} ${inside}` : inside;
   if (member.type === 'string') return { maxLength: text };
   if (member.type === 'array') return { maxItems: entries, description };
@@ -71,7 +72,7 @@ const jsonKeywords = (member: JsonSchema, { entries, name, text, depth, values }
 const keywordsOf = (member: JsonSchema, { name, constraints = [] }: DeclaredRule): JsonSchema | undefined => {
   const [first, second] = constraints as [never, never];
   switch (name) {
-    // The type says it.
+    // Already expressed by the type.
     case 'isString':
     case 'isBoolean':
     case 'isArray':
@@ -117,14 +118,14 @@ const keywordsOf = (member: JsonSchema, { name, constraints = [] }: DeclaredRule
 const messageOf = ({ message, constraintCls }: DeclaredRule): string => {
   if (typeof message === 'string') return message;
   const [custom] = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
-  const told = custom?.instance.defaultMessage?.({ value: undefined, object: {} } as never);
-  return typeof told === 'string' ? told : '';
+  const text = custom?.instance.defaultMessage?.({ value: undefined, object: {} } as never);
+  return typeof text === 'string' && text !== NO_MESSAGE ? text : '';
 };
 
-/** `Text.` and `must be so` make `Text. Must be so.` */
+/** `Text.` and `must be short` make `Text. Must be short.` */
 const sentence = (text: string | undefined, message: string): string | undefined => {
   if (!message) return text;
-  const told = `${message[0]!.toUpperCase()}${message.slice(1)}.`;
-  if (text?.includes(told)) return text;
-  return text ? `${text.replace(/[^.]$/, '$&.')} ${told}` : told;
+  const rule = `${message[0]!.toUpperCase()}${message.slice(1)}.`;
+  if (text?.includes(rule)) return text;
+  return text ? `${text.replace(/[^.]$/, '$&.')} ${rule}` : rule;
 };

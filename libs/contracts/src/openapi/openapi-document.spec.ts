@@ -2,7 +2,7 @@ import { Max, MaxLength, Min } from 'class-validator';
 import { defineOperation, managementAccess, publicAccess, requires, type Operation } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { OPERATIONS } from '../registry.js';
-import { Optional, Uuid } from '../validators.js';
+import { Optional, Rule, Uuid } from '../validators.js';
 import { operationIdOf, openApiDocument, statusesOf } from './openapi-document.js';
 import { SHAPES } from './shapes.generated.js';
 
@@ -10,7 +10,7 @@ class Thing {
   id: string;
 }
 class ThingRequest {
-  @MaxLength(10) name: string;
+  @MaxLength(10) @Rule('fit', (value) => (value === 'x' ? 'must not be x' : undefined)) name: string;
   @Optional() @Min(1) @Max(9) size?: number;
 }
 class ThingParams {
@@ -34,6 +34,7 @@ const shapes = {
 const update = defineOperation({
   name: 'dids.update-thing.old',
   summary: 'Update a thing',
+  description: 'Its id cannot be changed.',
   http: { method: 'PUT', path: '/v1/things/:id', success: 200 },
   access: requires('dids:create'),
   analytics: { prefix: 'THING_UPDATE', category: 'thing' },
@@ -58,9 +59,11 @@ describe('an operation in the interface definition', () => {
   const { paths, components } = documentOf(update as Operation, list as Operation);
   const put = paths['/v1/things/{id}']!['put']!;
 
-  it('has its name, its roles and the scheme that proves them', () => {
+  it('has its name, its texts, its roles and the scheme that proves them', () => {
     expect(put).toMatchObject({
       operationId: 'updateThingOld',
+      summary: 'Update a thing',
+      description: 'Its id cannot be changed.',
       security: [{ bearerAuth: [] }],
       'x-roles': ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'],
       'x-event-prefix': 'THING_UPDATE',
@@ -81,11 +84,12 @@ describe('an operation in the interface definition', () => {
       name: 'limit',
       in: 'query',
       required: false,
+      description: 'Maximum number of entries of the page. Default 100.',
       schema: { type: 'integer', minimum: 1, maximum: 1000 },
     });
   });
 
-  it('answers with its class, a list with a page of it, refusals in its error shape (decision 31)', () => {
+  it('answers with its class, a list with a page of it, refusals in its error shape', () => {
     expect(put['responses']).toMatchObject({
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
       404: { $ref: '#/components/responses/TenantNotFound' },

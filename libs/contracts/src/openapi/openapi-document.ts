@@ -16,17 +16,17 @@ import { classesWithRules, withRules } from './declared-rules.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
-export const INTERFACE_VERSION = 'v1.2.0';
+export const INTERFACE_VERSION = 'v1.2.1';
 
 export type InterfaceName = 'management' | 'tenant';
 
-/** Hosts whose operations an interface definition tells; the first one serves it. */
+/** Hosts whose operations an interface definition describes; the first one serves it. */
 const HOSTS: Record<InterfaceName, readonly Api[]> = {
   management: ['management', 'auth'],
   tenant: ['tenant', 'contexts'],
 };
 
-/** Where operations answer that the host of the document does not serve. */
+/** Servers of operations that the host of the document does not serve. */
 const OTHER_SERVERS: Partial<Record<Api, Json>> = {
   auth: {
     url: 'https://{authorizationServerDomain}',
@@ -35,7 +35,7 @@ const OTHER_SERVERS: Partial<Record<Api, Json>> = {
   },
   contexts: {
     url: 'https://{contextDomain}',
-    description: 'The host of the platform’s own JSON-LD context.',
+    description: 'The host of the JSON-LD context of the platform.',
     variables: { contextDomain: { default: 'contexts.attestry.invalid' } },
   },
 };
@@ -44,21 +44,22 @@ const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
   management: {
     title: 'Attestry management API',
     description:
-      'Environments, tenants and their clients. `POST /oauth/token` gives the access tokens of this API, and at the authorization host those of the tenant API.',
+      'Manages environments, tenants, their clients and their members. `POST /oauth/token` issues access tokens for this API; at the authorization host it also issues access tokens for the tenant API.',
   },
   tenant: {
     title: 'Attestry tenant API',
     description:
-      'One tenant, at its own host: identifiers, credential configurations, offers, users, webhooks, events, and the endpoints wallets talk to (OpenID for Verifiable Credential Issuance 1.0). Access tokens come from `POST /oauth/token` of the authorization host, with the address of the tenant as `audience`.',
+      'API of one tenant, served at the host of the tenant: DIDs, credential configurations, offers, users, webhooks, analytics events, and the endpoints for wallets (OpenID for Verifiable Credential Issuance 1.0). `POST /oauth/token` at the authorization host issues access tokens, with the address of the tenant as `audience`.',
   },
 };
 
 const TAGS: Partial<Record<ServiceName, string>> = {
-  management: 'Environments, tenants, clients and access tokens',
-  dids: 'Decentralized identifiers and their documents',
-  issuance: 'Credential configurations, offers, users, and what wallets call',
-  webhooks: 'Subscriptions and the keys that verify deliveries',
-  analytics: 'What was done on the tenant',
+  management: 'Environments, tenants, clients, members and access tokens.',
+  'tenant-config': 'Custom domain and authentication provider.',
+  dids: 'Decentralized identifiers and their documents.',
+  issuance: 'Credential configurations, offers, users and the endpoints for wallets.',
+  webhooks: 'Webhooks, their deliveries and the keys that verify signatures.',
+  analytics: 'Analytics events: the calls made to the tenant.',
 };
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -81,7 +82,7 @@ export interface OpenApiDocument {
 
 /**
  * The OpenAPI 3.1 document of one API, from the declarations of its operations.
- * @param shapes JSON Schema of every class the operations name and of what those name: what TypeScript alone knows
+ * @param shapes JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time
  * @throws Error when an operation names a class that has no shape
  */
 export const openApiDocument = (
@@ -128,8 +129,8 @@ export const openApiDocument = (
           bearerFormat: 'JWT',
           description:
             name === 'management'
-              ? 'Access token of a management client, from `POST /oauth/token`.'
-              : 'Access token of a client of the tenant, from `POST /oauth/token` of the authorization host. Which roles an operation asks for is its `x-roles`.',
+              ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider).'
+              : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
         },
         ...(own.some(asksForHolderToken) && {
           holderToken: {
@@ -168,6 +169,7 @@ const operationObject = (
   index: number,
 ): JsonObject => {
   const { access, analytics, deprecated } = operation;
+  const description = [operation.description, deprecated && deprecationText(operation)].filter(Boolean).join(' ');
   const body = requestBody(operation, schemas);
   const parameters = parametersOf(operation, path, schemas);
   const security =
@@ -181,7 +183,8 @@ const operationObject = (
   return {
     operationId: `${operationIdOf(operation)}${index === 0 ? '' : 'ByPath'}`,
     summary: operation.summary,
-    ...(deprecated && { description: deprecationText(operation), deprecated: true }),
+    ...(description && { description }),
+    ...(deprecated && { deprecated: true }),
     tags: [operation.service],
     ...(elsewhere !== undefined && { servers: [elsewhere] }),
     security,
@@ -199,7 +202,7 @@ const operationObject = (
 
 const deprecationText = ({ deprecated }: Operation): string => {
   const { since, sunset, link } = deprecated!;
-  const until = sunset === undefined ? '' : `, and may be gone from ${sunset} on`;
+  const until = sunset === undefined ? '' : `, may be removed from ${sunset} on`;
   return `Deprecated since ${since}${until}. See <${link}>.`;
 };
 
@@ -216,7 +219,7 @@ const parametersOf = (
       name: 'path',
       in: 'path',
       required: true,
-      description: 'One segment or more, with the slashes between them.',
+      description: 'One or more path segments, separated by slashes.',
       schema: { type: 'string' },
     });
   const members = params ? (schemas.of(params.name).properties ?? {}) : {};
@@ -233,7 +236,7 @@ const parametersOf = (
       in: 'header',
       required: false,
       description:
-        'Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more.',
+        'Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
     });
   return parameters;
@@ -272,18 +275,18 @@ const requestBody = ({ http, body }: Operation, schemas: Schemas): Json | undefi
 
 const header = (description: string, schema: JsonObject): JsonObject => ({ description, schema });
 const HEADERS: Record<string, JsonObject> = {
-  'x-request-id': header('Names the call, in the log and in events.', {
+  'x-request-id': header('Id of the call, also in the log and in analytics events.', {
     type: 'string',
     pattern: '^[0-9A-Za-z]{22}$',
   }),
-  'x-ratelimit-limit': header('Most calls in a window.', { type: 'integer', minimum: 0 }),
-  'x-ratelimit-remaining': header('Calls left in the window.', { type: 'integer', minimum: 0 }),
-  'x-ratelimit-reset': header('When the window ends: seconds since the epoch.', { type: 'integer', minimum: 0 }),
-  'retry-after': header('Seconds until the next call may be let in.', { type: 'integer', minimum: 1 }),
-  'www-authenticate': header('The challenge (RFC 6750).', { type: 'string' }),
-  'cache-control': header('How long the answer may be kept.', { type: 'string' }),
+  'x-ratelimit-limit': header('Maximum number of calls in the current window.', { type: 'integer', minimum: 0 }),
+  'x-ratelimit-remaining': header('Number of calls left in the current window.', { type: 'integer', minimum: 0 }),
+  'x-ratelimit-reset': header('End of the current window in seconds since the epoch.', { type: 'integer', minimum: 0 }),
+  'retry-after': header('Seconds to wait before the next call.', { type: 'integer', minimum: 1 }),
+  'www-authenticate': header('Bearer challenge (RFC 6750).', { type: 'string' }),
+  'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
 };
-const LOCATION = header('Where the browser goes on.', { type: 'string', format: 'uri' });
+const LOCATION = header('Redirect target.', { type: 'string', format: 'uri' });
 const EVERY_ANSWER = [
   'x-request-id',
   'x-ratelimit-limit',
@@ -295,12 +298,12 @@ const headersOf = (...names: string[]): JsonObject =>
   Object.fromEntries([...EVERY_ANSWER, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /**
- * Every status an operation can answer with: its own, those of bodies it reads, and what can befall any call. An unknown
+ * Every status an operation can return: its own, those of reading a body, and those of any call. An unknown
  * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
  */
 export const statusesOf = (operation: Operation): number[] => {
   const { http, errorStatuses = [], idempotent } = operation;
-  // What is sent with GET is not read, whatever it is.
+  // A body of a GET request is never read.
   const reads = http!.method !== 'GET';
   const errors = [
     ...errorStatuses,
@@ -320,7 +323,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const extra = deprecated ? deprecationHeaderObjects(operation) : {};
   const content = success === 204 || success === REDIRECT ? undefined : answerSchema(operation, schemas);
   const good: JsonObject = {
-    description: SUCCESS[success!] ?? 'Done.',
+    description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...(success === REDIRECT ? ['location'] : [])), ...extra },
     ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
   };
@@ -346,17 +349,17 @@ const deprecationHeaderObjects = ({ deprecated }: Operation): JsonObject =>
     ]),
   );
 const DEPRECATION_HEADERS: Record<string, string> = {
-  deprecation: 'Since when the operation is deprecated (RFC 9745).',
-  sunset: 'When it may be gone (RFC 8594).',
-  link: 'What tells more.',
+  deprecation: 'Time since which the operation is deprecated (RFC 9745).',
+  sunset: 'Time from which the operation may be removed (RFC 8594).',
+  link: 'Page about the deprecation.',
 };
 
 const REDIRECT = 302;
 const SUCCESS: Record<number, string> = {
-  200: 'The answer.',
+  200: 'Success.',
   201: 'Created.',
-  204: 'Done; no content.',
-  [REDIRECT]: 'On to another address; an error of OAuth too goes to the client this way.',
+  204: 'Success without content.',
+  [REDIRECT]: 'Redirect. OAuth errors are returned to the client in the same way.',
 };
 
 const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
@@ -364,8 +367,9 @@ const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): s
 
 const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
   if (!response) return { type: 'object', additionalProperties: true };
-  // Each line is one entry; JSON Schema knows no lines.
-  if (http!.stream) return { type: 'string', description: `Lines of ${(response as readonly [DtoClass])[0].name}.` };
+  // Each line is one entry, which JSON Schema cannot express.
+  if (http!.stream)
+    return { type: 'string', description: `One ${(response as readonly [DtoClass])[0].name} per line, as JSON.` };
   if (typeof response === 'function') return schemas.reference(response.name);
   return schemas.page(response[0].name);
 };
@@ -375,32 +379,34 @@ const pageOf = (items: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
     data: { type: 'array', items },
-    nextCursor: { type: 'string', description: '`cursor` of the next page. Absent on the last page.' },
+    nextCursor: { type: 'string', description: 'Value of `cursor` for the next page. Absent on the last page.' },
   },
   required: ['data'],
 });
 
-// ---- errors (decision 31) -----------------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------------------------------
 
 type ErrorShape = Operation['errors'];
 const SHAPE_NAME: Record<ErrorShape, string> = { tenant: 'Tenant', management: 'Management', oauth: 'OAuth' };
 
 const STATUS_KIND = new Map(Object.entries(HTTP_STATUS).map(([kind, status]) => [status, kind as ErrorKind]));
 const MEANING: Record<ErrorKind, string> = {
-  invalid: 'The request is malformed or breaks a rule; `details` name each fault.',
-  unauthenticated: 'No credentials, or none that are good here.',
-  forbidden: 'The caller may not do this.',
-  notFound: 'There is no such resource.',
-  methodNotAllowed: 'The path has other methods.',
-  notAcceptable: 'No representation the caller accepts.',
+  invalid: 'The request is malformed or violates a rule; `details` has each fault.',
+  unauthenticated: 'Missing or invalid credentials.',
+  forbidden: 'The caller is not allowed to perform this operation.',
+  notFound: 'The resource does not exist.',
+  methodNotAllowed: 'The path does not support this method.',
+  notAcceptable: 'The resource is not available in a media type that the caller accepts.',
   timeout: 'The request did not arrive in time.',
-  conflict: 'The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way.',
-  unprocessable: 'Another request was made with this `Idempotency-Key`.',
+  conflict:
+    'The state of the resource does not allow the operation, or the first call with this `Idempotency-Key` is in progress.',
+  unprocessable: 'This `Idempotency-Key` was used with a different request.',
   tooLarge: 'The body is too large.',
-  unsupportedMediaType: 'The body has a media type that is not read here.',
-  tooManyRequests: 'A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`.',
-  internal: 'A fault of the platform.',
-  unavailable: 'Not available right now; try again.',
+  unsupportedMediaType: 'The media type of the body is not supported.',
+  tooManyRequests:
+    'A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`.',
+  internal: 'Internal error of the platform.',
+  unavailable: 'Temporarily unavailable. Retry later.',
 };
 
 const kindOf = (status: number): ErrorKind => {
@@ -423,7 +429,7 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
     tooManyRequests: 'retry-after',
   };
   return {
-    description: shape === 'oauth' ? MEANING[kind].replace('; `details` name each fault', '') : MEANING[kind],
+    description: shape === 'oauth' ? MEANING[kind].replace('; `details` has each fault', '') : MEANING[kind],
     headers: headersOf(...(special[kind] ? [special[kind]] : [])),
     content: isText
       ? { 'text/plain': { schema: { type: 'string', const: status === 401 ? 'Unauthorized' : 'Forbidden' } } }
@@ -447,14 +453,14 @@ const errorSchemas = (shapes: ReadonlySet<ErrorShape>, schemas: Schemas): Record
   const all: Record<ErrorShape, JsonSchema> = {
     tenant: {
       type: 'object',
-      properties: { code: { ...word, description: 'For programs.' }, message: { type: 'string' }, details },
+      properties: { code: { ...word, description: 'Machine-readable code.' }, message: { type: 'string' }, details },
       required: ['code', 'message'],
     },
     management: {
       type: 'object',
       properties: {
-        code: { ...word, description: 'For programs.' },
-        type: { ...word, description: 'The kind of fault.' },
+        code: { ...word, description: 'Machine-readable code.' },
+        type: { ...word, description: 'Kind of error.' },
         message: { type: 'string' },
         details,
       },
@@ -462,11 +468,11 @@ const errorSchemas = (shapes: ReadonlySet<ErrorShape>, schemas: Schemas): Record
     },
     oauth: {
       type: 'object',
-      description: 'RFC 6749 section 5.2.',
+      description: 'OAuth error (RFC 6749 section 5.2).',
       properties: {
         error: { type: 'string', pattern: '^[a-z_]+$' },
         error_description: { type: 'string', pattern: '^[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*$' },
-        message: { type: 'string', description: 'With 429 only.' },
+        message: { type: 'string', description: 'Only with status 429.' },
       },
       required: ['error', 'error_description'],
     },
@@ -479,14 +485,14 @@ const errorSchemas = (shapes: ReadonlySet<ErrorShape>, schemas: Schemas): Record
 
 // ---- schemas ----------------------------------------------------------------------------------------------------------
 
-/** The shapes of one document, with what their classes' decorators add; remembers which were used. */
+/** The shapes of one document, with the rules of their classes' decorators; records which are used. */
 class Schemas {
   private readonly classes = classesWithRules();
   private readonly named = new Map<string, JsonSchema>();
 
   constructor(private readonly shapes: Readonly<Record<string, JsonSchema>>) {}
 
-  /** The shape itself, with what it refers to among the used ones. */
+  /** The shape itself; the shapes it refers to are added to the used ones. */
   of(name: string): JsonSchema {
     const shape = this.shapes[name];
     if (!shape) throw new Error(`${name} has no shape: npm run docs`);

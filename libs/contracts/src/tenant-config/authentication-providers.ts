@@ -1,12 +1,12 @@
-import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, Optional, Rule, Unique, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, BoundedText, Optional, Rule, Unique, Uuid } from '../validators.js';
 
 export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
 export type TokenEndpointAuthMethod = (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
 
-/** What the platform itself says to an authorization endpoint: neither fixed nor forwarded parameters may replace it. */
+/** Parameters that the platform itself sends to an authorization endpoint: static and forwarded parameters must not replace them. */
 export const CORE_AUTHORIZE_PARAMETERS = [
   'response_type',
   'response_mode',
@@ -23,15 +23,15 @@ export const CORE_AUTHORIZE_PARAMETERS = [
 const isCore = (name: string) => (CORE_AUTHORIZE_PARAMETERS as readonly string[]).includes(name);
 
 const MAX_PARAMETERS = 1000;
-/** A parameter's value has fewer characters when it is written as text. */
+/** Exclusive maximum of the characters of a parameter's value, serialized. */
 const MAX_PARAMETER_VALUE = 1000;
 
 const Names = (): PropertyDecorator => (target, key) => {
   IsArray({ message: 'must be an array' })(target, key);
   ArrayMaxSize(MAX_PARAMETERS, { message: `must have at most ${MAX_PARAMETERS} entries` })(target, key);
   Unique({ message: 'must not repeat an entry' })(target, key);
-  IsString({ each: true, message: 'must be strings' })(target, key);
-  Length(1, 255, { each: true, message: 'must have 1 to 255 characters each' })(target, key);
+  IsString({ each: true, message: 'must contain only strings' })(target, key);
+  Length(1, 255, { each: true, message: 'must contain only strings of 1 to 255 characters' })(target, key);
 };
 
 const staticParameters = (value: unknown): string | undefined => {
@@ -41,7 +41,7 @@ const staticParameters = (value: unknown): string | undefined => {
   for (const [name, one] of entries) {
     if (isCore(name)) return `must not set ${name}`;
     const text = typeof one === 'string' ? one : JSON.stringify(one);
-    if (text.length >= MAX_PARAMETER_VALUE) return `must have values of less than ${MAX_PARAMETER_VALUE} characters`;
+    if (text.length >= MAX_PARAMETER_VALUE) return `must have values of at most ${MAX_PARAMETER_VALUE - 1} characters`;
   }
   return undefined;
 };
@@ -52,60 +52,60 @@ const forwardedParameters = (value: unknown): string | undefined => {
 };
 
 export class AuthenticationProviderRequest {
-  /** Base address, the issuer: https, public host name, no query; port and fragment are dropped. Checked by the service. */
-  @IsString({ message: 'must be a string' })
-  @MaxLength(2048, { message: 'must have at most 2048 characters' })
-  url: string;
+  /** Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
+  @BoundedText(2048) url: string;
 
-  @IsString({ message: 'must be a string' })
-  @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
-  clientId: string;
+  /** Client id of the tenant at the provider. */
+  @BoundedText(1024, 1) clientId: string;
 
   /**
-   * On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has
-   * another origin than before (ADR 0050).
+   * Client secret of the tenant at the provider. If an update omits it or repeats the masked value of a response, the stored secret
+   * is kept; an update that changes the origin of `url` or of the token endpoint requires the secret itself.
    */
-  @Optional()
-  @IsString({ message: 'must be a string' })
-  @Length(1, 1024, { message: 'must have 1 to 1024 characters' })
-  clientSecret?: string;
+  @Optional() @BoundedText(1024, 1) clientSecret?: string;
 
-  /** Default `openid`, `profile`, `email`; must contain `openid`. */
+  /** Scope values of the authorization request. Default `openid`, `profile` and `email`. */
   @Optional()
   @Names()
   @ArrayContains(['openid'], { message: 'must contain openid' })
-  @Matches(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { each: true, message: 'must be scope values (RFC 6749 section 3.3)' })
+  @Matches(/^[\x21\x23-\x5b\x5d-\x7e]+$/, {
+    each: true,
+    message: 'must contain only scope values (RFC 6749 section 3.3)',
+  })
   scope?: string[];
 
-  /** Default `client_secret_basic`. */
+  /** Client authentication at the token endpoint. Default `client_secret_basic`. */
   @Optional()
   @IsIn(TOKEN_ENDPOINT_AUTH_METHODS, { message: `must be one of: ${TOKEN_ENDPOINT_AUTH_METHODS.join(', ')}` })
   tokenEndpointAuthMethod?: TokenEndpointAuthMethod;
 
-  /** Always sent to the provider's authorization endpoint. */
+  /**
+   * Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`.
+   * Each value has at most 999 characters, as a string or as JSON.
+   */
   @Optional()
   @IsRecord()
   @BoundedJson({ entries: MAX_PARAMETERS, values: 20_000 })
   @Rule('staticRequestParameters', staticParameters)
   staticRequestParameters?: Record<string, unknown>;
 
-  /** Names of parameters of a request that are passed on to the provider. */
+  /** Names of parameters of the wallet's authorization request to forward to the provider, except those that the platform itself sends. */
   @Optional()
   @Names()
   @Rule('forwardedRequestParameters', forwardedParameters)
   forwardedRequestParameters?: string[];
 
-  /** Names of claims of the ID token that outlive the session. Default none. */
+  /** Names of claims of the ID token to store with the user. Default: none. */
   @Optional() @Names() claimsToPersist?: string[];
 }
 
 export class AuthenticationProvider {
   id: string;
-  /** Callback of the tenant, which the provider must allow. */
+  /** Callback URL of the tenant, to be registered with the provider as a redirect URI. */
   redirectUrl: string;
   url: string;
   clientId: string;
-  /** Masked: only its last characters are shown. Absent when there is none. */
+  /** Masked except for its last characters. Absent if none is configured. */
   clientSecret?: string;
   scope: string[];
   tokenEndpointAuthMethod: TokenEndpointAuthMethod;
@@ -115,6 +115,7 @@ export class AuthenticationProvider {
 }
 
 export class AuthenticationProviderParams {
+  /** Id of the authentication provider. */
   @Uuid() id: string;
 }
 
@@ -122,13 +123,13 @@ const errors = 'tenant' as const;
 const category = 'authentication-provider';
 const path = '/v1/users/authentication-providers';
 const secrets = ['clientSecret'];
-/** The discovery document has 5 s of its own. */
+/** Leaves time for the request for the discovery document, which may take 5 s. */
 const timeoutMs = 10_000;
 
-/** 409 when the tenant has one already (decision 33). */
 export const createAuthenticationProvider = defineOperation({
   name: 'tenant-config.create-authentication-provider',
-  summary: "Configure the OpenID provider that signs the tenant's users in",
+  summary: "Configure the OpenID provider with which the tenant's users sign in",
+  description: 'Returns 409 if the tenant already has one.',
   http: { method: 'POST', path, success: 201 },
   access: requires('authentication-providers:create'),
   analytics: { prefix: 'USER_AUTHENTICATION_PROVIDER_CREATE', category },
@@ -143,7 +144,7 @@ export const createAuthenticationProvider = defineOperation({
 
 export const listAuthenticationProviders = defineOperation({
   name: 'tenant-config.list-authentication-providers',
-  summary: 'Retrieve authentication providers',
+  summary: 'Retrieve the authentication providers',
   http: { method: 'GET', path, success: 200 },
   access: requires('authentication-providers:read'),
   analytics: { prefix: 'USER_AUTHENTICATION_PROVIDER_RETRIEVE_LIST', category },
@@ -182,7 +183,8 @@ export const updateAuthenticationProvider = defineOperation({
 
 export const deleteAuthenticationProvider = defineOperation({
   name: 'tenant-config.delete-authentication-provider',
-  summary: 'Delete an authentication provider; its secret is destroyed',
+  summary: 'Delete an authentication provider',
+  description: 'Destroys the stored client secret.',
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('authentication-providers:delete'),
   analytics: { prefix: 'USER_AUTHENTICATION_PROVIDER_DELETE', category },

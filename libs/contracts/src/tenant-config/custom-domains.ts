@@ -1,35 +1,30 @@
 import { IsString, MaxLength } from 'class-validator';
 import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
-import { Name } from '../validators.js';
+import { BoundedText, Name } from '../validators.js';
 
-/** All three are required. Rules on `logoUrl` and `domain` are decided in the service. */
 export class CustomDomainRequest {
-  /** Of the brand, shown in wallets. */
+  /** Name of the brand, which wallets display. */
   @Name() name: string;
 
-  /** https; a square PNG or JPEG is advised, 64 by 64 pixels and at most 15 KB. Never fetched by the platform. */
-  @IsString({ message: 'must be a string' })
-  @MaxLength(2048, { message: 'must have at most 2048 characters' })
-  logoUrl: string;
+  /** https URL of the logo. Recommended: a square PNG or JPEG of 64 by 64 pixels and at most 15 KB. The platform does not fetch it. */
+  @BoundedText(2048) logoUrl: string;
 
-  /** Host without scheme and port. */
-  @IsString({ message: 'must be a string' })
-  @MaxLength(253, { message: 'must have at most 253 characters' })
-  domain: string;
+  /** Host name without scheme and port. */
+  @BoundedText(253) domain: string;
 }
 
 export class CustomDomain {
   name: string;
   logoUrl: string;
   domain: string;
-  /** uuid; the whole value of a TXT record at the domain. */
+  /** UUID to publish as the whole value of a TXT record at the domain. */
   verificationToken: string;
   isVerified: boolean;
-  /** RFC 3339; only once verified. */
+  /** RFC 3339 time of the verification. Absent until then. */
   verifiedAt?: string;
 }
 
-/** What wallets and browsers show of the brand (W3C Web Application Manifest). */
+/** Brand that wallets and browsers display (W3C Web Application Manifest). */
 export class BrandManifest {
   name: string;
   short_name: string;
@@ -42,7 +37,8 @@ const path = '/v1/config/domain';
 
 export const createCustomDomain = defineOperation({
   name: 'tenant-config.create-custom-domain',
-  summary: "Configure the tenant's custom domain, not yet verified",
+  summary: 'Configure the custom domain of the tenant',
+  description: 'The domain is used once it is verified by a TXT record with `verificationToken`.',
   http: { method: 'POST', path, success: 201, body: 'json-or-xml' },
   access: requires('custom-domain:create'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_CREATE', category },
@@ -66,7 +62,8 @@ export const retrieveCustomDomain = defineOperation({
 
 export const updateCustomDomain = defineOperation({
   name: 'tenant-config.update-custom-domain',
-  summary: 'Replace the custom domain; another domain must be verified anew',
+  summary: 'Replace the custom domain',
+  description: 'A different domain must be verified again.',
   http: { method: 'PUT', path, success: 200 },
   access: requires('custom-domain:update'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_UPDATE', category },
@@ -78,7 +75,8 @@ export const updateCustomDomain = defineOperation({
 
 export const deleteCustomDomain = defineOperation({
   name: 'tenant-config.delete-custom-domain',
-  summary: 'Remove the custom domain; its public documents are gone and its DIDs issue no more',
+  summary: 'Delete the custom domain',
+  description: 'Its public documents are no longer served, and DIDs under the domain can no longer issue credentials.',
   http: { method: 'DELETE', path, success: 204 },
   access: requires('custom-domain:delete'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_DELETE', category },
@@ -86,10 +84,11 @@ export const deleteCustomDomain = defineOperation({
   errorStatuses: [401, 403, 404],
 });
 
-/** 400 `Verification failed` while the record is missing or wrong; may be repeated at any time. */
 export const verifyCustomDomain = defineOperation({
   name: 'tenant-config.verify-custom-domain',
   summary: 'Verify the custom domain by its TXT record',
+  description:
+    'Returns 400 with `Verification failed` as long as the record is missing or wrong. The call can be retried at any time.',
   http: { method: 'POST', path: `${path}/verify`, success: 204, body: 'none' },
   access: requires('custom-domain:verify'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_VERIFY', category },
@@ -99,7 +98,7 @@ export const verifyCustomDomain = defineOperation({
 
 export const retrieveManifest = defineOperation({
   name: 'tenant-config.retrieve-manifest',
-  summary: 'Web manifest of the brand behind the verified custom domain',
+  summary: 'Retrieve the web manifest of the brand of the verified custom domain',
   http: {
     method: 'GET',
     path: '/manifest.json',
@@ -113,20 +112,20 @@ export const retrieveManifest = defineOperation({
   errorStatuses: [404],
 });
 
-/** What the gateway's directory asks for a host that is no tenant's own (decision 4). */
+/** Query of the gateway's tenant directory for a host that is not under a domain of the platform (ADR 0056). */
 export class LookUpCustomDomainRequest {
   /** Canonical host. */
   @IsString() @MaxLength(300) host: string;
 }
 
 export class CustomDomainOwner {
-  /** Absent when nobody has verified this domain. */
+  /** Absent if no tenant has verified this domain. */
   tenantId?: string;
 }
 
 export const lookUpCustomDomain = defineOperation({
   name: 'tenant-config.look-up-custom-domain',
-  summary: 'Tell which tenant has verified a domain',
+  summary: 'Look up the tenant that has verified a domain',
   access: calledBy('gateway'),
   kind: 'query',
   errors,

@@ -3,33 +3,33 @@ import { calledBy, defineOperation } from '../operation.js';
 import { Optional, Uuid } from '../validators.js';
 
 /**
- * What issuance asks of the tenant's authentication provider. The provider's secret stays with tenant-config, which alone
- * talks to it; issuance keeps the state of the flow.
+ * Sign-in with the tenant's authentication provider. Only tenant-config has the provider's secret and sends requests to the
+ * provider; issuance keeps the state of the flow.
  */
 
 export class BeginSignInRequest {
-  /** Where the provider sends people back to: the callback of the tenant. */
+  /** Redirect URI for the provider: the callback of the tenant. */
   @IsString() @MaxLength(2048) redirectUrl: string;
   @IsString() @Length(1, 200) state: string;
   @IsString() @Length(1, 200) nonce: string;
-  /** S256. RFC 7636 §4.2 */
+  /** PKCE code challenge by S256 (RFC 7636 section 4.2). */
   @IsString() @Length(43, 43) codeChallenge: string;
-  /** Query of the wallet's request: what the provider is configured to be told of is passed on. */
+  /** Query of the wallet's authorization request; the configured parameters are forwarded. */
   @IsString() @MaxLength(16_384) query: string;
 }
 
 export class BegunSignIn {
   providerId: string;
-  /** Absent: the one that the provider was created with. */
+  /** Default: the identity space with which the provider was created. */
   identitySpaceId?: string;
-  /** Of the provider's authorization endpoint, with everything it is to be told. */
+  /** URL of the provider's authorization endpoint, with all parameters. */
   url: string;
 }
 
-/** 404 when the tenant has no provider; 503 when it cannot be reached or cannot be used. */
 export const beginSignIn = defineOperation({
   name: 'tenant-config.begin-sign-in',
-  summary: "Tell where the tenant's authentication provider signs people in",
+  summary: "Start a sign-in with the tenant's authentication provider",
+  description: 'Returns 404 if the tenant has no provider, and 503 if the provider cannot be reached or used.',
   access: calledBy('issuance'),
   kind: 'query',
   errors: 'tenant',
@@ -39,10 +39,10 @@ export const beginSignIn = defineOperation({
 
 export class CompleteSignInRequest {
   @Uuid() providerId: string;
-  /** As the sign-in began. */
+  /** Identity space returned when the sign-in was started. */
   @Optional() @Uuid() identitySpaceId?: string;
   @IsString() @MaxLength(2048) redirectUrl: string;
-  /** With which the provider sent the person back. */
+  /** Query with which the provider redirected to the callback. */
   @IsString() @MaxLength(16_384) query: string;
   @IsString() @Length(1, 200) state: string;
   @IsString() @Length(1, 200) nonce: string;
@@ -50,25 +50,23 @@ export class CompleteSignInRequest {
 }
 
 export class CompletedSignIn {
-  /** The provider's address. */
+  /** Issuer URL of the provider. */
   url: string;
-  /** Within which `subjectId` is one person; absent: the one that the provider was created with. */
+  /** Identity space in which `subjectId` identifies a person. Default: the one with which the provider was created. */
   identitySpaceId?: string;
   /** `sub` of the ID token. */
   subjectId: string;
-  /** Of the ID token, without those of the protocol. */
+  /** Claims of the ID token without those of the protocol, such as `nonce`. */
   claims: Record<string, unknown>;
-  /** Names of `claims` that outlive the session. */
+  /** Names of those `claims` that are stored with the user. */
   claimsToPersist: string[];
 }
 
-/**
- * 404 when the provider was deleted meanwhile; an error of OAuth (`access_denied`, `temporarily_unavailable`,
- * `server_error`) when the provider says no, or nothing that can be believed.
- */
 export const completeSignIn = defineOperation({
   name: 'tenant-config.complete-sign-in',
-  summary: 'Ask the authentication provider who it was that signed in',
+  summary: 'Complete a sign-in: exchange the code for the verified identity of the person',
+  description:
+    'Returns 404 if the provider was deleted, and the OAuth errors `access_denied`, `temporarily_unavailable` or `server_error` if it denies the sign-in, cannot be reached or returns an invalid response.',
   access: calledBy('issuance'),
   errors: 'tenant',
   body: CompleteSignInRequest,

@@ -2,14 +2,14 @@ import { defineIntegrationEvent } from '../integration-event.js';
 
 export interface CustomDomainChanged {
   tenantId: string;
-  /** Lower case, no port. */
+  /** Domain in lower case, without a port. */
   domain: string;
-  /** Of the custom domain's stream: grows with each change, so that a late repetition is known as such. */
+  /** Revision of the custom domain's stream. It grows with each change, so that late redeliveries are detected. */
   revision: number;
 }
-/** From now on the domain is an identity of this tenant. */
+/** The tenant has verified the domain and may use it as its identity. */
 export const customDomainVerified = defineIntegrationEvent<CustomDomainChanged>('tenant-config.custom-domain-verified');
-/** A verified domain was deleted or replaced: what was issued under it stops being valid. */
+/** A verified domain was deleted or replaced, or another tenant has verified it: DIDs under it can no longer issue. */
 export const customDomainWithdrawn = defineIntegrationEvent<CustomDomainChanged>(
   'tenant-config.custom-domain-withdrawn',
 );

@@ -1,7 +1,7 @@
 import { defineIntegrationEvent } from '../integration-event.js';
 import type { WebhookEvent } from './webhooks.operations.js';
 
-/** The subscription as it now stands; issuance learns from it for which tenants a credential must be kept for delivery. */
+/** The current subscription. Issuance derives from it the tenants whose credentials must be kept for delivery. */
 export const webhookSaved = defineIntegrationEvent<{
   tenantId: string;
   webhookId: string;

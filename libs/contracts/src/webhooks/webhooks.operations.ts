@@ -1,7 +1,7 @@
-import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { Normalize, Optional, Unique, Uuid } from '../validators.js';
+import { BoundedText, Normalize, Optional, Unique, Uuid } from '../validators.js';
 import { TOLD_EVENTS, type ToldEventName } from './told-events.js';
 
 export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
@@ -14,24 +14,23 @@ export const WEBHOOK_EVENTS: readonly WebhookEvent[] = [
   ...CREDENTIAL_EVENTS,
   ...(Object.keys(TOLD_EVENTS) as ToldEventName[]),
 ];
-/** Sent when somebody asks for it, to a webhook whatever it subscribed to. */
+/** Sent on request, to any webhook regardless of its subscription. */
 export const TEST_EVENT = 'WebhookTested';
 export type WebhookEventType = WebhookEvent | typeof TEST_EVENT;
 
 export class WebhookRequest {
+  /** Event types to subscribe to. */
   @IsArray({ message: 'must be an array' })
   @ArrayNotEmpty({ message: 'must not be empty' })
   @ArrayMaxSize(WEBHOOK_EVENTS.length, { message: `must have at most ${WEBHOOK_EVENTS.length} entries` })
   @Unique({ message: 'must not repeat an event' })
-  @IsIn(WEBHOOK_EVENTS, { each: true, message: `must be known events: ${WEBHOOK_EVENTS.join(', ')}` })
+  @IsIn(WEBHOOK_EVENTS, { each: true, message: `must contain only: ${WEBHOOK_EVENTS.join(', ')}` })
   events: WebhookEvent[];
 
-  /** https, no IP literal, no query or fragment; the rule is decided in the service. */
-  @IsString({ message: 'must be a string' })
-  @MaxLength(2048, { message: 'must have at most 2048 characters' })
-  url: string;
+  /** https URL with a host name (no IP address) and without query and fragment. */
+  @BoundedText(2048) url: string;
 
-  /** Default false; on update absent, or null, keeps the current value. */
+  /** True to stop deliveries. Default false. If an update omits it or sends null, the value does not change. */
   @Normalize((value) => value ?? undefined)
   @Optional()
   @IsBoolean({ message: 'must be a boolean' })
@@ -46,12 +45,13 @@ export class Webhook {
 }
 
 export class WebhookParams {
+  /** Id of the webhook. */
   @Uuid() webhookId: string;
 }
 
-/** What a delivery tells of: `event` in its body, without the payload. */
+/** Member `event` of a delivery's body, without its payload. */
 export class WebhookEventReference {
-  /** Constant over all deliveries of the event. */
+  /** UUID of the event, the same in all its deliveries. */
   id: string;
   type: WebhookEventType;
   timestamp: string;
@@ -62,44 +62,47 @@ export class WebhookDelivery {
   event: WebhookEventReference;
 }
 
-/** A request that went to a webhook's URL. */
+/** Attempt to deliver an event to the URL of a webhook. */
 export class WebhookAttempt extends WebhookDelivery {
-  /** As in the body of the delivery. */
+  /** `deliveryId` in the body of the request. It is different for each attempt. */
   deliveryId: string;
-  /** From 1; begins again when the event is redelivered. */
+  /** Number of the attempt, from 1. Starts again at 1 if the event is redelivered. */
   attempt: number;
   status: 'Started' | 'Delivered' | 'Failed';
-  /** What the target answered, if it did. */
+  /** Status of the target's response. Absent if there was none. */
   httpStatus?: number;
-  /** Why there was no answer, in one word: `timeout`, `ECONNREFUSED`, `target-refused`, `interrupted` and so on. */
+  /** Reason for the missing response, for example `timeout`, `ECONNREFUSED`, `target-refused` or `interrupted`. */
   error?: string;
   startedAt: string;
   endedAt?: string;
-  /** Absent when there will be none. */
+  /** Time of the next attempt. Absent if none is scheduled. */
   nextAttemptAt?: string;
-  /** Why the attempt that was to follow never came. */
+  /** Reason for which further attempts were cancelled. */
   cancelled?: 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
 }
 
 export class WebhookAttemptParams extends WebhookParams {
+  /** Id of the delivery attempt, from `GET /v1/webhooks/{webhookId}/attempts`. */
   @Uuid() deliveryId: string;
 }
 
 export class WebhookKeySet {
-  /** `kty` OKP, `crv` Ed25519, `use` sig, `kid`, `x`. */
+  /** Public JWKs with `kty` OKP, `crv` Ed25519, `use` sig, `kid` and `x`. */
   keys: Record<string, unknown>[];
 }
 
 export class PreviousWebhookKey {
   kid: string;
-  /** In the key set until then; its last signature is much older. */
+  /** End of its publication in the key set, long after its last signature. */
   publishedUntil: string;
 }
 
 export class WebhookKeyRotation {
-  /** Of the new key, in the key set from now on. */
+  /** `kid` of the new key, which the key set now contains. */
   kid: string;
+  /** Time from which the new key signs. */
   signsFrom: string;
+  /** The key that signs until then. */
   previous: PreviousWebhookKey;
 }
 
@@ -108,7 +111,7 @@ const category = 'webhook';
 
 export const createWebhook = defineOperation({
   name: 'webhooks.create-webhook',
-  summary: 'Subscribe a URL to events',
+  summary: 'Create a webhook that delivers events to a URL',
   http: { method: 'POST', path: '/v1/webhooks', success: 201 },
   access: requires('webhooks:create'),
   analytics: { prefix: 'WEBHOOK_CREATE', category },
@@ -121,7 +124,7 @@ export const createWebhook = defineOperation({
 
 export const listWebhooks = defineOperation({
   name: 'webhooks.list-webhooks',
-  summary: 'Retrieve webhooks',
+  summary: 'Retrieve the webhooks of the tenant',
   http: { method: 'GET', path: '/v1/webhooks', success: 200 },
   access: requires('webhooks:read'),
   analytics: { prefix: 'WEBHOOK_RETRIEVE_LIST', category },
@@ -158,7 +161,8 @@ export const updateWebhook = defineOperation({
 
 export const deleteWebhook = defineOperation({
   name: 'webhooks.delete-webhook',
-  summary: 'Delete a webhook; pending attempts are cancelled',
+  summary: 'Delete a webhook',
+  description: 'Cancels its pending delivery attempts.',
   http: { method: 'DELETE', path: '/v1/webhooks/:webhookId', success: 204 },
   access: requires('webhooks:delete'),
   analytics: { prefix: 'WEBHOOK_DELETE', category },
@@ -170,6 +174,7 @@ export const deleteWebhook = defineOperation({
 export const testWebhook = defineOperation({
   name: 'webhooks.test-webhook',
   summary: 'Send a test event to a webhook',
+  description: 'Returns 409 if the webhook is disabled.',
   http: { method: 'POST', path: '/v1/webhooks/:webhookId/test', success: 202, body: 'none' },
   access: requires('webhooks:update'),
   analytics: { prefix: 'WEBHOOK_TEST', category },
@@ -181,7 +186,7 @@ export const testWebhook = defineOperation({
 
 export const listWebhookAttempts = defineOperation({
   name: 'webhooks.list-attempts',
-  summary: 'Retrieve the attempts of the last 30 days to deliver to a webhook, newest first',
+  summary: 'Retrieve the delivery attempts of a webhook in the last 30 days, newest first',
   http: { method: 'GET', path: '/v1/webhooks/:webhookId/attempts', success: 200 },
   access: requires('webhooks:read'),
   analytics: { prefix: 'WEBHOOK_ATTEMPT_RETRIEVE_LIST', category },
@@ -194,7 +199,9 @@ export const listWebhookAttempts = defineOperation({
 
 export const redeliverWebhookAttempt = defineOperation({
   name: 'webhooks.redeliver-attempt',
-  summary: 'Deliver the event of an attempt again, while its body is kept',
+  summary: 'Redeliver the event of a delivery attempt',
+  description:
+    'Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored.',
   http: {
     method: 'POST',
     path: '/v1/webhooks/:webhookId/attempts/:deliveryId/redeliver',
@@ -211,7 +218,8 @@ export const redeliverWebhookAttempt = defineOperation({
 
 export const rotateWebhookKeys = defineOperation({
   name: 'webhooks.rotate-keys',
-  summary: 'Replace the key that signs webhooks; the old one stays published for its overlap',
+  summary: 'Rotate the key that signs webhooks',
+  description: 'The previous key stays in the key set until `publishedUntil`.',
   http: { method: 'POST', path: '/v1/webhooks/jwks/rotate', success: 200, body: 'none' },
   access: requires('webhooks:update'),
   analytics: { prefix: 'WEBHOOK_KEY_ROTATE', category },
@@ -222,7 +230,7 @@ export const rotateWebhookKeys = defineOperation({
 
 export const retrieveWebhookKeys = defineOperation({
   name: 'webhooks.retrieve-webhook-keys',
-  summary: 'Key set that verifies webhook signatures',
+  summary: 'Retrieve the key set that verifies webhook signatures',
   http: { method: 'GET', path: '/v1/webhooks/jwks', success: 200, cacheControl: 'public, max-age=300' },
   access: publicAccess,
   errors,

@@ -57,7 +57,9 @@ export class BrokenChain extends Error {
     readonly revision: Revision,
     why: string,
   ) {
-    super(`the chain of ${stream} is broken at revision ${revision}: ${why}. Nothing from there on was copied`);
+    super(
+      `the chain of ${stream} is broken at revision ${revision}: ${why}. No event from that revision on was copied`,
+    );
   }
 }
 
@@ -69,7 +71,9 @@ export class TargetDiffers extends Error {
     readonly stream: StreamName,
     readonly revision: Revision,
   ) {
-    super(`${stream} at the target is not the source's: revision ${revision} is another event. It was left as it is`);
+    super(
+      `${stream} at the target differs from the source: revision ${revision} is another event. The target stream was not changed`,
+    );
   }
 }
 

@@ -53,7 +53,7 @@ const KNOWN_REVISIONS = 20_000;
 /** Events of a stream that are read in the caller's thread. */
 const SHORT_READ = 32;
 
-/** The event store in one SQLite file, owned by a worker thread (decision 30). Positions are decimal. */
+/** The event store in one SQLite file, owned by a worker thread (ADR 0001). Positions are decimal. */
 export class EmbeddedEventStore extends EventStore {
   /** What is kept in the same file. */
   readonly leases: EmbeddedLeases;
@@ -99,7 +99,7 @@ export class EmbeddedEventStore extends EventStore {
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
     const dash = stream.indexOf('-');
-    if (dash < 1) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (dash < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
     const category = stream.slice(0, dash);
     const args: AppendArgs = [stream, category, expected];
@@ -282,7 +282,7 @@ const unavailable = (error: unknown) =>
   new EventStoreUnavailable(`event store: ${(error as Error).message}`, { cause: error });
 
 const toNumber = (position: Position): number => {
-  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is no position of this store`);
+  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is not a position of this store`);
   return Number(position);
 };
 

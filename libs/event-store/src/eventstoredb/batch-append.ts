@@ -49,7 +49,7 @@ export class BatchAppend {
     return new Promise((resolve, reject) => {
       const late = () => {
         this.pending.delete(id);
-        reject(new EventStoreUnavailable(`event store: an append had no answer for ${this.timeoutMs} ms`));
+        reject(new EventStoreUnavailable(`event store: an append was not answered within ${this.timeoutMs} ms`));
       };
       const timer = setTimeout(late, this.timeoutMs);
       this.pending.set(id, { stream, events, expected, timer, resolve, reject });

@@ -55,7 +55,9 @@ export class EventStoreDbConnection {
   ) {
     // The client takes it and verifies all the same; who asks for it would look for the fault elsewhere.
     if (/[?&]tlsVerifyCert=false/i.test(url))
-      throw new Error('tlsVerifyCert=false has no effect with EventStoreDB: give the authority with tlsCAFile');
+      throw new Error(
+        'tlsVerifyCert=false has no effect with EventStoreDB: name the certificate authority with tlsCAFile',
+      );
     this.connection = EventStoreDBClient.connectionString(url) as unknown as Connection;
   }
 

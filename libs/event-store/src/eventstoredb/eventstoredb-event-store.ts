@@ -82,7 +82,8 @@ export class EventStoreDbStore extends EventStore {
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    if (!/^[^$-][^-]*-/.test(stream)) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (!/^[^$-][^-]*-/.test(stream))
+      throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
     const encoded = events.map(encodeEvent);
     const bytes = byteLength(encoded);

@@ -11,7 +11,7 @@ export const toText = ({ commit, prepare }: LogPosition): Position => `${commit}
 /** @throws RangeError for the position of another store */
 export const fromText = (text: Position): LogPosition => {
   const [, commit, prepare] = /^(\d{1,20})\/(\d{1,20})$/.exec(text) ?? [];
-  if (commit === undefined || prepare === undefined) throw new RangeError(`${text} is no position of this store`);
+  if (commit === undefined || prepare === undefined) throw new RangeError(`${text} is not a position of this store`);
   return { commit: BigInt(commit), prepare: BigInt(prepare) };
 };
 

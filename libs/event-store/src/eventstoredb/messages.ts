@@ -34,8 +34,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const encodeEvent = ({ id, type, schemaVersion, data, metadata }: NewEvent): EncodedEvent => {
   // The server gives an id back in lower case, so another spelling would not be the same id any more.
   if (!UUID.test(id))
-    throw new RangeError(`${id} is no UUID in lower case, which EventStoreDB wants for an event's id`);
-  if (type.startsWith('$')) throw new RangeError(`${type}: types with $ are the server's own`);
+    throw new RangeError(`${id} must be a UUID in lower case, as EventStoreDB requires for event ids`);
+  if (type.startsWith('$')) throw new RangeError(`${type}: event types that start with $ are reserved for the server`);
   return {
     id,
     type,

@@ -34,7 +34,7 @@ const POLL_MS = 500;
 /** A page ends early when it holds so much: pages of large events must not fill the memory. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
-/** The event store in PostgreSQL, for several processes (record 0017). Positions are decimal. */
+/** The event store in PostgreSQL, for several processes (ADR 0017). Positions are decimal. */
 export class PostgresEventStore extends EventStore {
   readonly leases: PostgresLeases;
   readonly checkpoints: PostgresCheckpoints;
@@ -84,7 +84,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is no stream name: <category>-<id>`);
+    if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
     const values = events.map(({ id, type, schemaVersion, data, metadata }): EventValues => {
       return [id, type, schemaVersion, JSON.stringify(data), JSON.stringify(metadata)];
@@ -228,7 +228,7 @@ export class PostgresEventStore extends EventStore {
 const byteLength = (value: string): number => Buffer.byteLength(value);
 
 const toNumber = (position: Position): number => {
-  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is no position of this store`);
+  if (!/^\d{1,15}$/.test(position)) throw new RangeError(`${position} is not a position of this store`);
   return Number(position);
 };
 

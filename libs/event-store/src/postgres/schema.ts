@@ -29,7 +29,7 @@ export const refuseOn = (table: string): string =>
 
 /**
  * Positions are given out and committed under one lock of the transaction, so none becomes visible before an earlier one; a
- * group of appends of one process shares a transaction, and a lock (record 0017). Services may run this function and
+ * group of appends of one process shares a transaction, and a lock (ADR 0017). Services may run this function and
  * have no other way to add an event.
  *
  * @param lastRevision SQL that sets `actual` for `a_stream`, to null where it has no event

@@ -75,10 +75,6 @@ export class EmbeddedExpiringRecords extends ExpiringRecords {
     return this.thread.call('takeBackAttempt', this.key(`attempt ${kind}`, key));
   }
 
-  forgetAttempts(kind: string, key: string): Promise<void> {
-    return this.thread.call('forgetAttempts', this.key(`attempt ${kind}`, key));
-  }
-
   /** Rows at present, ended ones that are not swept yet included. */
   size(): Promise<number> {
     return this.thread.call('count');

@@ -56,7 +56,6 @@ export const open = (db: Database): Jobs => {
   const takeBackAttempt = db.prepare(
     'UPDATE attempts SET used = used - 1 WHERE digest = ? AND used > 0 AND ends_at > ?',
   );
-  const forgetAttempts = db.prepare('DELETE FROM attempts WHERE digest = ?');
   const sweepRecords = db.prepare(
     `DELETE FROM records WHERE digest IN (SELECT digest FROM records WHERE expires_at <= ? LIMIT ${SWEEP_AT_MOST})`,
   );
@@ -89,7 +88,6 @@ export const open = (db: Database): Jobs => {
       kind: 'write',
       run: ({ digest, now }: KeyJob): void => void takeBackAttempt.run(digest, now),
     },
-    forgetAttempts: { kind: 'write', run: ({ digest }: KeyJob): void => void forgetAttempts.run(digest) },
     count: { kind: 'read', run: (): number => (count.get() as { count: number }).count },
   };
 };

@@ -88,7 +88,7 @@ export class Feed implements FeedCalls {
   }
 
   async open(name: string, subjects: readonly string[], batchSize: number, start: Start, holder = 0): Promise<number> {
-    if (this.held.has(name)) throw new Error(`consumer ${name} is running already`);
+    if (this.held.has(name)) throw new Error(`consumer ${name} is already running`);
     const consumer: Held = {
       name,
       holder,

@@ -192,7 +192,7 @@ describe('in-process broker', () => {
       async () => undefined,
     );
     await until(() => !second.health.healthy);
-    expect(second.health.error).toBe('consumer one is running already');
+    expect(second.health.error).toBe('consumer one is already running');
     await first.consumer.close();
     await until(() => second.health.healthy);
     await other.close();

@@ -315,7 +315,7 @@ export class NatsBus extends MessageBus {
     const envelope = envelopeOf(message);
     // Somebody has made the server send something else here: what JetStream keeps, or an answer.
     if (from === undefined || !envelope)
-      return this.options.onError(subject, new Error(`not asked: ${message.subject}`));
+      return this.options.onError(subject, new Error(`message without caller or envelope: ${message.subject}`));
     const { h: headers, d: data } = envelope;
     if (Number(headers['deadline']) <= this.now()) return;
     let answer: string;

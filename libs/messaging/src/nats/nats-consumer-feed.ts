@@ -211,7 +211,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     if (acknowledged > head)
       throw new Error(
         `consumer ${this.name} acknowledged ${acknowledged}, beyond the newest message of ${names.stream}, ${head}: ` +
-          `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to begin anew`,
+          `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to start again`,
       );
     const consumer = names.session(this.name, epoch);
     // Noted first: what is not noted is never found again. Who was overtaken since fails here.
@@ -244,7 +244,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   private received(session: Session, message: JsMsg): void {
     const { deliverySequence } = message.info;
     if (deliverySequence !== session.delivered + 1)
-      session.failure ??= new Error(`${this.name}: a message was lost on its way`);
+      session.failure ??= new Error(`${this.name}: a message was lost in transit`);
     session.delivered = deliverySequence;
     session.queue.push(message);
     session.waiting?.();

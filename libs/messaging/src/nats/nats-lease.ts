@@ -84,7 +84,7 @@ export class NatsLease {
       if (this.ended) return;
       if (revision === undefined) {
         this.end();
-        return onLost(new Error(`${key} is held by somebody else`));
+        return onLost(new Error(`${key} is held by another process`));
       }
       this.lastRenewal = begun;
     } catch (error) {

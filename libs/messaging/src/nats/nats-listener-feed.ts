@@ -90,11 +90,11 @@ export class NatsListenerFeed implements ConsumerFeed {
   }
 
   park(): Promise<void> {
-    throw new Error('a listener parks nothing');
+    throw new Error('a listener does not park messages');
   }
 
   replayed(): Promise<void> {
-    throw new Error('a listener replays nothing');
+    throw new Error('a listener does not replay messages');
   }
 
   async leave(): Promise<void> {
@@ -106,7 +106,7 @@ export class NatsListenerFeed implements ConsumerFeed {
 
   private received(message: JsMsg, matches: (subject: string) => boolean): void {
     const { deliverySequence } = message.info;
-    if (deliverySequence !== this.delivered + 1) return this.fail(new Error('a message was lost on its way'));
+    if (deliverySequence !== this.delivered + 1) return this.fail(new Error('a message was lost in transit'));
     this.delivered = deliverySequence;
     const subject = this.options.names.subjectOf(message.subject);
     if (!matches(subject)) return;

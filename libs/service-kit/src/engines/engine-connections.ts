@@ -62,8 +62,8 @@ const ofEventStoreDb = async ({ eventStoreUrl }: ParsedSettings): Promise<Connec
   const setting = 'EVENTSTORE_URL';
   const remedies = {
     credentials:
-      'put user and password into the URL, and leave tls=false out: without TLS the client sends no credentials',
-    tls: 'leave tls=false out, and run the server with TLS',
+      'put user and password into the URL, and remove tls=false: without TLS the client sends no credentials',
+    tls: 'remove tls=false, and run the server with TLS',
   };
   return [
     await attempt(setting, async () => ({ setting, ...(await loadEventStoreDbTarget(eventStoreUrl)), remedies })),

@@ -30,7 +30,7 @@ export interface StateEngines {
   leases: Leases;
   checkpoints: Checkpoints;
   readModels: ReadModels;
-  /** Operation events, in a store of their own (decision 11). */
+  /** Operation events, in a store of their own (ADR 0004). */
   operationEvents: EventStore;
   /** Projections over the operation events. */
   operationReadModels: ReadModels;

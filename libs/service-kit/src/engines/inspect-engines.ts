@@ -20,9 +20,9 @@ export interface Refusal {
 
 export interface EnginesInspection {
   refusals: Refusal[];
-  /** What was looked at and is as production wants it. */
+  /** Checks that passed. */
   passed: string[];
-  /** What could not be looked at. */
+  /** Checks that could not be made. */
   skipped: string[];
 }
 
@@ -33,7 +33,7 @@ export const refusalText = ({ setting, reason, remedy }: Refusal): string => `${
 
 const ADD_RANGE = 'or add the network to PLAINTEXT_ENGINES where only trusted machines share it';
 
-/** Looks at engines as production demands, without changing anything. */
+/** Checks engines against the requirements of production, without changing anything. */
 export class EngineInspector {
   private readonly found: EnginesInspection = { refusals: [], passed: [], skipped: [] };
   private readonly plaintext = new BlockList();
@@ -75,14 +75,14 @@ export class EngineInspector {
     const others = BUS_PARTIES.filter((party) => party !== user);
     const { anonymous, actsAs, unreachable, refused } = await inspectNatsServers({ ...options, name: user }, others);
     const users = 'configure the users of deploy/nats/users.conf on the server (docs/guides/nats.md)';
-    if (refused !== undefined) this.refuse('NATS_URL', `is not usable, ${refused}`, 'see docs/guides/nats.md');
+    if (refused !== undefined) this.refuse('NATS_URL', `cannot be used: ${refused}`, 'see docs/guides/nats.md');
     if (anonymous.length)
       this.refuse('NATS_URL', `names servers that accept clients without credentials (${anonymous.join(', ')})`, users);
     if (actsAs.length) this.refuse('NATS_URL', `gives ${user} a user that can also act as ${actsAs.join(', ')}`, users);
     if (unreachable.length)
-      this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not answer; users not tried`);
+      this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not respond; users not tested`);
     if (refused === undefined && !anonymous.length && !actsAs.length && unreachable.length < options.servers.length)
-      this.found.passed.push(`NATS_URL: the server denies ${user} what belongs to other services`);
+      this.found.passed.push(`NATS_URL: the server denies ${user} the subjects of other services`);
     return this.found;
   }
 
@@ -136,15 +136,15 @@ export class EngineInspector {
       this.refuse(
         setting,
         `has the key file ${file}, which cannot be read (${mode})`,
-        'correct the path or its rights',
+        'correct the path or the file permissions',
       );
     else if (mode & 0o006)
       this.refuse(
         setting,
-        `has the key file ${file}, which others can ${mode & 0o002 ? 'write' : 'read'} (mode ${octal(mode)})`,
+        `has the key file ${file}, which other users can ${mode & 0o002 ? 'write' : 'read'} (mode ${octal(mode)})`,
         `chmod 0600 ${file}`,
       );
-    else this.found.passed.push(`${setting}: others cannot read ${file}`);
+    else this.found.passed.push(`${setting}: other users cannot read ${file}`);
   }
 
   private inspectNatsUser(): void {
@@ -177,10 +177,10 @@ export class EngineInspector {
     if (folder & 0o007)
       this.refuse(
         'DATA_DIR',
-        `holds key files in a folder that others can enter (mode ${octal(folder)})`,
+        `has key files in a folder that other users can enter (mode ${octal(folder)})`,
         `chmod 0700 ${dataDir}`,
       );
-    else this.found.passed.push(`DATA_DIR: others cannot enter ${dataDir}`);
+    else this.found.passed.push(`DATA_DIR: other users cannot enter ${dataDir}`);
     // `keys.db` is sealed and has the mode of the umask; this file is the key itself.
     const file = join(dataDir, MASTER_KEY_FILE);
     if (modeOf(file) !== 'ENOENT') this.inspectKeyFile('DATA_DIR', file);

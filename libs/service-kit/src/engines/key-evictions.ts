@@ -5,7 +5,7 @@ import type { MessageBus } from '@attestry/messaging';
 import type { Logger } from '../logger.js';
 
 /**
- * Keys that one process destroyed leave the caches of all others (decision 25). A message that is lost with its sender
+ * Evicts keys that another process destroyed from this process's cache (ADR 0018). A message that is lost with its sender
  * costs nothing but time: a cached key is believed only for a while.
  */
 export const evictDestroyedKeys = (
@@ -23,7 +23,7 @@ export const evictDestroyedKeys = (
   const stop = vault.onDestroyed((destroyed) => {
     bus
       .publish([{ id: ids.uuid(), subject: KEYS_DESTROYED_SUBJECT, data: destroyed }])
-      .catch((error: unknown) => logger.warn({ error: String(error) }, 'an eviction was not told'));
+      .catch((error: unknown) => logger.warn({ error: String(error) }, 'key eviction not published'));
   });
   return {
     async close() {

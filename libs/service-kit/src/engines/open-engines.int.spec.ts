@@ -113,7 +113,7 @@ if (!nats || !postgres || !redis) {
       await migrateEngines(parseConfig(single, undefined, 'migrate'));
       const config = (name: string) => parseConfig({ ...single, DATA_DIR: join(folder, name) });
       const first = await openEngines(config('one'));
-      await expect(openEngines(config('two'))).rejects.toThrow(/another process works on this database; set NATS_URL/);
+      await expect(openEngines(config('two'))).rejects.toThrow(/another process uses this database; set NATS_URL/);
       await first.close();
       await keep(openEngines(config('two')));
     }, 60_000);

@@ -81,7 +81,7 @@ const masterKeyOf = (config: PlatformConfig): Uint8Array => {
   const file = join(config.dataDir, MASTER_KEY_FILE);
   if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
-  if (key.length !== 32) throw new Error(`${file} does not hold 32 bytes in base64url`);
+  if (key.length !== 32) throw new Error(`${file} must contain 32 bytes in base64url`);
   return new Uint8Array(key);
 };
 
@@ -142,7 +142,7 @@ class Opening {
 
   private async openBus(): Promise<MessageBus> {
     const onError = (subject: string, error: unknown) =>
-      this.logger.error({ subject, error: messageOf(error) }, 'messaging');
+      this.logger.error({ subject, error: messageOf(error) }, 'messaging failed');
     const { natsServers } = this.config;
     if (natsServers === undefined)
       return (await this.keep(Broker.open({ file: this.file('feed.db'), onError }))).connect();
@@ -294,13 +294,13 @@ class Opening {
   }
 
   private readonly fatal = (error: Error): void => {
-    this.logger.fatal({ error: error.message }, 'an engine failed');
+    this.logger.fatal({ error: error.message }, 'engine failed');
     this.options.onFatal?.(error);
   };
 
   /** Of an engine that is reached again by itself. */
   private failed(engine: string): (error: Error) => void {
-    return (error) => this.logger.warn({ engine, error: error.message }, 'an engine is out of reach');
+    return (error) => this.logger.warn({ engine, error: error.message }, 'engine unreachable');
   }
 
   private async keep<T extends Closable>(opening: Promise<T>): Promise<T> {

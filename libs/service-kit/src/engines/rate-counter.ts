@@ -7,7 +7,7 @@ export interface Counted {
   resetsInMs: number;
 }
 
-/** Counts per key in windows of one minute, which begin with the first count (decision 32). Knows no limits. */
+/** Counts per key in windows of one minute, which begin with the first count. Knows no limits. */
 export abstract class RateCounter {
   abstract count(key: string): Promise<Counted>;
   /** Counts nothing. */

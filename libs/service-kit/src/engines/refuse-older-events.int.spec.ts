@@ -36,7 +36,7 @@ describe('events that are older than what was made of them', () => {
     await refuseOlderEvents(store, store.checkpoints, rows('1'), 0);
     const projection = refuseOlderEvents(store, store.checkpoints, rows('1', '2'), 0);
     await expect(projection).rejects.toThrow(
-      /checkpoint 2 of list-1 is beyond the head .*, 1: .*Remove the read models/,
+      /checkpoint 2 of list-1 is beyond the head .*, 1: .*Delete the read models/,
     );
     await store.checkpoints.write('b.publisher', '7');
     const reaction = refuseOlderEvents(store, store.checkpoints, rows('1'), 0);

@@ -62,7 +62,7 @@ if (program === undefined) {
       for (const party of BUS_PARTIES) {
         const { faults, passed, skipped } = await inspectConfig(environment(server, party));
         expect({ party, faults, skipped }).toEqual({ party, faults: [], skipped: [] });
-        expect(passed).toContain(`NATS_URL: the server denies ${party} what belongs to other services`);
+        expect(passed).toContain(`NATS_URL: the server denies ${party} the subjects of other services`);
       }
       const { SERVICE: _, ...migrate } = environment(server, 'migrate');
       const inspected = await inspectConfig(migrate, { purpose: 'migrate', busUser: 'migrate' });
@@ -123,7 +123,7 @@ if (program === undefined) {
       const server = await startWithUsers();
       const { faults } = await inspectConfig({ ...environment(server, 'dids'), NATS_PASSWORD: 'wrong-word' });
       expect(faults).toEqual([
-        expect.stringMatching(/^NATS_URL is not usable, .*(credentials refused|authorization violation)/i),
+        expect.stringMatching(/^NATS_URL cannot be used: .*(credentials refused|authorization violation)/i),
       ]);
       expect(faults.join()).not.toContain('wrong-word');
     });
@@ -149,7 +149,7 @@ if (program === undefined) {
       const env = environment(server, 'gateway');
       const { faults, skipped } = await inspectConfig(env);
       expect(faults).toEqual([]);
-      expect(skipped).toEqual([expect.stringMatching(/^NATS_URL: nats:.* did not answer; users not tried$/)]);
+      expect(skipped).toEqual([expect.stringMatching(/^NATS_URL: nats:.* did not respond; users not tested$/)]);
       const config = await loadConfig(env);
       await server.restart();
       const { DATABASE_URL: _, ...nothing } = env;

@@ -33,7 +33,7 @@ export class SoleProcess {
       const lease = await leases.acquire(PLATFORM_LEASE, holder, LEASE_MS);
       if (lease) return new SoleProcess(leases, lease, onLost);
       if (Date.now() > end)
-        throw new AlreadyRunning('another process works on this database; set NATS_URL to run several processes');
+        throw new AlreadyRunning('another process uses this database; set NATS_URL to run several processes');
     }
   }
 

@@ -43,8 +43,8 @@ export const checkIdempotencyKey = (key: string): void => {
   if (!IDEMPOTENCY_KEY.test(key)) throw invalid(fault('must be 1 to 255 visible ASCII characters'));
 };
 const underWay = (seconds: number) =>
-  new AppError('conflict', 'The first call with this Idempotency-Key is under way', {
-    details: [fault('belongs to a call that is under way')],
+  new AppError('conflict', 'The first call with this Idempotency-Key is still in progress', {
+    details: [fault('belongs to a call that is still in progress')],
     headers: { 'retry-after': String(seconds) },
   });
 const otherRequest = () =>
@@ -55,7 +55,7 @@ const otherRequest = () =>
 const isRefusal = (error: unknown): boolean => error instanceof AppError && HTTP_STATUS[error.kind] < 500;
 
 /**
- * Runs calls that carry an `Idempotency-Key` (record 0036). What a call needs to come out the same each time is durable before it
+ * Runs calls that carry an `Idempotency-Key` (ADR 0036). What a call needs to come out the same each time is durable before it
  * does anything: the id under which its events are found again, and the seed of its ids and secrets. A run that broke off is
  * simply run again; a result that was told is told again. A refusal changed nothing and is forgotten.
  */
@@ -73,7 +73,9 @@ export class Repeats {
     const sweep = () =>
       void this.vault
         .forgetExpired(this.clock.now())
-        .catch((error: unknown) => this.logger.warn({ error: String(error) }, 'expired answers not removed'));
+        .catch((error: unknown) =>
+          this.logger.warn({ error: String(error) }, 'expired idempotency records not removed'),
+        );
     sweep();
     this.sweeping = setInterval(sweep, SWEEP_MS).unref();
   }
@@ -153,7 +155,7 @@ export class Repeats {
     try {
       await work();
     } catch (error) {
-      this.logger.warn({ error: String(error) }, 'outcome of a repeatable call not kept');
+      this.logger.warn({ error: String(error) }, 'outcome of an idempotent call not stored');
     }
   }
 }

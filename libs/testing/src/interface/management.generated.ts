@@ -7,7 +7,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Key set that verifies client access tokens */
+    /** Retrieve the key set that verifies access tokens of clients */
     get: operations['retrieveTokenKeys'];
     put?: never;
     post?: never;
@@ -26,7 +26,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Revoke a client's own access token; also 200 for a token that is unknown, expired or another client's */
+    /**
+     * Revoke an access token of the client that makes the call (RFC 7009)
+     * @description The response is also 200 if the token is unknown, expired or issued to another client.
+     */
     post: operations['revokeToken'];
     delete?: never;
     options?: never;
@@ -58,7 +61,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve environments */
+    /** Retrieve the environments */
     get: operations['listEnvironments'];
     put?: never;
     post?: never;
@@ -77,7 +80,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Accept an invitation as the person who calls */
+    /** Accept an invitation as the caller */
     post: operations['acceptInvitation'];
     delete?: never;
     options?: never;
@@ -92,7 +95,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the caller's tenants */
+    /** Retrieve the tenants of the caller */
     get: operations['listTenants'];
     put?: never;
     /** Create a tenant with its default client */
@@ -112,10 +115,16 @@ export interface paths {
     };
     /** Retrieve a tenant */
     get: operations['retrieveTenant'];
-    /** Change the name of a tenant, or which roles may change its identity; its subdomain stays */
+    /**
+     * Update a tenant
+     * @description Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed.
+     */
     put: operations['updateTenant'];
     post?: never;
-    /** Delete a tenant */
+    /**
+     * Delete a tenant
+     * @description Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period.
+     */
     delete: operations['deleteTenant'];
     options?: never;
     head?: never;
@@ -149,10 +158,16 @@ export interface paths {
     };
     /** Retrieve a client of a tenant */
     get: operations['retrieveClient'];
-    /** Rename a client of a tenant, change its roles; new roles count at once, for tokens it has too */
+    /**
+     * Update a client of a tenant
+     * @description Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued.
+     */
     put: operations['updateClient'];
     post?: never;
-    /** Delete a client of a tenant; its tokens end at once */
+    /**
+     * Delete a client of a tenant
+     * @description Its access tokens are rejected within a second.
+     */
     delete: operations['deleteClient'];
     options?: never;
     head?: never;
@@ -168,7 +183,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Give a client of a tenant a new secret; the one before stays good for a while */
+    /**
+     * Rotate the secret of a client of a tenant
+     * @description Returns a new secret. The previous one stays valid for `overlapSeconds`; an older one is revoked immediately.
+     */
     post: operations['rotateClientSecret'];
     delete?: never;
     options?: never;
@@ -183,7 +201,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a tenant's analytics events, newest first */
+    /** Retrieve the analytics events of a tenant, newest first */
     get: operations['listTenantEvents'];
     put?: never;
     post?: never;
@@ -200,10 +218,13 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the invitations of a tenant that nobody has accepted */
+    /** Retrieve the open and expired invitations of a tenant */
     get: operations['listInvitations'];
     put?: never;
-    /** Invite a tenant member */
+    /**
+     * Invite a member to a tenant
+     * @description A registered user becomes a member immediately; anyone else gets an e-mail with a link.
+     */
     post: operations['inviteMember'];
     delete?: never;
     options?: never;
@@ -221,7 +242,10 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Cancel an invitation that nobody has accepted; its link is dead at once */
+    /**
+     * Cancel an invitation that is not accepted yet
+     * @description Its link becomes invalid immediately.
+     */
     delete: operations['cancelInvitation'];
     options?: never;
     head?: never;
@@ -237,7 +261,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Send an invitation again, with a new link; the old one is dead at once */
+    /**
+     * Resend an invitation
+     * @description Sends a new link; the previous link becomes invalid immediately.
+     */
     post: operations['resendInvitation'];
     delete?: never;
     options?: never;
@@ -252,7 +279,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve tenant members */
+    /** Retrieve the members of a tenant */
     get: operations['listMembers'];
     put?: never;
     post?: never;
@@ -269,7 +296,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a tenant member */
+    /** Retrieve a member of a tenant */
     get: operations['retrieveMember'];
     put?: never;
     post?: never;
@@ -287,10 +314,16 @@ export interface paths {
       cookie?: never;
     };
     get?: never;
-    /** Update a tenant membership */
+    /**
+     * Update the roles of a member of a tenant
+     * @description The new roles take effect with the next call.
+     */
     put: operations['updateMembership'];
     post?: never;
-    /** Delete a tenant membership; its rights end at once */
+    /**
+     * Remove a member from a tenant
+     * @description The member loses access with the next call.
+     */
     delete: operations['deleteMembership'];
     options?: never;
     head?: never;
@@ -304,9 +337,9 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve user information of the caller */
+    /** Retrieve the user information of the caller */
     get: operations['retrieveUserInformation'];
-    /** Update user information of the caller */
+    /** Update the user information of the caller */
     put: operations['updateUserInformation'];
     post?: never;
     delete?: never;
@@ -320,24 +353,27 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     AcceptInvitationRequest: {
-      /** @description From the link of the e-mail. */
+      /** @description Parameter `token` of the link in the invitation e-mail. */
       token: string;
     };
     AnalyticsEvent: {
       category: string;
+      /** @description The client that made the call. */
       clientId?: string;
-      /** @description What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+      /** @description Data of the request or the response, as far as the tenant's logging level allows; null at level 1. */
       data: {
         [key: string]: unknown;
       } | null;
       id: string;
+      /** @description The user of the management API who made the call. */
       managementUserId?: string;
       metadata: {
         [key: string]: unknown;
       };
+      /** @description `x-request-id` of the API call. */
       requestId: string;
       timestamp: string;
-      /** @description `<PREFIX>_START`, `_SUCCESS` or `_FAIL` */
+      /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
     };
     Client: {
@@ -348,7 +384,7 @@ export interface components {
     };
     ClientCredentials: {
       clientId: string;
-      /** @description Shown once. */
+      /** @description Returned once; it cannot be retrieved later. */
       clientSecret: string;
     };
     CreateClientRequest: {
@@ -358,54 +394,62 @@ export interface components {
     };
     CreatedClient: {
       clientId: string;
-      /** @description 64 characters, shown once. */
+      /** @description 64 characters. Returned once; it cannot be retrieved later. */
       clientSecret: string;
       name: string;
       permissions: components['schemas']['Permission'][];
       roles: components['schemas']['Role'][];
     };
     CreatedTenant: {
-      /** @description The default client, role `admin`. */
+      /** @description Credentials of the default client, which has the role `admin`. */
       client: components['schemas']['ClientCredentials'];
       environment: components['schemas']['Environment'];
       environmentId: string;
       id: string;
       membership: components['schemas']['Membership'];
       name: string;
-      /** @description Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider. */
+      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
       restrictIdentityRoles: boolean;
-      /** @description The full tenant host. */
+      /** @description Full host of the tenant, with its domain. */
       subdomain: string;
     };
     CreateTenantRequest: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description Id of an environment, from `GET /v1/environments`.
+       */
       environmentId: string;
-      /** @description Friendly name; default: the subdomain. Must not contain control characters. Must be well-formed Unicode. */
+      /** @description Display name. Default: the subdomain. Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
+      /** @description First label of the tenant's host. Cannot be changed later. */
       subdomain: string;
     };
     Environment: {
+      /** @description Host of the token endpoint. */
       authorizationServerDomain: string;
       deploymentModel: string;
-      /** @description Tenants live at `<subdomain>.<domain>`. */
+      /** @description Domain of the tenants: each has the host `<subdomain>.<domain>`. */
       domain: string;
       id: string;
       name: string;
       region: components['schemas']['Region'];
     };
-    /** @description One fault of a request. `value` is the rejected value; never set for secrets. */
+    /** @description One fault of a request. */
     ErrorDetail: {
       /** @enum {string} */
       location: 'body' | 'params' | 'query' | 'headers';
+      /** @description What is wrong with the parameter, for example `must be at most 10 minutes`. */
       msg: string;
+      /** @description Name of the parameter or member. */
       param: string;
+      /** @description The rejected value. Absent for secrets and for long values. */
       value?: unknown;
     };
     Invitation: {
       email: string;
       inviteExpiresAt: string;
       roles: components['schemas']['Role'][];
-      /** @description `Pending` or `Expired` */
+      /** @description `Pending` or `Expired`. */
       status: components['schemas']['MemberStatus'];
       userId: string;
     };
@@ -425,25 +469,25 @@ export interface components {
       }[];
     };
     ManagementError: {
-      /** @description For programs. */
+      /** @description Machine-readable code. */
       code: string;
       details: components['schemas']['ErrorDetail'][];
       message: string;
-      /** @description The kind of fault. */
+      /** @description Kind of error. */
       type: string;
     };
     Member: {
       email: string;
-      /** @description The user's id. */
+      /** @description Id of the user. */
       id: string;
-      /** @description Absent for who was never invited: the person who made the tenant. */
+      /** @description Absent for the user that created the tenant, who was never invited. */
       inviteExpiresAt?: string;
       name: string;
       roles: components['schemas']['Role'][];
       status: components['schemas']['MemberStatus'];
     };
     Membership: {
-      /** @description Roles of the caller in the tenant. */
+      /** @description Roles of the caller on the tenant. */
       roles: components['schemas']['Role'][];
     };
     MembershipUpdate: {
@@ -452,49 +496,49 @@ export interface components {
       userId: string;
     };
     /**
-     * @description Derived on read: an invitation that was not accepted in time is `Expired` (facts 1).
+     * @description `Active` for members, `Pending` for open invitations, `Expired` for invitations that were not accepted in time.
      * @enum {string}
      */
     MemberStatus: 'Active' | 'Pending' | 'Expired';
-    /** @description RFC 6749 section 5.2. */
+    /** @description OAuth error (RFC 6749 section 5.2). */
     OAuthError: {
       error: string;
       error_description: string;
-      /** @description With 429 only. */
+      /** @description Only with status 429. */
       message?: string;
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfClient: {
       data: components['schemas']['Client'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfEnvironment: {
       data: components['schemas']['Environment'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfInvitation: {
       data: components['schemas']['Invitation'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfMember: {
       data: components['schemas']['Member'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfTenant: {
       data: components['schemas']['Tenant'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     /**
-     * @description `<resource>:<action>`
+     * @description `<resource>:<action>`, for example `dids:read`.
      * @enum {string}
      */
     Permission:
@@ -950,25 +994,26 @@ export interface components {
       | 'tenant-members:sync'
       | 'tenant-members:validate';
     PricingPlan: {
-      /** @description Absent: no end. */
+      /** @description End of the plan. Absent if it has no end. */
       endDate?: string;
+      /** @description Name of the plan, for example `Standard`. */
       type: string;
     };
     Region: {
       displayName: string;
       id: string;
-      /** @description Lower case, for example `local`. */
+      /** @description Name in lower case, for example `local`. */
       name: string;
     };
-    /** @description No members: RFC 7009 §2.2 gives the body of the answer no meaning. */
+    /** @description Empty object: RFC 7009 section 2.2 defines no members. */
     RevokedToken: Record<string, never>;
-    /** @description All strings, as form parameters; checked by hand in the service, so that faults have the OAuth shape. */
+    /** @description Form parameters of a revocation request (RFC 7009). */
     RevokeTokenRequest: {
       client_id?: string;
       client_secret?: string;
-      /** @description The access token that ends. */
+      /** @description Access token to revoke. */
       token?: string;
-      /** @description Ignored: there is one type of token. */
+      /** @description Ignored, because there is only one type of token. */
       token_type_hint?: string;
     };
     /** @enum {string} */
@@ -983,14 +1028,14 @@ export interface components {
       | 'auditor'
       | 'certificate-manager';
     RotateClientSecretRequest: {
-      /** @description How long the secret before stays good; 0 ends it at once. Default: a day, or as the operator set it. */
+      /** @description Seconds for which the previous secret stays valid; 0 revokes it immediately. Default: set by the operator, usually 86400 (one day). */
       overlapSeconds?: number;
     };
     RotatedClientSecret: {
       clientId: string;
-      /** @description Shown once. */
+      /** @description Returned once; it cannot be retrieved later. */
       clientSecret: string;
-      /** @description Until when the secret before is good too; absent when it has ended. */
+      /** @description Time at which the previous secret expires. Absent if it is already invalid. */
       previousSecretExpiresAt?: string;
     };
     Tenant: {
@@ -999,32 +1044,34 @@ export interface components {
       id: string;
       membership: components['schemas']['Membership'];
       name: string;
-      /** @description Only clients with the role `admin` or `issuer` may change custom domain, DIDs and authentication provider. */
+      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
       restrictIdentityRoles: boolean;
-      /** @description The full tenant host. */
+      /** @description Full host of the tenant, with its domain. */
       subdomain: string;
     };
     TenantError: {
-      /** @description For programs. */
+      /** @description Machine-readable code. */
       code: string;
       details?: components['schemas']['ErrorDetail'][];
       message: string;
     };
-    /** @description All strings; checked by hand in the service, for the faults too are told in OAuth shape. */
+    /** @description Token request of a client (RFC 6749 section 4.4). */
     TokenRequest: {
+      /** @description Address of the tenant, with or without scheme. Default: the address of the management API, for management clients. */
       audience?: string;
       client_id?: string;
       client_secret?: string;
+      /** @description Must be `client_credentials`. */
       grant_type?: string;
     };
     TokenResponse: {
       access_token: string;
-      /** @description Seconds. */
+      /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       /** @constant */
       token_type: 'Bearer';
     };
-    /** @description Both as they shall be. */
+    /** @description Replaces name and roles. */
     UpdateClientRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
@@ -1033,30 +1080,30 @@ export interface components {
     UpdateMembershipRequest: {
       roles: components['schemas']['Role'][];
     };
-    /** @description At least one of them; what is absent stays as it is. */
+    /** @description At least one member is required. Absent members keep their value. */
     UpdateTenantRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
-      /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication provider. Takes effect within a second, also for tokens issued before. */
+      /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. Takes effect within a second, also for access tokens that are already issued. */
       restrictIdentityRoles?: boolean;
     };
     UpdateUserInformationRequest: {
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
     };
-    /** @description The person who calls. */
+    /** @description The user that makes the call. */
     UserInformation: {
-      /** @description Empty while no provider has vouched for one. */
+      /** @description Verified e-mail address. Empty until the OpenID provider has confirmed one. */
       email: string;
       id: string;
       name: string;
       pricingPlan: components['schemas']['PricingPlan'];
-      /** @description `Active` */
+      /** @description Always `Active`. */
       status: string;
     };
   };
   responses: {
-    /** @description The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way. */
+    /** @description The state of the resource does not allow the operation, or the first call with this `Idempotency-Key` is in progress. */
     ManagementConflict: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1070,7 +1117,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description The caller may not do this. */
+    /** @description The caller is not allowed to perform this operation. */
     ManagementForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1084,7 +1131,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description A fault of the platform. */
+    /** @description Internal error of the platform. */
     ManagementInternal: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1098,7 +1145,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description The request is malformed or breaks a rule; `details` name each fault. */
+    /** @description The request is malformed or violates a rule; `details` has each fault. */
     ManagementInvalid: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1112,7 +1159,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description There is no such resource. */
+    /** @description The resource does not exist. */
     ManagementNotFound: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1154,7 +1201,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
     ManagementTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1169,7 +1216,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description No credentials, or none that are good here. */
+    /** @description Missing or invalid credentials. */
     ManagementUnauthenticated: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1184,7 +1231,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description Not available right now; try again. */
+    /** @description Temporarily unavailable. Retry later. */
     ManagementUnavailable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1198,7 +1245,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description Another request was made with this `Idempotency-Key`. */
+    /** @description This `Idempotency-Key` was used with a different request. */
     ManagementUnprocessable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1212,7 +1259,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description The body has a media type that is not read here. */
+    /** @description The media type of the body is not supported. */
     ManagementUnsupportedMediaType: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1226,7 +1273,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description A fault of the platform. */
+    /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1240,7 +1287,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The request is malformed or breaks a rule. */
+    /** @description The request is malformed or violates a rule. */
     OAuthInvalid: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1282,7 +1329,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1297,7 +1344,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description No credentials, or none that are good here. */
+    /** @description Missing or invalid credentials. */
     OAuthUnauthenticated: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1311,7 +1358,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description Not available right now; try again. */
+    /** @description Temporarily unavailable. Retry later. */
     OAuthUnavailable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1325,7 +1372,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The body has a media type that is not read here. */
+    /** @description The media type of the body is not supported. */
     OAuthUnsupportedMediaType: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1339,7 +1386,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description A fault of the platform. */
+    /** @description Internal error of the platform. */
     TenantInternal: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1353,7 +1400,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The request is malformed or breaks a rule; `details` name each fault. */
+    /** @description The request is malformed or violates a rule; `details` has each fault. */
     TenantInvalid: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1367,7 +1414,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1382,7 +1429,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description Not available right now; try again. */
+    /** @description Temporarily unavailable. Retry later. */
     TenantUnavailable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1400,19 +1447,19 @@ export interface components {
   parameters: never;
   requestBodies: never;
   headers: {
-    /** @description How long the answer may be kept. */
+    /** @description Whether and how long the response may be cached. */
     'cache-control': string;
-    /** @description Seconds until the next call may be let in. */
+    /** @description Seconds to wait before the next call. */
     'retry-after': number;
-    /** @description The challenge (RFC 6750). */
+    /** @description Bearer challenge (RFC 6750). */
     'www-authenticate': string;
-    /** @description Most calls in a window. */
+    /** @description Maximum number of calls in the current window. */
     'x-ratelimit-limit': number;
-    /** @description Calls left in the window. */
+    /** @description Number of calls left in the current window. */
     'x-ratelimit-remaining': number;
-    /** @description When the window ends: seconds since the epoch. */
+    /** @description End of the current window in seconds since the epoch. */
     'x-ratelimit-reset': number;
-    /** @description Names the call, in the log and in events. */
+    /** @description Id of the call, also in the log and in analytics events. */
     'x-request-id': string;
   };
   pathItems: never;
@@ -1428,7 +1475,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1461,7 +1508,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1498,7 +1545,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1525,7 +1572,9 @@ export interface operations {
   listEnvironments: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
@@ -1534,7 +1583,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1568,7 +1617,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1596,7 +1645,9 @@ export interface operations {
   listTenants: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
@@ -1605,7 +1656,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1630,7 +1681,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -1673,13 +1724,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1706,6 +1758,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
@@ -1716,7 +1769,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1747,13 +1800,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1780,18 +1834,21 @@ export interface operations {
   listClients: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1818,10 +1875,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
@@ -1865,14 +1923,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the client. */
         clientId: string;
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1900,7 +1960,9 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the client. */
         clientId: string;
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
@@ -1911,7 +1973,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1942,14 +2004,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the client. */
         clientId: string;
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1977,11 +2041,13 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path: {
+        /** @description Id of the client. */
         clientId: string;
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
@@ -2023,34 +2089,37 @@ export interface operations {
   listTenantEvents: {
     parameters: {
       query?: {
-        /** @description ORed with `types`; everything else is ANDed. */
+        /** @description Only events of these categories. Combined with `types` by OR, with all other filters by AND. */
         categories?: string[];
-        /** @description Machine actors; `none` and `*` have their usual meaning. */
+        /** @description Only events caused by these clients. `*` means any client, `none` means no client. */
         clientIds?: string[];
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Inclusive. Must be an ISO 8601 time. */
+        /** @description Start of the period, inclusive. Must be an ISO 8601 date or time. */
         dateFrom?: string;
-        /** @description Inclusive. Must be an ISO 8601 time. */
+        /** @description End of the period, inclusive. Must be an ISO 8601 date or time. */
         dateTo?: string;
-        /** @description Event ids. */
+        /** @description Only events with one of these ids. */
         ids?: string[];
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
-        /** @description Human actors; `none` and `*` likewise. */
+        /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
-        /** @description Ids of API calls, as in `x-request-id`. */
+        /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
-        /** @description Full event types with suffix. */
+        /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2076,18 +2145,21 @@ export interface operations {
   listInvitations: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2114,10 +2186,11 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
@@ -2128,7 +2201,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2161,14 +2234,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
+        /** @description Id of the user. */
         userId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2197,14 +2272,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
+        /** @description Id of the user. */
         userId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2233,18 +2310,21 @@ export interface operations {
   listMembers: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2272,14 +2352,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
+        /** @description Id of the user. */
         userId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2307,7 +2389,9 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
+        /** @description Id of the user. */
         userId: string;
       };
       cookie?: never;
@@ -2318,7 +2402,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2349,14 +2433,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the tenant. */
         tenantId: string;
+        /** @description Id of the user. */
         userId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2389,7 +2475,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2424,7 +2510,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];

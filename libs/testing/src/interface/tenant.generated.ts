@@ -7,7 +7,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Domain linkage credentials of the tenant's DIDs */
+    /** Retrieve the domain linkage credentials of the tenant's DIDs */
     get: operations['retrieveDidConfiguration'];
     put?: never;
     post?: never;
@@ -24,7 +24,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Domain linkage credentials of the tenant's DIDs */
+    /** Retrieve the domain linkage credentials of the tenant's DIDs */
     get: operations['retrieveDidConfigurationByPath'];
     put?: never;
     post?: never;
@@ -41,7 +41,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** DID document of the tenant's did:web */
+    /** Retrieve the DID document of the tenant's did:web */
     get: operations['retrieveDidDocument'];
     put?: never;
     post?: never;
@@ -58,7 +58,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Authorization server metadata (RFC 8414) */
+    /** Retrieve the authorization server metadata (RFC 8414) */
     get: operations['retrieveAuthorizationServerMetadata'];
     put?: never;
     post?: never;
@@ -75,7 +75,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Credential issuer metadata (OID4VCI section 12.2) */
+    /** Retrieve the credential issuer metadata (OID4VCI section 12.2) */
     get: operations['retrieveIssuerMetadata'];
     put?: never;
     post?: never;
@@ -92,7 +92,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** DID document of the tenant's did:web */
+    /** Retrieve the DID document of the tenant's did:web */
     get: operations['retrieveDidDocumentByPath'];
     put?: never;
     post?: never;
@@ -109,7 +109,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Web manifest of the brand behind the verified custom domain */
+    /** Retrieve the web manifest of the brand of the verified custom domain */
     get: operations['retrieveManifest'];
     put?: never;
     post?: never;
@@ -126,7 +126,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** The JSON-LD context that gives every claim a term (`@vocab`) */
+    /**
+     * Retrieve the JSON-LD context of the platform
+     * @description Its `@vocab` maps every claim that no other context defines to a term.
+     */
     get: operations['retrieveContext'];
     put?: never;
     post?: never;
@@ -145,11 +148,20 @@ export interface paths {
     };
     /** Retrieve the custom domain with its verification status */
     get: operations['retrieveCustomDomain'];
-    /** Replace the custom domain; another domain must be verified anew */
+    /**
+     * Replace the custom domain
+     * @description A different domain must be verified again.
+     */
     put: operations['updateCustomDomain'];
-    /** Configure the tenant's custom domain, not yet verified */
+    /**
+     * Configure the custom domain of the tenant
+     * @description The domain is used once it is verified by a TXT record with `verificationToken`.
+     */
     post: operations['createCustomDomain'];
-    /** Remove the custom domain; its public documents are gone and its DIDs issue no more */
+    /**
+     * Delete the custom domain
+     * @description Its public documents are no longer served, and DIDs under the domain can no longer issue credentials.
+     */
     delete: operations['deleteCustomDomain'];
     options?: never;
     head?: never;
@@ -165,7 +177,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Verify the custom domain by its TXT record */
+    /**
+     * Verify the custom domain by its TXT record
+     * @description Returns 400 with `Verification failed` as long as the record is missing or wrong. The call can be retried at any time.
+     */
     post: operations['verifyCustomDomain'];
     delete?: never;
     options?: never;
@@ -198,7 +213,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a DID of the tenant with its metadata, or resolve any other */
+    /** Retrieve a DID of the tenant with its metadata, or resolve any other DID */
     get: operations['retrieveDid'];
     put?: never;
     post?: never;
@@ -233,7 +248,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Export the analytics events of a period as lines of JSON, oldest first */
+    /**
+     * Export the analytics events of a period, oldest first
+     * @description The response has one JSON object per line (`application/x-ndjson`).
+     */
     get: operations['exportEvents'];
     put?: never;
     post?: never;
@@ -250,7 +268,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve every type of analytics event with its category */
+    /** Retrieve all types of analytics events with their categories */
     get: operations['listEventTypes'];
     put?: never;
     post?: never;
@@ -267,7 +285,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Callback of the authentication provider */
+    /**
+     * Complete the sign-in with the authentication provider
+     * @description Callback for the provider (`redirectUrl` of the authentication provider). Redirects to the wallet with an authorization code or an error.
+     */
     get: operations['completeAuthorization'];
     put?: never;
     post?: never;
@@ -284,7 +305,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Authorization endpoint (OID4VCI section 5) */
+    /**
+     * Start the authorization code flow (OID4VCI section 5)
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.
+     */
     get: operations['authorize'];
     put?: never;
     post?: never;
@@ -301,7 +325,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Key set of the tenant's authorization server */
+    /** Retrieve the key set of the tenant's authorization server */
     get: operations['retrieveOauthKeys'];
     put?: never;
     post?: never;
@@ -320,7 +344,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Token endpoint (authorization code and pre-authorized code grant) */
+    /** Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6) */
     post: operations['exchangeToken'];
     delete?: never;
     options?: never;
@@ -337,7 +361,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Credential endpoint (OID4VCI section 8) */
+    /** Issue credentials (OID4VCI section 8) */
     post: operations['issueCredential'];
     delete?: never;
     options?: never;
@@ -354,7 +378,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Nonce endpoint (OID4VCI section 7) */
+    /** Issue a nonce for key proofs (OID4VCI section 7) */
     post: operations['issueNonce'];
     delete?: never;
     options?: never;
@@ -371,7 +395,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Create a credential offer for the authorization code flow */
+    /**
+     * Create a credential offer for the authorization code flow
+     * @description The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider.
+     */
     post: operations['createOffer'];
     delete?: never;
     options?: never;
@@ -386,7 +413,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** The offer behind a credential_offer_uri */
+    /**
+     * Retrieve a credential offer by reference (OID4VCI section 4.1.3)
+     * @description Returns 404 if the offer is deleted, redeemed, locked or expired.
+     */
     get: operations['retrieveOfferContent'];
     put?: never;
     post?: never;
@@ -423,7 +453,10 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Delete an unclaimed offer; its code and tokens end */
+    /**
+     * Delete a pre-authorized offer from which no credential was issued
+     * @description Its pre-authorized code and access tokens become invalid.
+     */
     delete: operations['deletePreAuthorizedOffer'];
     options?: never;
     head?: never;
@@ -437,7 +470,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve users */
+    /** Retrieve the users of the tenant */
     get: operations['listUsers'];
     put?: never;
     /** Create a user */
@@ -459,7 +492,10 @@ export interface paths {
     get: operations['retrieveUser'];
     put?: never;
     post?: never;
-    /** Delete a user and destroy the key of their claims */
+    /**
+     * Delete a user
+     * @description Destroys the key that encrypts the claims of the user.
+     */
     delete: operations['deleteUser'];
     options?: never;
     head?: never;
@@ -473,7 +509,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve metadata of the credentials issued to a user */
+    /** Retrieve the metadata of the credentials issued to a user */
     get: operations['listUserCredentials'];
     put?: never;
     post?: never;
@@ -490,10 +526,13 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve authentication providers */
+    /** Retrieve the authentication providers */
     get: operations['listAuthenticationProviders'];
     put?: never;
-    /** Configure the OpenID provider that signs the tenant's users in */
+    /**
+     * Configure the OpenID provider with which the tenant's users sign in
+     * @description Returns 409 if the tenant already has one.
+     */
     post: operations['createAuthenticationProvider'];
     delete?: never;
     options?: never;
@@ -513,7 +552,10 @@ export interface paths {
     /** Replace an authentication provider */
     put: operations['updateAuthenticationProvider'];
     post?: never;
-    /** Delete an authentication provider; its secret is destroyed */
+    /**
+     * Delete an authentication provider
+     * @description Destroys the stored client secret.
+     */
     delete: operations['deleteAuthenticationProvider'];
     options?: never;
     head?: never;
@@ -527,10 +569,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve webhooks */
+    /** Retrieve the webhooks of the tenant */
     get: operations['listWebhooks'];
     put?: never;
-    /** Subscribe a URL to events */
+    /** Create a webhook that delivers events to a URL */
     post: operations['createWebhook'];
     delete?: never;
     options?: never;
@@ -550,7 +592,10 @@ export interface paths {
     /** Replace a webhook */
     put: operations['updateWebhook'];
     post?: never;
-    /** Delete a webhook; pending attempts are cancelled */
+    /**
+     * Delete a webhook
+     * @description Cancels its pending delivery attempts.
+     */
     delete: operations['deleteWebhook'];
     options?: never;
     head?: never;
@@ -564,7 +609,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the attempts of the last 30 days to deliver to a webhook, newest first */
+    /** Retrieve the delivery attempts of a webhook in the last 30 days, newest first */
     get: operations['listAttempts'];
     put?: never;
     post?: never;
@@ -583,7 +628,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Deliver the event of an attempt again, while its body is kept */
+    /**
+     * Redeliver the event of a delivery attempt
+     * @description Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored.
+     */
     post: operations['redeliverAttempt'];
     delete?: never;
     options?: never;
@@ -600,7 +648,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Send a test event to a webhook */
+    /**
+     * Send a test event to a webhook
+     * @description Returns 409 if the webhook is disabled.
+     */
     post: operations['testWebhook'];
     delete?: never;
     options?: never;
@@ -615,7 +666,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Key set that verifies webhook signatures */
+    /** Retrieve the key set that verifies webhook signatures */
     get: operations['retrieveWebhookKeys'];
     put?: never;
     post?: never;
@@ -634,7 +685,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Replace the key that signs webhooks; the old one stays published for its overlap */
+    /**
+     * Rotate the key that signs webhooks
+     * @description The previous key stays in the key set until `publishedUntil`.
+     */
     post: operations['rotateKeys'];
     delete?: never;
     options?: never;
@@ -669,10 +723,16 @@ export interface paths {
     };
     /** Retrieve a jwt-vc credential configuration */
     get: operations['retrieveCredentialConfigurationJwtVc'];
-    /** Replace a jwt-vc credential configuration; type and issuer DID stay as they were created */
+    /**
+     * Replace a jwt-vc credential configuration
+     * @description Type and issuer DID cannot be changed.
+     */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
-    /** Delete a jwt-vc credential configuration; offers that name it fail from then on */
+    /**
+     * Delete a jwt-vc credential configuration
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`.
+     */
     delete: operations['deleteCredentialConfigurationJwtVc'];
     options?: never;
     head?: never;
@@ -706,10 +766,16 @@ export interface paths {
     };
     /** Retrieve a web-semantic credential configuration */
     get: operations['retrieveCredentialConfigurationWebSemantic'];
-    /** Replace a web-semantic credential configuration; type and issuer DID stay as they were created */
+    /**
+     * Replace a web-semantic credential configuration
+     * @description Type and issuer DID cannot be changed.
+     */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
-    /** Delete a web-semantic credential configuration; offers that name it fail from then on */
+    /**
+     * Delete a web-semantic credential configuration
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`.
+     */
     delete: operations['deleteCredentialConfigurationWebSemantic'];
     options?: never;
     head?: never;
@@ -728,7 +794,7 @@ export interface components {
         /** @constant */
         type: 'openid_credential';
       }[];
-      /** @description Seconds. */
+      /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       scope?: string;
       /** @constant */
@@ -736,29 +802,32 @@ export interface components {
     };
     AnalyticsEvent: {
       category: string;
+      /** @description The client that made the call. */
       clientId?: string;
-      /** @description What was asked and answered, as far as the tenant's logging level lets it be kept; null at level 1. */
+      /** @description Data of the request or the response, as far as the tenant's logging level allows; null at level 1. */
       data: {
         [key: string]: unknown;
       } | null;
       id: string;
+      /** @description The user of the management API who made the call. */
       managementUserId?: string;
       metadata: {
         [key: string]: unknown;
       };
+      /** @description `x-request-id` of the API call. */
       requestId: string;
       timestamp: string;
-      /** @description `<PREFIX>_START`, `_SUCCESS` or `_FAIL` */
+      /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
     };
     AuthenticationProvider: {
       claimsToPersist: string[];
       clientId: string;
-      /** @description Masked: only its last characters are shown. Absent when there is none. */
+      /** @description Masked except for its last characters. Absent if none is configured. */
       clientSecret?: string;
       forwardedRequestParameters: string[];
       id: string;
-      /** @description Callback of the tenant, which the provider must allow. */
+      /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
       redirectUrl: string;
       scope: string[];
       staticRequestParameters: {
@@ -768,25 +837,26 @@ export interface components {
       url: string;
     };
     AuthenticationProviderRequest: {
-      /** @description Names of claims of the ID token that outlive the session. Default none. */
+      /** @description Names of claims of the ID token to store with the user. Default: none. */
       claimsToPersist?: string[];
+      /** @description Client id of the tenant at the provider. */
       clientId: string;
-      /** @description On update absent, or masked as in answers, it keeps what is stored. Required in clear when `url` or its token endpoint has another origin than before (ADR 0050). */
+      /** @description Client secret of the tenant at the provider. If an update omits it or repeats the masked value of a response, the stored secret is kept; an update that changes the origin of `url` or of the token endpoint requires the secret itself. */
       clientSecret?: string;
-      /** @description Names of parameters of a request that are passed on to the provider. Invalid value. */
+      /** @description Names of parameters of the wallet's authorization request to forward to the provider, except those that the platform itself sends. */
       forwardedRequestParameters?: string[];
-      /** @description Default `openid`, `profile`, `email`; must contain `openid`. Must contain openid. */
+      /** @description Scope values of the authorization request. Default `openid`, `profile` and `email`. Must contain openid. */
       scope?: string[];
-      /** @description Always sent to the provider's authorization endpoint. Invalid value. At most 32 levels deep, 20000 values in all, and texts of 4096 characters. */
+      /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. At most 32 levels, 20000 values in total and 4096 characters in each string. */
       staticRequestParameters?: {
         [key: string]: unknown;
       };
-      /** @description Default `client_secret_basic`. */
+      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
       tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
-      /** @description Base address, the issuer: https, public host name, no query; port and fragment are dropped. Checked by the service. */
+      /** @description Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
       url: string;
     };
-    /** @description What wallets and browsers show of the brand (W3C Web Application Manifest). */
+    /** @description Brand that wallets and browsers display (W3C Web Application Manifest). */
     BrandManifest: {
       icons: {
         src: string;
@@ -794,45 +864,50 @@ export interface components {
       name: string;
       short_name: string;
     };
-    /** @description `mapFrom` only: omitted when missing; with `defaultValue`: that on a miss; `defaultValue` only: a static claim. */
+    /** @description Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
     ClaimMapping: {
+      /** @description Value if `mapFrom` is absent or has no value. */
       defaultValue?: unknown;
-      /** @description `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url|subjectId` */
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
       mapFrom?: string;
-      /** @description Without value and default issuance is denied. Default false. */
+      /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
     };
     CreateDidRequest: {
-      /** @enum {string} */
+      /**
+       * @description DID method.
+       * @enum {string}
+       */
       method: 'key' | 'web';
-      /** @description At least one property. Method `key`: `keyType` `Ed25519` (default), `P-256` or `Bls12381G2`. Method `web`: `url`, a host, an https URL or a host with path. Members that do not belong to the method are refused by the service. At most 32 levels deep, 100 values in all, and texts of 4096 characters. */
+      /** @description At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`, which is a host, a host with a path, or an https URL. Members of the other method are rejected. At most 32 levels, 100 values in total and 4096 characters in each string. */
       options: {
         keyType?: string;
         url?: string;
       };
     };
-    /** @description People who hold credentials of the tenant. Their claims are sealed under a key of their own. */
     CreateUserRequest: {
-      /** @description Refused: people are linked with a provider by signing in there. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
+      /** @description Read-only: any value is rejected. It is set when the user signs in with the provider. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       authenticationProvider?: unknown;
-      /** @description At most 64 KiB of JSON. At most 32 levels deep, 20000 values in all, and texts of 512000 characters. */
+      /** @description Claims of the user, at most 64 KiB as JSON. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims?: {
         [key: string]: unknown;
       };
     };
     CredentialBranding: {
-      /** @description `#rrggbb` */
+      /** @description Color as `#rrggbb`. */
       backgroundColor?: string;
+      /** @description https or data URL. */
       watermarkImageUrl?: string;
     };
     /** @enum {string} */
     CredentialEvent: 'OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary';
     /**
-     * @description Formats of the credential configurations, as in OID4VCI Appendix A.
+     * @description Credential format (OID4VCI 1.0 Appendix A).
      * @enum {string}
      */
     CredentialFormat: 'ldp_vc' | 'jwt_vc_json';
     CredentialIssuer: {
+      /** @description https or data URL. */
       iconUrl?: string;
       /** @description https or data URL. */
       logoUrl?: string;
@@ -840,14 +915,14 @@ export interface components {
     };
     /** @description Key proofs of a credential request. */
     CredentialProofs: {
-      /** @description 1 to 10 (OID4VCI 1.0 Appendix F.1). */
+      /** @description 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
       jwt: string[];
     };
-    /** @description OID4VCI §8.2 */
+    /** @description Credential request (OID4VCI 1.0 section 8.2). */
     CredentialRequest: {
-      /** @description Exactly one of this and `credential_identifier`. */
+      /** @description Id of the credential configuration. Exactly one of this member and `credential_identifier` is required. */
       credential_configuration_id?: string;
-      /** @description Required when the token response returned credential identifiers. */
+      /** @description Credential identifier from the token response. Required if it returned any. */
       credential_identifier?: string;
       proofs: components['schemas']['CredentialProofs'];
     };
@@ -865,31 +940,30 @@ export interface components {
       isVerified: boolean;
       logoUrl: string;
       name: string;
-      /** @description uuid; the whole value of a TXT record at the domain. */
+      /** @description UUID to publish as the whole value of a TXT record at the domain. */
       verificationToken: string;
-      /** @description RFC 3339; only once verified. */
+      /** @description RFC 3339 time of the verification. Absent until then. */
       verifiedAt?: string;
     };
-    /** @description All three are required. Rules on `logoUrl` and `domain` are decided in the service. */
     CustomDomainRequest: {
-      /** @description Host without scheme and port. */
+      /** @description Host name without scheme and port. */
       domain: string;
-      /** @description https; a square PNG or JPEG is advised, 64 by 64 pixels and at most 15 KB. Never fetched by the platform. */
+      /** @description https URL of the logo. Recommended: a square PNG or JPEG of 64 by 64 pixels and at most 15 KB. The platform does not fetch it. */
       logoUrl: string;
-      /** @description Of the brand, shown in wallets. Must not contain control characters. Must be well-formed Unicode. */
+      /** @description Name of the brand, which wallets display. Must not contain control characters. Must be well-formed Unicode. */
       name: string;
     };
     DidConfiguration: {
       '@context': string;
-      /** @description One for every DID with an Ed25519 key and every origin of the tenant, newest DID first. */
+      /** @description One credential for each DID with an Ed25519 key and each origin of the tenant, newest DID first. */
       entries: components['schemas']['DomainLinkageCredential'][];
-      /** @description The same, under the name of the DIF specification. */
+      /** @description The same credentials under the member name of the DIF specification. */
       linked_dids: components['schemas']['DomainLinkageCredential'][];
     };
     DidKeyReference: {
-      /** @description Key identifier inside the DID document. */
+      /** @description Identifier of the key in the DID document. */
       didDocumentKeyId: string;
-      /** @description uuid */
+      /** @description UUID of the key in the key store of the platform. */
       kmsKeyId: string;
     };
     DidRecord: {
@@ -897,35 +971,35 @@ export interface components {
       localMetadata: components['schemas']['LocalDidMetadata'];
       registrationStatus: components['schemas']['RegistrationStatus'];
     };
-    /** @description DIF Well Known DID Configuration, Linked Data Proof Format: the DID says that the origin is its own. */
+    /** @description Links a DID with an origin (DIF Well Known DID Configuration, Linked Data Proof Format). */
     DomainLinkageCredential: {
       '@context': string[];
       credentialSubject: components['schemas']['DomainLinkageSubject'];
       expirationDate: string;
       issuanceDate: string;
-      /** @description The DID. */
+      /** @description DID that issues the credential, the same as `credentialSubject.id`. */
       issuer: string;
       proof: components['schemas']['DomainLinkageProof'];
       type: string[];
     };
     DomainLinkageProof: {
       created: string;
-      /** @description Detached JWS, RFC 7797. */
+      /** @description Detached JWS (RFC 7797). */
       jws: string;
       /** @constant */
       proofPurpose: 'assertionMethod';
       /** @constant */
       type: 'Ed25519Signature2018';
-      /** @description DID URL of the Ed25519 key. */
+      /** @description DID URL of the Ed25519 key that verifies the proof. */
       verificationMethod: string;
     };
     DomainLinkageSubject: {
-      /** @description The DID. */
+      /** @description DID that is linked with the origin. */
       id: string;
-      /** @description Scheme, host and port: `https://acme.example`. */
+      /** @description Scheme, host and port, for example `https://acme.example`. */
       origin: string;
     };
-    /** @description All members optional, at least one; each 0 or more. Counted from issuance. */
+    /** @description Duration from issuance: the sum of its members, at least one of which is required. */
     Duration: {
       days?: number;
       hours?: number;
@@ -935,37 +1009,42 @@ export interface components {
       weeks?: number;
       years?: number;
     };
-    /** @description One fault of a request. `value` is the rejected value; never set for secrets. */
+    /** @description One fault of a request. */
     ErrorDetail: {
       /** @enum {string} */
       location: 'body' | 'params' | 'query' | 'headers';
+      /** @description What is wrong with the parameter, for example `must be at most 10 minutes`. */
       msg: string;
+      /** @description Name of the parameter or member. */
       param: string;
+      /** @description The rejected value. Absent for secrets and for long values. */
       value?: unknown;
     };
     EventType: {
       category: string;
-      /** @description As in `GET /v1/events` and its filter `types`. */
+      /** @description Event type, as in `GET /v1/events` and its filter `types`. */
       type: string;
     };
     EventTypeList: {
       data: components['schemas']['EventType'][];
     };
-    /** @description Form fields of the token endpoint. RFC 6749 §4.1.3, RFC 7636 §4.5, OID4VCI §6.1 */
+    /** @description Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1). */
     HolderTokenRequest: {
-      /** @description JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+      /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
+      /** @description Value of the authorization request. Required for the grant `authorization_code`. */
       client_id?: string;
-      /** @description Of the authorization code grant, as the next three. */
+      /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
+      /** @description PKCE code verifier (RFC 7636). Required for the grant `authorization_code`. */
       code_verifier?: string;
       /** @enum {string} */
       grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
-      /** @description Of the pre-authorized code grant. */
+      /** @description Code from the offer. Required for the pre-authorized code grant. */
       'pre-authorized_code'?: string;
-      /** @description As in the authorization request. */
+      /** @description Value of the authorization request. Required for the grant `authorization_code`. */
       redirect_uri?: string;
-      /** @description The transaction code, when the offer asks for one. */
+      /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
     };
     JwtVcConfiguration: {
@@ -986,27 +1065,31 @@ export interface components {
       type: string;
     };
     JwtVcConfigurationRequest: {
+      /** @description Further credential types. */
       additionalTypes?: string[];
-      /** @description Claim name → mapping; at most 200. The rule on each mapping is decided in the service. At most 32 levels deep, 20000 values in all, and texts of 65536 characters. */
+      /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
-      /** @description Not supported yet and refused. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
+      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
+      /** @description Validity of the credentials. Default: they do not expire. */
       expiresIn?: components['schemas']['Duration'];
+      /** @description The issuer as wallets display it. */
       issuer: components['schemas']['CredentialIssuer'];
-      /** @description One of the tenant's DIDs; default: its first that fits the algorithm. Pinned at creation. */
+      /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
-      /** @description Most credentials one session may collect; default no limit but the access token's life. */
+      /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Display name of the credential. */
       name: string;
-      /** @description `true` is not supported yet and refused. */
+      /** @description Persisting credentials is not supported yet: `true` is rejected. */
       persist?: boolean;
-      /** @description `true` is not supported yet and refused. */
+      /** @description Revocation is not supported yet: `true` is rejected. */
       revocable?: boolean;
-      /** @description Unique among the tenant's configurations of this format; not `VerifiableCredential`. */
+      /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
     };
     ListedDid: {
@@ -1018,127 +1101,130 @@ export interface components {
         [key: string]: unknown;
       };
       keys: components['schemas']['DidKeyReference'][];
-      /** @description Milliseconds since the epoch. */
+      /** @description Time of registration in milliseconds since the epoch. */
       registered: number;
     };
     NonceResponse: {
+      /** @description Nonce for the key proofs of a credential request. */
       c_nonce: string;
     };
-    /** @description RFC 6749 section 5.2. */
+    /** @description OAuth error (RFC 6749 section 5.2). */
     OAuthError: {
       error: string;
       error_description: string;
-      /** @description With 429 only. */
+      /** @description Only with status 429. */
       message?: string;
     };
     Offer: {
-      /** @description `openid-credential-offer://?credential_offer=…` */
+      /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
     };
-    /** @description Default 5 minutes, at most 10; more than 0 in sum. */
+    /** @description Lifetime of an offer: more than 0 and at most 10 minutes in total. */
     OfferLifetime: {
       minutes?: number;
       seconds?: number;
     };
     OfferRequest: {
-      /** @description Ids of credential configurations of this tenant, unique. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
+      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       credentials: unknown[];
-      /** @description Parameters for the wallet's authorization request, such as `login_hint` and `prompt`. Invalid value. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
+      /** @description Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       request_parameters?: {
         [key: string]: string;
       };
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfAuthenticationProvider: {
       data: components['schemas']['AuthenticationProvider'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfJwtVcConfiguration: {
       data: components['schemas']['JwtVcConfiguration'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfListedDid: {
       data: components['schemas']['ListedDid'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfUser: {
       data: components['schemas']['User'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfUserCredential: {
       data: components['schemas']['UserCredential'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfWebhook: {
       data: components['schemas']['Webhook'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfWebhookAttempt: {
       data: components['schemas']['WebhookAttempt'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PageOfWebSemanticConfiguration: {
       data: components['schemas']['WebSemanticConfiguration'][];
-      /** @description `cursor` of the next page. Absent on the last page. */
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
     PreAuthorizedOffer: {
-      /** @description End of life of the code. */
+      /** @description Expiry of the offer and its pre-authorized code. */
       expiresAt: string;
-      /** @description uuid; `offerId` of the credentials issued from it. */
+      /** @description UUID of the offer, also `offerId` of the credentials issued from it. */
       id: string;
-      /** @description Only when configured: 6 digits or characters, shown once. */
+      /** @description Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later. */
       transactionCode?: string;
-      /** @description `openid-credential-offer://?credential_offer=…` */
+      /** @description Credential offer by value: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
-      /** @description `openid-credential-offer://?credential_offer_uri=…` */
+      /** @description Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. */
       uriByReference: string;
       userId: string;
     };
     PreAuthorizedOfferRequest: {
-      /** @description Claims for this offer; merged over the user's own. At most 32 levels deep, 20000 values in all, and texts of 512000 characters. */
+      /** @description Claims of this offer. They take precedence over the user's own claims with the same name. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims?: {
         [key: string]: unknown;
       };
-      /** @description Names of `claims` to keep on the user. */
+      /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
-      /** @description Ids of credential configurations of this tenant, unique. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
+      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       credentials: unknown[];
+      /** @description Default 5 minutes. */
       expiresIn?: components['schemas']['OfferLifetime'];
+      /** @description Protects the offer with a transaction code. Default: no code. */
       transactionCodeConfiguration?: components['schemas']['TransactionCodeConfiguration'];
       /**
        * Format: uuid
-       * @description An existing user; absent: a new one is created.
+       * @description Id of an existing user. Default: a new user is created.
        */
       userId?: string;
     };
     PreviousWebhookKey: {
       kid: string;
-      /** @description In the key set until then; its last signature is much older. */
+      /** @description End of its publication in the key set, long after its last signature. */
       publishedUntil: string;
     };
     /**
-     * @description Proofs of `ldp_vc`; each means a version of the data model.
+     * @description Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.
      * @enum {string}
      */
     ProofType: 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
-    /** @description Of a DID of the tenant: its record. Of any other: its document, as it resolves. */
+    /** @description For a DID of the tenant its record, for any other DID its resolved DID document. */
     RetrievedDid: {
       did: string;
-      /** @description Only of a DID that is not the tenant's. */
+      /** @description Resolved DID document. Only for a DID that does not belong to the tenant. */
       didDocument?: {
         [key: string]: unknown;
       };
@@ -1146,7 +1232,7 @@ export interface components {
       registrationStatus?: components['schemas']['RegistrationStatus'];
     };
     TenantError: {
-      /** @description For programs. */
+      /** @description Machine-readable code. */
       code: string;
       details?: components['schemas']['ErrorDetail'][];
       message: string;
@@ -1161,31 +1247,33 @@ export interface components {
       | 'CustomDomainDeletedInUse'
       | 'TenantMemberInvited';
     TransactionCodeConfiguration: {
+      /** @description Text that the wallet shows when it asks the holder for the code. */
       description?: string;
       /**
-       * @description Default `numeric`. OID4VCI §4.1.1
+       * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
        * @enum {string}
        */
       inputMode?: 'numeric' | 'text';
     };
     User: {
-      /** @description Who the person is at the provider they signed in with. */
+      /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       authenticationProvider?: components['schemas']['UserLink'];
       claims: {
         [key: string]: unknown;
       };
       id: string;
     };
-    /** @description Metadata of an issued credential; claim values are not kept. */
+    /** @description Metadata of an issued credential. Claim values are not stored. */
     UserCredential: {
       credentialConfigurationId: string;
-      /** @description JWK of the holder's key. */
+      /** @description Public JWK of the holder's key. */
       devicePublicKey: {
         [key: string]: unknown;
       };
       format: components['schemas']['CredentialFormat'];
       id: string;
       issuedDate: string;
+      /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
       /** @enum {string} */
       profile: 'web-semantic' | 'jwt-vc';
@@ -1195,10 +1283,11 @@ export interface components {
       validUntil?: string;
     };
     UserLink: {
+      /** @description Id of the authentication provider. */
       providerId: string;
       /** @description `sub` of the provider's ID tokens. */
       subjectId: string;
-      /** @description The provider's address. */
+      /** @description Issuer URL of the provider. */
       url: string;
     };
     Webhook: {
@@ -1207,24 +1296,24 @@ export interface components {
       id: string;
       url: string;
     };
-    /** @description A request that went to a webhook's URL. */
+    /** @description Attempt to deliver an event to the URL of a webhook. */
     WebhookAttempt: {
-      /** @description From 1; begins again when the event is redelivered. */
+      /** @description Number of the attempt, from 1. Starts again at 1 if the event is redelivered. */
       attempt: number;
       /**
-       * @description Why the attempt that was to follow never came.
+       * @description Reason for which further attempts were cancelled.
        * @enum {string}
        */
       cancelled?: 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
-      /** @description As in the body of the delivery. */
+      /** @description `deliveryId` in the body of the request. It is different for each attempt. */
       deliveryId: string;
       endedAt?: string;
-      /** @description Why there was no answer, in one word: `timeout`, `ECONNREFUSED`, `target-refused`, `interrupted` and so on. */
+      /** @description Reason for the missing response, for example `timeout`, `ECONNREFUSED`, `target-refused` or `interrupted`. */
       error?: string;
       event: components['schemas']['WebhookEventReference'];
-      /** @description What the target answered, if it did. */
+      /** @description Status of the target's response. Absent if there was none. */
       httpStatus?: number;
-      /** @description Absent when there will be none. */
+      /** @description Time of the next attempt. Absent if none is scheduled. */
       nextAttemptAt?: string;
       startedAt: string;
       /** @enum {string} */
@@ -1236,31 +1325,34 @@ export interface components {
       webhookId: string;
     };
     WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['ToldEventName'];
-    /** @description What a delivery tells of: `event` in its body, without the payload. */
+    /** @description Member `event` of a delivery's body, without its payload. */
     WebhookEventReference: {
-      /** @description Constant over all deliveries of the event. */
+      /** @description UUID of the event, the same in all its deliveries. */
       id: string;
       timestamp: string;
       type: components['schemas']['WebhookEventType'];
     };
     WebhookEventType: components['schemas']['WebhookEvent'] | 'WebhookTested';
     WebhookKeyRotation: {
-      /** @description Of the new key, in the key set from now on. */
+      /** @description `kid` of the new key, which the key set now contains. */
       kid: string;
+      /** @description The key that signs until then. */
       previous: components['schemas']['PreviousWebhookKey'];
+      /** @description Time from which the new key signs. */
       signsFrom: string;
     };
     WebhookKeySet: {
-      /** @description `kty` OKP, `crv` Ed25519, `use` sig, `kid`, `x`. */
+      /** @description Public JWKs with `kty` OKP, `crv` Ed25519, `use` sig, `kid` and `x`. */
       keys: {
         [key: string]: unknown;
       }[];
     };
     WebhookRequest: {
-      /** @description Default false; on update absent, or null, keeps the current value. */
+      /** @description True to stop deliveries. Default false. If an update omits it or sends null, the value does not change. */
       disabled?: boolean;
+      /** @description Event types to subscribe to. */
       events: components['schemas']['WebhookEvent'][];
-      /** @description https, no IP literal, no query or fragment; the rule is decided in the service. */
+      /** @description https URL with a host name (no IP address) and without query and fragment. */
       url: string;
     };
     WebSemanticConfiguration: {
@@ -1283,36 +1375,40 @@ export interface components {
       type: string;
     };
     WebSemanticConfigurationRequest: {
+      /** @description Further credential types. */
       additionalTypes?: string[];
-      /** @description Claim name → mapping; at most 200. The rule on each mapping is decided in the service. At most 32 levels deep, 20000 values in all, and texts of 65536 characters. */
+      /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
-      /** @description Not supported yet and refused. At most 32 levels deep, 1000 values in all, and texts of 4096 characters. */
+      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
-      /** @description JSON-LD contexts appended to the ones every credential carries; fetched once, at creation. */
+      /** @description URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
       contexts?: string[];
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
+      /** @description Validity of the credentials. Default: they do not expire. */
       expiresIn?: components['schemas']['Duration'];
+      /** @description The issuer as wallets display it. */
       issuer: components['schemas']['CredentialIssuer'];
-      /** @description One of the tenant's DIDs; default: its first that fits the algorithm. Pinned at creation. */
+      /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
-      /** @description Most credentials one session may collect; default no limit but the access token's life. */
+      /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Display name of the credential. */
       name: string;
-      /** @description `true` is not supported yet and refused. */
+      /** @description Persisting credentials is not supported yet: `true` is rejected. */
       persist?: boolean;
-      /** @description Default `eddsa-rdfc-2022` (VCDM 2.0). `Ed25519Signature2018` (VCDM 1.1) is for wallets that know no other. */
+      /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
-      /** @description `true` is not supported yet and refused. */
+      /** @description Revocation is not supported yet: `true` is rejected. */
       revocable?: boolean;
-      /** @description Unique among the tenant's configurations of this format; not `VerifiableCredential`. */
+      /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
     };
   };
   responses: {
-    /** @description The caller may not do this. */
+    /** @description The caller is not allowed to perform this operation. */
     OAuthForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1326,7 +1422,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description A fault of the platform. */
+    /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1340,7 +1436,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The request is malformed or breaks a rule. */
+    /** @description The request is malformed or violates a rule. */
     OAuthInvalid: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1382,7 +1478,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1397,7 +1493,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description No credentials, or none that are good here. */
+    /** @description Missing or invalid credentials. */
     OAuthUnauthenticated: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1412,7 +1508,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description Not available right now; try again. */
+    /** @description Temporarily unavailable. Retry later. */
     OAuthUnavailable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1426,7 +1522,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The body has a media type that is not read here. */
+    /** @description The media type of the body is not supported. */
     OAuthUnsupportedMediaType: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1440,7 +1536,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description The state of the resource does not allow it, or the first call with this `Idempotency-Key` is under way. */
+    /** @description The state of the resource does not allow the operation, or the first call with this `Idempotency-Key` is in progress. */
     TenantConflict: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1454,7 +1550,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The caller may not do this. */
+    /** @description The caller is not allowed to perform this operation. */
     TenantForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1468,7 +1564,7 @@ export interface components {
         'text/plain': 'Forbidden';
       };
     };
-    /** @description A fault of the platform. */
+    /** @description Internal error of the platform. */
     TenantInternal: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1482,7 +1578,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The request is malformed or breaks a rule; `details` name each fault. */
+    /** @description The request is malformed or violates a rule; `details` has each fault. */
     TenantInvalid: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1496,7 +1592,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description There is no such resource. */
+    /** @description The resource does not exist. */
     TenantNotFound: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1538,7 +1634,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description A rate limit is reached, or too much of this address is in flight; wait for `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1553,7 +1649,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description No credentials, or none that are good here. */
+    /** @description Missing or invalid credentials. */
     TenantUnauthenticated: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1568,7 +1664,7 @@ export interface components {
         'text/plain': 'Unauthorized';
       };
     };
-    /** @description Not available right now; try again. */
+    /** @description Temporarily unavailable. Retry later. */
     TenantUnavailable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1582,7 +1678,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description Another request was made with this `Idempotency-Key`. */
+    /** @description This `Idempotency-Key` was used with a different request. */
     TenantUnprocessable: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1596,7 +1692,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description The body has a media type that is not read here. */
+    /** @description The media type of the body is not supported. */
     TenantUnsupportedMediaType: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1614,21 +1710,21 @@ export interface components {
   parameters: never;
   requestBodies: never;
   headers: {
-    /** @description How long the answer may be kept. */
+    /** @description Whether and how long the response may be cached. */
     'cache-control': string;
-    /** @description Where the browser goes on. */
+    /** @description Redirect target. */
     location: string;
-    /** @description Seconds until the next call may be let in. */
+    /** @description Seconds to wait before the next call. */
     'retry-after': number;
-    /** @description The challenge (RFC 6750). */
+    /** @description Bearer challenge (RFC 6750). */
     'www-authenticate': string;
-    /** @description Most calls in a window. */
+    /** @description Maximum number of calls in the current window. */
     'x-ratelimit-limit': number;
-    /** @description Calls left in the window. */
+    /** @description Number of calls left in the current window. */
     'x-ratelimit-remaining': number;
-    /** @description When the window ends: seconds since the epoch. */
+    /** @description End of the current window in seconds since the epoch. */
     'x-ratelimit-reset': number;
-    /** @description Names the call, in the log and in events. */
+    /** @description Id of the call, also in the log and in analytics events. */
     'x-request-id': string;
   };
   pathItems: never;
@@ -1644,7 +1740,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1673,7 +1769,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1702,7 +1798,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1734,7 +1830,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1765,7 +1861,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1792,14 +1888,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description One segment or more, with the slashes between them. */
+        /** @description One or more path segments, separated by slashes. */
         path: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1831,7 +1927,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1861,7 +1957,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1892,7 +1988,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1928,7 +2024,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -1958,7 +2054,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -2006,7 +2102,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2039,7 +2135,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2066,7 +2162,9 @@ export interface operations {
   listDids: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
@@ -2075,7 +2173,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2101,7 +2199,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -2145,14 +2243,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description DID URI, percent-encoded in the path. */
+        /** @description DID, percent-encoded in the path. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2180,14 +2278,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description DID URI, percent-encoded in the path. */
+        /** @description DID, percent-encoded in the path. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2214,23 +2312,25 @@ export interface operations {
   listEvents: {
     parameters: {
       query?: {
-        /** @description ORed with `types`; everything else is ANDed. */
+        /** @description Only events of these categories. Combined with `types` by OR, with all other filters by AND. */
         categories?: string[];
-        /** @description Machine actors; `none` and `*` have their usual meaning. */
+        /** @description Only events caused by these clients. `*` means any client, `none` means no client. */
         clientIds?: string[];
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Inclusive. Must be an ISO 8601 time. */
+        /** @description Start of the period, inclusive. Must be an ISO 8601 date or time. */
         dateFrom?: string;
-        /** @description Inclusive. Must be an ISO 8601 time. */
+        /** @description End of the period, inclusive. Must be an ISO 8601 date or time. */
         dateTo?: string;
-        /** @description Event ids. */
+        /** @description Only events with one of these ids. */
         ids?: string[];
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
-        /** @description Human actors; `none` and `*` likewise. */
+        /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
-        /** @description Ids of API calls, as in `x-request-id`. */
+        /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
-        /** @description Full event types with suffix. */
+        /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
       header?: never;
@@ -2239,7 +2339,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2264,21 +2364,21 @@ export interface operations {
   exportEvents: {
     parameters: {
       query: {
-        /** @description ORed with `types`; everything else is ANDed. */
+        /** @description Only events of these categories. Combined with `types` by OR, with all other filters by AND. */
         categories?: string[];
-        /** @description Machine actors; `none` and `*` have their usual meaning. */
+        /** @description Only events caused by these clients. `*` means any client, `none` means no client. */
         clientIds?: string[];
-        /** @description Inclusive. Must be an ISO 8601 time. */
+        /** @description Start of the period, inclusive. Must be an ISO 8601 date or time. */
         dateFrom: string;
-        /** @description Inclusive. Must be an ISO 8601 time. */
+        /** @description End of the period, inclusive. Must be an ISO 8601 date or time. */
         dateTo: string;
-        /** @description Event ids. */
+        /** @description Only events with one of these ids. */
         ids?: string[];
-        /** @description Human actors; `none` and `*` likewise. */
+        /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
-        /** @description Ids of API calls, as in `x-request-id`. */
+        /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
-        /** @description Full event types with suffix. */
+        /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
       header?: never;
@@ -2287,7 +2387,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2318,7 +2418,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2354,7 +2454,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description On to another address; an error of OAuth too goes to the client this way. */
+      /** @description Redirect. OAuth errors are returned to the client in the same way. */
       302: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2367,7 +2467,7 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description The request is malformed or breaks a rule. */
+      /** @description The request is malformed or violates a rule. */
       400: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2390,22 +2490,23 @@ export interface operations {
   authorize: {
     parameters: {
       query: {
-        /** @description JSON text: an array of `{type: "openid_credential", credential_configuration_id}`. */
+        /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
         authorization_details?: string;
-        /** @description Of the wallet's own choosing: wallets are public clients and not registered. */
+        /** @description Identifier that the wallet chooses: wallets are public clients and are not registered. */
         client_id: string;
+        /** @description PKCE code challenge (RFC 7636). */
         code_challenge: string;
         code_challenge_method: 'S256';
-        /** @description From the offer; offers of this platform carry none. */
+        /** @description Value from the offer. Offers of this platform have none. */
         issuer_state?: string;
-        /** @description https, http to this machine itself (RFC 8252 section 7.3), or a scheme of the wallet's own. No fragment. */
+        /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
         redirect_uri: string;
-        /** @description The credential issuer identifier, if anything (RFC 8707). */
+        /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
         resource?: string;
         response_type: 'code';
-        /** @description Space-separated: `<format>:<type>` of credential configurations. What names none is ignored. */
+        /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
         scope?: string;
-        /** @description Returned as it came. */
+        /** @description Returned to the wallet unchanged. */
         state?: string;
       };
       header?: never;
@@ -2414,7 +2515,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description On to another address; an error of OAuth too goes to the client this way. */
+      /** @description Redirect. OAuth errors are returned to the client in the same way. */
       302: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2427,7 +2528,7 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description The request is malformed or breaks a rule. */
+      /** @description The request is malformed or violates a rule. */
       400: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2456,7 +2557,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2491,7 +2592,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2527,7 +2628,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2561,7 +2662,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2597,7 +2698,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2627,14 +2728,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description `<offer id>.<secret>` */
+        /** @description Offer id and secret: `<offer id>.<secret>`. */
         reference: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2661,7 +2762,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -2673,7 +2774,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2705,13 +2806,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the offer. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2738,7 +2840,9 @@ export interface operations {
   listUsers: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
@@ -2747,7 +2851,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2773,7 +2877,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -2817,13 +2921,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the user. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2851,13 +2956,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the user. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2884,18 +2990,21 @@ export interface operations {
   listUserCredentials: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
       path: {
+        /** @description Id of the user. */
         userId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2921,7 +3030,9 @@ export interface operations {
   listAuthenticationProviders: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
@@ -2930,7 +3041,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -2956,7 +3067,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -3000,13 +3111,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the authentication provider. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3034,6 +3146,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the authentication provider. */
         id: string;
       };
       cookie?: never;
@@ -3044,7 +3157,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3075,13 +3188,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the authentication provider. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3108,7 +3222,9 @@ export interface operations {
   listWebhooks: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
@@ -3117,7 +3233,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3143,7 +3259,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -3187,13 +3303,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the webhook. */
         webhookId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3221,6 +3338,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the webhook. */
         webhookId: string;
       };
       cookie?: never;
@@ -3231,7 +3349,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3262,13 +3380,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the webhook. */
         webhookId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3295,18 +3414,21 @@ export interface operations {
   listAttempts: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
       header?: never;
       path: {
+        /** @description Id of the webhook. */
         webhookId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3334,14 +3456,16 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the delivery attempt, from `GET /v1/webhooks/{webhookId}/attempts`. */
         deliveryId: string;
+        /** @description Id of the webhook. */
         webhookId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done. */
+      /** @description Success. */
       202: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3373,13 +3497,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the webhook. */
         webhookId: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done. */
+      /** @description Success. */
       202: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3415,7 +3540,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3444,7 +3569,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3473,9 +3598,11 @@ export interface operations {
   listCredentialConfigurationsJwtVc: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
-        /** @description Exact `type`. */
+        /** @description Only the configuration with exactly this `type`. */
         type?: string;
       };
       header?: never;
@@ -3484,7 +3611,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3510,7 +3637,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -3554,13 +3681,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the credential configuration. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3588,6 +3716,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the credential configuration. */
         id: string;
       };
       cookie?: never;
@@ -3598,7 +3727,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3629,13 +3758,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the credential configuration. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3662,9 +3792,11 @@ export interface operations {
   listCredentialConfigurationsWebSemantic: {
     parameters: {
       query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
-        /** @description Exact `type`. */
+        /** @description Only the configuration with exactly this `type`. */
         type?: string;
       };
       header?: never;
@@ -3673,7 +3805,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3699,7 +3831,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Names the call: repeated with the same key and body within 24 hours it returns the first result and makes nothing more. */
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
       };
       path?: never;
@@ -3743,13 +3875,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the credential configuration. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3777,6 +3910,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the credential configuration. */
         id: string;
       };
       cookie?: never;
@@ -3787,7 +3921,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The answer. */
+      /** @description Success. */
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -3818,13 +3952,14 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
+        /** @description Id of the credential configuration. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
-      /** @description Done; no content. */
+      /** @description Success without content. */
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];

@@ -18,7 +18,7 @@ export interface CredentialToIssue {
   signer: Signer;
 }
 
-/** A credential format (decision 22). Adding one is a file like those beside this one and a line in formats.ts. */
+/** A credential format and its part of the metadata (ADR 0060). A new one is a file beside this one and a line in formats.ts. */
 export interface Format {
   readonly format: CredentialFormat;
   readonly profile: CredentialProfile;

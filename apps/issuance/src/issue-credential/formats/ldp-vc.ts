@@ -52,7 +52,7 @@ export class LdpVc implements Format {
     // Before anything that calls itself for each level of the claims.
     const fault = linkedDataFault(first.claims, credentials.length);
     if (fault) throw denied(`the claims of the credentials of one request ${fault}`);
-    if (hasKeyword(first.claims)) throw denied('a claim holds a JSON-LD keyword');
+    if (hasKeyword(first.claims)) throw denied('a claim has a member name that starts with @, which JSON-LD reserves');
     const documents = credentials.map((credential) => this.documentOf(credential));
     const options = this.proofOptions(first);
     try {

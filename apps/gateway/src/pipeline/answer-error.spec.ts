@@ -1,0 +1,82 @@
+import { AppError, notFound, unauthenticated } from '@attestry/contracts';
+import { answerError } from './answer-error.js';
+import { exchangeOf, rate, ratesOf, replyOf } from './exchange.spec-fixture.js';
+
+const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
+const answered = async (error: unknown, exchange = exchangeOf()) => {
+  const { rates, asked } = ratesOf();
+  const logged: unknown[] = [];
+  const recorded: unknown[] = [];
+  const run = async (_operation: unknown, _context: unknown, read: () => unknown) => {
+    try {
+      read();
+    } catch (failure) {
+      recorded.push((failure as AppError).kind);
+      throw failure;
+    }
+  };
+  const logger = { error: (...args: unknown[]) => void logged.push(args.at(-1)) };
+  const deps = { rates, logger, operations: { run }, health: { isClosing: false } } as never;
+  await answerError(exchange, deps, error);
+  return { reply: replyOf(exchange), asked, logged, recorded };
+};
+const received = () => exchangeOf({}, {}, { context: undefined, plan: undefined });
+
+describe('an error of a step', () => {
+  it('is rendered in the shape of the route, and not recorded: the operation did that', async () => {
+    const exchange = exchangeOf({}, {}, { shape: { errors: 'management', corsHeaders: { cors: '*' } } });
+    const { reply, recorded, logged } = await answered(notFound(), exchange);
+    expect([reply.status, recorded, logged]).toEqual([404, [], []]);
+    expect(reply.kept).toMatchObject({ 'cache-control': 'no-store', cors: '*', 'x-ratelimit-remaining': 10 });
+    expect(JSON.parse(reply.sent[0] as string)).toMatchObject({ code: 'NotFound', type: 'NotFoundError' });
+  });
+
+  it('keeps its own headers and the limit that it was counted against', async () => {
+    const error = unauthenticated({ 'www-authenticate': 'Bearer' });
+    const { reply } = await answered(error, exchangeOf({}, {}, { rate: rate({ remaining: 3 }) }));
+    expect(reply.kept).toMatchObject({ 'www-authenticate': 'Bearer', 'x-ratelimit-remaining': 3 });
+  });
+});
+
+describe('a body that cannot be read', () => {
+  const tooLong = Object.assign(new Error('too long'), { code: 'FST_ERR_CTP_BODY_TOO_LARGE' });
+
+  it('is a call of its operation: it is recorded', async () => {
+    const { reply, recorded, logged } = await answered(tooLong);
+    expect([reply.status, recorded, logged]).toEqual([413, ['tooLarge'], []]);
+  });
+
+  it('of a request that was not admitted is not', async () => {
+    expect((await answered(tooLong, received())).recorded).toEqual([]);
+  });
+});
+
+describe('an unexpected error', () => {
+  it('is a 500 without its text, and logged', async () => {
+    const { reply, logged } = await answered(new Error('canary'), received());
+    expect([reply.status, logged]).toEqual([500, ['request failed']]);
+    expect(String(reply.sent[0])).not.toContain('canary');
+  });
+
+  it('of a service is not logged twice', async () => {
+    expect((await answered(new AppError('internal', 'Internal error'))).logged).toEqual([]);
+  });
+});
+
+describe('a failed token call', () => {
+  it.each([
+    [unauthenticated(), 1],
+    [new AppError('tooLarge', 'x'), 1],
+    [new AppError('tooManyRequests', 'x'), 0],
+    [new AppError('unavailable', 'x'), 0],
+  ])('counts against its address when the caller is at fault: %s', async (error, count) => {
+    const { asked } = await answered(error, exchangeOf({}, TOKEN_CALL));
+    expect(asked).toEqual(count ? [['countTokenFailure', '192.0.2.1']] : []);
+  });
+
+  it('that was not admitted, and a failed call of another kind, does not', async () => {
+    const refused = exchangeOf({}, TOKEN_CALL, { context: undefined });
+    expect((await answered(unauthenticated(), refused)).asked).toEqual([]);
+    expect((await answered(unauthenticated())).asked).toEqual([]);
+  });
+});

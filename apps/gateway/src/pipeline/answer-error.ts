@@ -1,0 +1,25 @@
+import type { FastifyReply } from 'fastify';
+import { renderError } from '../operation/render-error.js';
+import { isTokenCallFailure } from '../request/rate-limits.js';
+import type { Dependencies } from './dependencies.js';
+import { appErrorOf } from './errors.js';
+import { isAdmitted, type Exchange } from './exchange.js';
+import { recordUnreadBody } from './record-unread-body.js';
+import { sendAnswer } from './send-answer.js';
+
+type Used = Pick<Dependencies, 'rates' | 'operations' | 'health' | 'logger'>;
+
+/** What a step, or the reading of the body, threw → an answer in the shape of the route. */
+export const answerError = async (exchange: Exchange, deps: Used, error: unknown): Promise<FastifyReply> => {
+  const { requestId, address, shape } = exchange;
+  const failure = appErrorOf(error);
+  if (failure.kind === 'internal' && failure !== error)
+    deps.logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'request failed');
+  if (isAdmitted(exchange) && failure !== error) await recordUnreadBody(exchange, deps, failure);
+  const { status, headers, body } = renderError(failure, shape.errors);
+  if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status))
+    exchange.rate = await deps.rates.countTokenFailure(address);
+  exchange.rate ??= deps.rates.untouched();
+  const all = { 'cache-control': 'no-store', ...headers, ...shape.corsHeaders };
+  return sendAnswer(exchange, deps, { status, headers: all, body });
+};

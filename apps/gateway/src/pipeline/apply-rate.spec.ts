@@ -1,0 +1,56 @@
+import { notFound } from '@attestry/contracts';
+import { applyRate, checkPublicCalls, countPublicCall, refuse } from './apply-rate.js';
+import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
+
+describe('a limit', () => {
+  it('that is not exceeded is named in the answer', () => {
+    const exchange = exchangeOf();
+    const state = rate();
+    applyRate(exchange, state);
+    expect(exchange.rate).toBe(state);
+  });
+
+  it('that is exceeded is a 429 with the time to wait, and named too', async () => {
+    const exchange = exchangeOf();
+    const error = await errorOf(() => applyRate(exchange, EXCEEDED));
+    expect(error.kind).toBe('tooManyRequests');
+    expect(Number(error.headers?.['retry-after'])).toBeGreaterThan(25);
+    expect(exchange.rate).toBe(EXCEEDED);
+  });
+
+  it('that resets now asks for one second at least', async () => {
+    const error = await errorOf(() => applyRate(exchangeOf(), rate({ exceeded: true, reset: 0 })));
+    expect(error.headers).toEqual({ 'retry-after': '1' });
+  });
+});
+
+describe('a refused request', () => {
+  it('counts as a public call of its address', async () => {
+    const { rates, asked } = ratesOf();
+    const cause = notFound();
+    expect(await errorOf(() => refuse(exchangeOf(), { rates }, cause))).toBe(cause);
+    expect(asked).toEqual([['count', 'public', { address: '192.0.2.1' }]]);
+  });
+
+  it('is a 429 once the address is over its limit', async () => {
+    const { rates } = ratesOf(EXCEEDED);
+    expect((await errorOf(() => refuse(exchangeOf(), { rates }, notFound()))).kind).toBe('tooManyRequests');
+    expect((await errorOf(() => countPublicCall(exchangeOf(), { rates }))).kind).toBe('tooManyRequests');
+  });
+});
+
+describe('before costly work', () => {
+  it('an address below its limit goes on, and the limit is not named', async () => {
+    const { rates, asked } = ratesOf();
+    const exchange = exchangeOf();
+    await checkPublicCalls(exchange, { rates });
+    expect(exchange.rate).toBeUndefined();
+    expect(asked).toEqual([['publicCalls', '192.0.2.1']]);
+  });
+
+  it('an address over its limit is a 429', async () => {
+    const exchange = exchangeOf();
+    const error = await errorOf(() => checkPublicCalls(exchange, ratesOf(EXCEEDED)));
+    expect([error.kind, exchange.rate]).toEqual(['tooManyRequests', EXCEEDED]);
+  });
+});

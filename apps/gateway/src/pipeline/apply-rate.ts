@@ -1,0 +1,28 @@
+import type { RateState } from '../request/rate-limits.js';
+import type { Dependencies } from './dependencies.js';
+import { tooManyRequests } from './errors.js';
+import type { Exchange } from './exchange.js';
+
+/** The limit is named in the headers of the answer. @throws AppError 429 when it is exceeded */
+export const applyRate = (exchange: Exchange, rate: RateState): void => {
+  exchange.rate = rate;
+  if (rate.exceeded) throw tooManyRequests(rate);
+};
+
+type Rates = Pick<Dependencies, 'rates'>;
+
+/** What no operation and no known caller is counted for counts for the address. @throws AppError 429 */
+export const countPublicCall = async (exchange: Exchange, { rates }: Rates): Promise<void> =>
+  applyRate(exchange, await rates.count('public', { address: exchange.address }));
+
+/** A request that is refused before its caller is known counts as a public call. @throws AppError 429, otherwise the error */
+export const refuse = async (exchange: Exchange, deps: Rates, error: unknown): Promise<never> => {
+  await countPublicCall(exchange, deps);
+  throw error;
+};
+
+/** Before costly work for an unknown caller: an address over its limit causes none (ADR 0046). Counts nothing. @throws AppError 429 */
+export const checkPublicCalls = async (exchange: Exchange, { rates }: Rates): Promise<void> => {
+  const rate = await rates.publicCalls(exchange.address);
+  if (rate.exceeded) applyRate(exchange, rate);
+};

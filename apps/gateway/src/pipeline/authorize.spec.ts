@@ -1,0 +1,19 @@
+import { forbidden } from '@attestry/contracts';
+import { authorize } from './authorize.js';
+import { errorOf, exchangeOf, NOW } from './exchange.spec-fixture.js';
+
+describe('authorization', () => {
+  it('is asked for the operation, host and caller', async () => {
+    const exchange = exchangeOf();
+    const asked: unknown[] = [];
+    await authorize(exchange, {
+      authenticate: { authorize: async (...args: unknown[]) => void asked.push(...args) } as never,
+    });
+    expect(asked).toEqual([exchange.plan.operation, exchange.host, exchange.caller, NOW + 1000]);
+  });
+
+  it('that is refused is a 403', async () => {
+    const authenticate = { authorize: () => Promise.reject(forbidden()) } as never;
+    expect((await errorOf(() => authorize(exchangeOf(), { authenticate }))).kind).toBe('forbidden');
+  });
+});

@@ -1,0 +1,30 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { Authenticate } from '../auth/authenticate.js';
+import { InterfaceDocuments } from '../interface/interface-documents.js';
+import { RunOperation } from '../operation/run-operation.js';
+import { Hosts } from '../request/hosts.js';
+import { ObserveRequests } from '../request/observe-requests.js';
+import { RateLimits } from '../request/rate-limits.js';
+import { RequestsInFlight } from '../request/requests-in-flight.js';
+import { Routes } from './routes.js';
+
+/** What the steps, and the plugins beside them, are handed; each names in its signature what it uses. */
+@Injectable()
+export class Dependencies {
+  constructor(
+    readonly config: PlatformConfig,
+    readonly hosts: Hosts,
+    readonly routes: Routes,
+    readonly rates: RateLimits,
+    readonly inFlight: RequestsInFlight,
+    readonly authenticate: Authenticate,
+    readonly operations: RunOperation,
+    readonly observe: ObserveRequests,
+    readonly documents: InterfaceDocuments,
+    readonly health: Health,
+    @Inject(CLOCK) readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
+  ) {}
+}

@@ -1,0 +1,24 @@
+import { AppError } from '@attestry/contracts';
+import type { RateState } from '../request/rate-limits.js';
+
+// The errors of the pipeline itself; beside them its steps throw `notFound` of contracts, and what they call throws.
+
+export const methodNotAllowed = (allowed: readonly string[]): AppError =>
+  new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
+
+export const tooManyRequests = ({ reset }: RateState): AppError => {
+  const seconds = Math.max(1, reset - Math.floor(Date.now() / 1000));
+  return new AppError('tooManyRequests', 'Too Many Requests', { headers: { 'retry-after': String(seconds) } });
+};
+
+/** The error itself, or what one of Node or Fastify for a body that cannot be read means; `internal` for any other. */
+export const appErrorOf = (error: unknown): AppError => {
+  if (error instanceof AppError) return error;
+  const { code = '', statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
+  if (/^FST_ERR_CTP_(?:INVALID_MEDIA_TYPE|EMPTY_TYPE)$/.test(code))
+    return new AppError('unsupportedMediaType', 'Unsupported Media Type');
+  if (code.startsWith('FST_ERR_CTP_') || statusCode === 400) return new AppError('invalid', 'Malformed request');
+  return new AppError('internal', 'Internal error');
+};

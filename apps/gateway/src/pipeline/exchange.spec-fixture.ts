@@ -1,0 +1,138 @@
+import { EventEmitter } from 'node:events';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  AppError,
+  defineOperation,
+  publicAccess,
+  type Operation,
+  type OperationDeclaration,
+  type TenantContext,
+} from '@attestry/contracts';
+import type { RateState } from '../request/rate-limits.js';
+import type { Admitted, Exchange } from './exchange.js';
+import { planOf } from './plan.js';
+
+export const HOST = 'acme.example';
+export const TENANT: TenantContext = { id: 't1', environmentId: 'e1', host: HOST, baseUrl: `https://${HOST}` };
+/** Milliseconds since the epoch. */
+export const NOW = 1_000_000;
+
+type Declared = Partial<OperationDeclaration<unknown, unknown, unknown, unknown>>;
+export const operationOf = ({ http, ...declared }: Declared = {}): Operation =>
+  defineOperation({
+    name: 'dids.list-dids',
+    summary: 'x',
+    access: publicAccess,
+    errors: 'tenant',
+    http: { method: 'GET', path: '/v1/things/:id', success: 200, ...http },
+    ...declared,
+  });
+
+/** A reply that keeps what it is given. */
+export class FakeReply {
+  status: number | undefined;
+  readonly kept: Record<string, unknown> = {};
+  readonly sent: unknown[] = [];
+  readonly raw = new EventEmitter();
+
+  code(status: number): this {
+    this.status = status;
+    return this;
+  }
+  header(name: string, value: unknown): this {
+    this.kept[name] = value;
+    return this;
+  }
+  headers(all: object): this {
+    Object.assign(this.kept, all);
+    return this;
+  }
+  send(body: unknown): this {
+    this.sent.push(body);
+    return this;
+  }
+}
+export const replyOf = ({ reply }: Exchange): FakeReply => reply as unknown as FakeReply;
+
+interface Sent {
+  method?: string;
+  url?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+}
+
+/** A request that was admitted, of the operation, with what a test says of it. */
+export const exchangeOf = (sent: Sent = {}, declared: Declared = {}, known: Partial<Exchange> = {}): Admitted => {
+  const { method = 'GET', url = '/v1/things/7', headers = {}, body } = sent;
+  const plan = planOf(operationOf(declared), 5000);
+  const raw = { rawHeaders: ['Host', HOST], httpVersion: '1.1', headers: { host: HOST } };
+  const request = { method, url, originalUrl: url, headers, raw, ...(body && { body: Buffer.from(body) }) };
+  const exchange: Exchange = {
+    request: request as unknown as FastifyRequest,
+    reply: new FakeReply() as unknown as FastifyReply,
+    requestId: 'r1',
+    startedAt: NOW,
+    address: '192.0.2.1',
+    hostHeader: HOST,
+    isForwarded: false,
+    traceparent: undefined,
+    path: url.split('?', 1)[0]!,
+    observed: {},
+    deadline: NOW + 1000,
+    shape: { errors: 'tenant', corsHeaders: {} },
+    host: { api: 'tenant', publicUrl: `https://${HOST}`, tenant: TENANT },
+    plan,
+    params: { id: '7' },
+    caller: { kind: 'public' },
+    context: {
+      tenant: TENANT,
+      caller: { kind: 'public' },
+      requestId: 'r1',
+      operation: plan.operation.name,
+      deadline: NOW + 1000,
+      publicUrl: `https://${HOST}`,
+    },
+    ...known,
+  };
+  return exchange as Admitted;
+};
+
+export const rate = (over: Partial<RateState> = {}): RateState => ({
+  limit: 10,
+  remaining: 4,
+  reset: Math.floor(Date.now() / 1000) + 30,
+  exceeded: false,
+  ...over,
+});
+export const EXCEEDED = rate({ remaining: 0, exceeded: true });
+
+/** Limits that answer with one state, and keep what they were asked. */
+export const ratesOf = (state: RateState = rate()) => {
+  const asked: unknown[][] = [];
+  const answer =
+    (name: string) =>
+    async (...args: unknown[]) => {
+      asked.push([name, ...args]);
+      return state;
+    };
+  const rates = {
+    count: answer('count'),
+    publicCalls: answer('publicCalls'),
+    tokenFailures: answer('tokenFailures'),
+    tokenCalls: answer('tokenCalls'),
+    countTokenCall: answer('countTokenCall'),
+    countTokenFailure: answer('countTokenFailure'),
+    untouched: () => rate({ remaining: 10 }),
+  } as never;
+  return { asked, rates };
+};
+
+/** What the call throws, or rejects with. */
+export const errorOf = async (call: () => unknown): Promise<AppError> => {
+  try {
+    await call();
+  } catch (error) {
+    return error as AppError;
+  }
+  throw new Error('nothing was thrown');
+};

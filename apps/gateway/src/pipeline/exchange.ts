@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller, OperationContext } from '@attestry/contracts';
+import type { ResolvedHost } from '../request/hosts.js';
+import type { ObservedRequest } from '../request/observe-requests.js';
+import type { RateState } from '../request/rate-limits.js';
+import type { InFlight } from '../request/requests-in-flight.js';
+import type { Answer } from './answer.js';
+import type { AnswerShape, Plan } from './plan.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    exchange: Exchange;
+  }
+}
+
+/** What is known once the head of the request has arrived. */
+export interface Received {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  requestId: string;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  /** Key by which rate limits count the caller's IP address. */
+  address: string;
+  /** `Host`, or `X-Forwarded-Host` of a trusted proxy. */
+  hostHeader: string | undefined;
+  /** Whether the request came through a trusted proxy. */
+  isForwarded: boolean;
+  /** Trace that a trusted proxy sent. */
+  traceparent: string | undefined;
+}
+
+/** One request and its answer. Each step adds what it finds; the types below name what is known after which step. */
+export interface Exchange extends Readonly<Received> {
+  readonly path: string;
+  readonly observed: ObservedRequest;
+  /** Milliseconds since the epoch; the operation's own once the route is known. */
+  deadline: number;
+  /** How errors look; the operation's own once the route is known. */
+  shape: AnswerShape;
+  /** State of the limit that the request was counted against last. */
+  rate?: RateState;
+  /** Absent for health, which is never refused. */
+  inFlight?: InFlight;
+  host?: ResolvedHost;
+  plan?: Plan;
+  params?: Record<string, string>;
+  caller?: Caller | undefined;
+  context?: OperationContext;
+  /** Parsed when it is first used. */
+  body?: { value: unknown };
+  /** Client id in the body of a token call. */
+  tokenClientId?: string;
+  /** What the service returned. */
+  result?: unknown;
+  answer?: Answer;
+}
+
+type Known<E extends Exchange, Names extends keyof Exchange> = E & Required<Pick<Exchange, Names>>;
+/** After `checkTarget`: the host is served. */
+export type Hosted = Known<Exchange, 'host'>;
+/** After `findRoute`. */
+export type Routed = Known<Hosted, 'plan' | 'params'>;
+/** After `identifyCaller`, or `findRoute` where the plan has the caller. */
+export type Identified = Known<Routed, 'caller'>;
+/** After `openContext`: the body may be read and the operation called. */
+export type Admitted = Known<Identified, 'context'>;
+
+export const isAdmitted = (exchange: Exchange): exchange is Admitted => exchange.context !== undefined;
+
+/** Splits a request target at the question mark. */
+export const pathOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
+};
+
+/** Without the question mark; '' when there is none. */
+export const queryOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1);
+};

@@ -1,0 +1,61 @@
+import { holderAccess, managementAccess } from '@attestry/contracts';
+import { errorOf, exchangeOf, NOW, operationOf, ratesOf } from './exchange.spec-fixture.js';
+import { findRoute } from './find-route.js';
+import { Router } from './router.js';
+
+const http = (path: string) => ({ method: 'GET' as const, path, success: 200 });
+const router = new Router(
+  'tenant',
+  [
+    operationOf({ errors: 'oauth', timeoutMs: 60_000 }),
+    operationOf({ http: http('/v1/held'), access: holderAccess }),
+    operationOf({ http: http('/v1/guarded'), access: managementAccess }),
+  ],
+  5000,
+);
+const routes = { of: () => router } as never;
+const unrouted = (url: string, method = 'GET') =>
+  exchangeOf({ method, url }, {}, { plan: undefined, params: undefined, caller: undefined, context: undefined });
+
+describe('a request whose path and method an operation has', () => {
+  it('takes its plan: parameters, shape of errors, deadline', () => {
+    const exchange = unrouted('/v1/things/a%20b');
+    expect(findRoute(exchange, { routes, ...ratesOf() })).toBeUndefined();
+    expect(exchange.params).toEqual({ id: 'a b' });
+    expect(exchange.plan.errors).toBe('oauth');
+    expect(exchange.shape).toBe(exchange.plan);
+    expect(exchange.deadline).toBe(NOW + 60_000);
+  });
+
+  it.each([
+    ['/v1/things/7', { kind: 'public' }],
+    ['/v1/held', { kind: 'holder' }],
+    ['/v1/guarded', undefined],
+  ])('has its caller where no token is read: %s', (url, caller) => {
+    const exchange = unrouted(url);
+    void findRoute(exchange, { routes, ...ratesOf() });
+    expect(exchange.caller).toEqual(caller);
+  });
+
+  it('takes the plan of GET for HEAD', () => {
+    const exchange = unrouted('/v1/held', 'HEAD');
+    void findRoute(exchange, { routes, ...ratesOf() });
+    expect(exchange.deadline).toBe(NOW + 5000);
+  });
+});
+
+describe('a request that no operation is for', () => {
+  it('is a 405 with the methods of its path, counted as a public call', async () => {
+    const limits = ratesOf();
+    const exchange = unrouted('/v1/held', 'PUT');
+    const error = await errorOf(() => findRoute(exchange, { routes, ...limits }));
+    expect(error).toMatchObject({ kind: 'methodNotAllowed', headers: { allow: 'GET, HEAD' } });
+    expect([limits.asked.length, exchange.plan]).toEqual([1, undefined]);
+  });
+
+  it('is a 404 where the path has none, counted as a public call', async () => {
+    const limits = ratesOf();
+    const error = await errorOf(() => findRoute(unrouted('/v1/held/x'), { routes, ...limits }));
+    expect([error.kind, limits.asked.length]).toEqual(['notFound', 1]);
+  });
+});

@@ -1,0 +1,24 @@
+import { notFound } from '@attestry/contracts';
+import { refuse } from './apply-rate.js';
+import type { Dependencies } from './dependencies.js';
+import { methodNotAllowed } from './errors.js';
+import type { Hosted } from './exchange.js';
+
+type Used = Pick<Dependencies, 'routes' | 'rates'>;
+
+/** Kind of host, method and path → plan. @throws AppError 405 with the methods of the path; 404 when it has none */
+export const findRoute = (exchange: Hosted, deps: Used): void | Promise<void> => {
+  const { request, host, path, startedAt } = exchange;
+  const router = deps.routes.of(host.api);
+  const route = router.find(request.method, path);
+  if (!route) {
+    const allowed = router.allowed(path);
+    return refuse(exchange, deps, allowed.length ? methodNotAllowed(allowed) : notFound());
+  }
+  const { plan, params } = route;
+  exchange.plan = plan;
+  exchange.params = params;
+  exchange.caller = plan.caller;
+  exchange.shape = plan;
+  exchange.deadline = startedAt + plan.timeoutMs;
+};

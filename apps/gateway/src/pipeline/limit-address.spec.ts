@@ -1,0 +1,21 @@
+import { holderAccess, publicAccess } from '@attestry/contracts';
+import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
+import { limitAddress } from './limit-address.js';
+
+describe('calls without credentials', () => {
+  it.each([
+    ['public', publicAccess],
+    ['wallet', holderAccess],
+  ])('are counted by address and tenant: %s', async (name, access) => {
+    const state = rate();
+    const { rates, asked } = ratesOf(state);
+    const exchange = exchangeOf({}, { access });
+    await limitAddress(exchange, { rates });
+    expect(exchange.rate).toBe(state);
+    expect(asked).toEqual([['count', name, { address: '192.0.2.1', tenantId: 't1' }]]);
+  });
+
+  it('over the limit are a 429', async () => {
+    expect((await errorOf(() => limitAddress(exchangeOf(), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
+  });
+});

@@ -1,0 +1,23 @@
+import type { Caller } from '@attestry/contracts';
+import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
+import { limitCaller } from './limit-caller.js';
+
+describe('calls with credentials', () => {
+  it.each([
+    [{ kind: 'client', clientId: 'c', roles: [] }, 'c'],
+    [{ kind: 'management', clientId: 'm' }, 'm'],
+    [{ kind: 'user', userId: 'u' }, 'user:u'],
+    [{ kind: 'public' }, undefined],
+  ] as [Caller, string | undefined][])('are counted for their caller: %j', async (caller, clientId) => {
+    const state = rate();
+    const { rates, asked } = ratesOf(state);
+    const exchange = exchangeOf({}, {}, { caller });
+    await limitCaller(exchange, { rates });
+    expect(exchange.rate).toBe(state);
+    expect(asked).toEqual([['count', 'api', { address: '192.0.2.1', tenantId: 't1', clientId }]]);
+  });
+
+  it('over the limit are a 429', async () => {
+    expect((await errorOf(() => limitCaller(exchangeOf(), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
+  });
+});

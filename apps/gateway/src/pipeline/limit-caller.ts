@@ -1,0 +1,16 @@
+import type { Caller } from '@attestry/contracts';
+import { applyRate } from './apply-rate.js';
+import type { Dependencies } from './dependencies.js';
+import type { Identified } from './exchange.js';
+
+const clientIdOf = (caller: Caller): string | undefined => {
+  if (caller.kind === 'client' || caller.kind === 'management') return caller.clientId;
+  return caller.kind === 'user' ? `user:${caller.userId}` : undefined;
+};
+
+/** Calls with credentials are counted by client or user, never by the address they come from. @throws AppError 429 */
+export const limitCaller = async (exchange: Identified, { rates }: Pick<Dependencies, 'rates'>): Promise<void> => {
+  const { address, host, caller } = exchange;
+  const subject = { address, tenantId: host.tenant?.id, clientId: clientIdOf(caller) };
+  applyRate(exchange, await rates.count('api', subject));
+};

@@ -1,0 +1,55 @@
+import { AppError, MAX_BODY_BYTES } from '@attestry/contracts';
+import { errorOf, exchangeOf, replyOf } from './exchange.spec-fixture.js';
+import { limitInFlight } from './limit-in-flight.js';
+
+const shape = { errors: 'oauth' as const, corsHeaders: {} };
+const routes = { expectedShape: () => shape } as never;
+const inFlightOf = (taken: unknown[]) => {
+  let released = 0;
+  const take = (...args: unknown[]) => {
+    taken.push(args);
+    return { add: () => undefined, release: () => void released++ };
+  };
+  return { inFlight: { take } as never, released: () => released };
+};
+const full = {
+  take: () => {
+    throw new AppError('tooManyRequests', 'Too many requests of this address in flight');
+  },
+} as never;
+
+describe('requests in flight', () => {
+  it.each([
+    [{ 'content-length': '7' }, 7],
+    [{}, 0],
+    [{ 'transfer-encoding': 'chunked' }, 0],
+    [{ 'content-length': String(MAX_BODY_BYTES) }, MAX_BODY_BYTES],
+    // A 413, and not read.
+    [{ 'content-length': String(MAX_BODY_BYTES + 1) }, 0],
+  ])('hold the declared length: %j', (headers, bytes) => {
+    const taken: unknown[] = [];
+    limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes });
+    expect(taken).toEqual([['192.0.2.1', bytes]]);
+  });
+
+  it.each(['finish', 'close'])('are released with the answer: %s', (event) => {
+    const { inFlight, released } = inFlightOf([]);
+    const exchange = exchangeOf();
+    limitInFlight(exchange, { inFlight, routes });
+    expect([exchange.inFlight === undefined, released()]).toEqual([false, 0]);
+    replyOf(exchange).raw.emit(event);
+    expect(released()).toBe(1);
+  });
+
+  it.each([
+    [{}, undefined],
+    [{ 'content-length': '1' }, 'close'],
+    [{ 'transfer-encoding': 'chunked' }, 'close'],
+  ])('over the limit are a 429 in the shape of the route; a body is not read: %j', async (headers, connection) => {
+    const exchange = exchangeOf({ headers });
+    const error = await errorOf(() => limitInFlight(exchange, { inFlight: full, routes }));
+    expect([error.kind, exchange.shape]).toEqual(['tooManyRequests', shape]);
+    expect(replyOf(exchange).kept['connection']).toBe(connection);
+    expect(replyOf(exchange).raw.listenerCount('close')).toBe(0);
+  });
+});

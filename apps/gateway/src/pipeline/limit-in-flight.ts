@@ -1,0 +1,25 @@
+import { MAX_BODY_BYTES } from '@attestry/contracts';
+import { declaredLength } from '../request/limit-body.js';
+import type { Dependencies } from './dependencies.js';
+import type { Exchange } from './exchange.js';
+
+type Used = Pick<Dependencies, 'inFlight' | 'routes'>;
+
+/**
+ * What the request holds of its address's share until it is answered.
+ * @throws AppError 429, in the shape of the route that the request names
+ */
+export const limitInFlight = (exchange: Exchange, { inFlight, routes }: Used): void => {
+  const { request, reply, address } = exchange;
+  const length = declaredLength(request.headers);
+  try {
+    // A longer body is a 413, and not read.
+    exchange.inFlight = inFlight.take(address, length > MAX_BODY_BYTES ? 0 : length);
+  } catch (error) {
+    exchange.shape = routes.expectedShape(exchange);
+    // Otherwise the rest of the body would be read only to be discarded.
+    if (length > 0 || request.headers['transfer-encoding'] !== undefined) reply.header('connection', 'close');
+    throw error;
+  }
+  reply.raw.once('finish', exchange.inFlight.release).once('close', exchange.inFlight.release);
+};

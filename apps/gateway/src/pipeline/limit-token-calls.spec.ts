@@ -1,0 +1,39 @@
+import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
+import { limitTokenCalls } from './limit-token-calls.js';
+
+class Body {}
+const post = (text: string) =>
+  exchangeOf(
+    { method: 'POST', headers: { 'content-type': 'application/json' }, body: text },
+    { http: { method: 'POST', path: '/oauth/token', success: 200 }, rate: 'client-token', body: Body },
+  );
+
+describe('token calls of a client id', () => {
+  it('are read and not counted', async () => {
+    const state = rate();
+    const { rates, asked } = ratesOf(state);
+    const exchange = post('{"client_id":"c"}');
+    await limitTokenCalls(exchange, { rates });
+    expect([exchange.rate, exchange.tokenClientId]).toEqual([state, 'c']);
+    expect(asked).toEqual([['tokenCalls', 'c']]);
+  });
+
+  it('have a bounded name', async () => {
+    const exchange = post(JSON.stringify({ client_id: 'x'.repeat(1000) }));
+    await limitTokenCalls(exchange, ratesOf());
+    expect(exchange.tokenClientId).toBe('x'.repeat(128));
+  });
+
+  it.each(['{}', '{"client_id":7}', 'null', '[]'])('without an id have no limit: %s', async (text) => {
+    const { rates, asked } = ratesOf();
+    const exchange = post(text);
+    await limitTokenCalls(exchange, { rates });
+    expect([exchange.tokenClientId, asked]).toEqual([undefined, []]);
+  });
+
+  it('over the limit are a 429; a body that does not parse is a 400', async () => {
+    const limits = ratesOf(EXCEEDED);
+    expect((await errorOf(() => limitTokenCalls(post('{"client_id":"c"}'), limits))).kind).toBe('tooManyRequests');
+    expect((await errorOf(() => limitTokenCalls(post('{'), limits))).kind).toBe('invalid');
+  });
+});

@@ -1,0 +1,15 @@
+import { applyRate } from './apply-rate.js';
+import type { Dependencies } from './dependencies.js';
+import type { Admitted } from './exchange.js';
+import { readBody } from './read-body.js';
+
+/**
+ * The client id is in the body, so that its limit is checked after the body was read. Counts nothing.
+ * @throws AppError 429, and those of a body that cannot be parsed
+ */
+export const limitTokenCalls = async (exchange: Admitted, { rates }: Pick<Dependencies, 'rates'>): Promise<void> => {
+  const { client_id: id } = (readBody(exchange) ?? {}) as { client_id?: unknown };
+  if (typeof id !== 'string') return;
+  exchange.tokenClientId = id.slice(0, 128);
+  applyRate(exchange, await rates.tokenCalls(exchange.tokenClientId));
+};

@@ -1,0 +1,37 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { forwarded, rateKeyOf, type TrustedProxies } from '../request/client-address.js';
+import { newRequestId } from '../request/request-id.js';
+import { securityHeaders } from '../server/security-headers.js';
+import type { Dependencies } from './dependencies.js';
+import { pathOf, type Exchange } from './exchange.js';
+import { shapeOf } from './plan.js';
+
+const MANAGEMENT = shapeOf('management');
+const TENANT = shapeOf('tenant');
+
+/** What is known from the connection and the head of a request: request id, address of the caller, shape of errors. */
+export const openExchange = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  proxies: TrustedProxies,
+  { clock, config, hosts }: Pick<Dependencies, 'clock' | 'config' | 'hosts'>,
+): Exchange => {
+  const startedAt = clock.now().getTime();
+  const socketAddress = request.socket.remoteAddress ?? '';
+  const { address, host, isForwarded, scheme, traceparent } = forwarded(socketAddress, request.headers, proxies);
+  reply.headers(securityHeaders(scheme ?? config.publicScheme));
+  return {
+    request,
+    reply,
+    requestId: newRequestId(),
+    startedAt,
+    address: rateKeyOf(address),
+    hostHeader: host,
+    isForwarded,
+    traceparent,
+    path: pathOf(request.url),
+    observed: {},
+    deadline: startedAt + config.operationTimeoutMs,
+    shape: hosts.apiOf(host) === 'management' ? MANAGEMENT : TENANT,
+  };
+};

@@ -1,0 +1,75 @@
+import {
+  bodyKindOf,
+  bodyLimitOf,
+  deprecationHeaders,
+  type Caller,
+  type HttpBinding,
+  type Operation,
+} from '@attestry/contracts';
+import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
+import type { Step, StepOfPlan } from './step.js';
+import { STEPS } from './steps.js';
+
+/** What an error needs beside its content; known before the plan is, by the host that the request names. */
+export interface AnswerShape {
+  readonly errors: Operation['errors'];
+  /** Of every answer, errors included. */
+  readonly corsHeaders: Readonly<Record<string, string>>;
+}
+
+/** What the gateway does with the requests of one route (kind of host, method, path pattern); made at boot. */
+export interface Plan extends AnswerShape {
+  readonly operation: Operation;
+  readonly allowsOrigins: boolean;
+  /** Of every answer; absent unless the operation is deprecated. */
+  readonly deprecation: Readonly<Record<string, string>> | undefined;
+  /** Of an answer with the operation's result. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** {@link headers} with the content type of a JSON body. */
+  readonly jsonHeaders: Readonly<Record<string, string>>;
+  readonly bodyKind: NonNullable<HttpBinding['body']>;
+  /** Bytes. */
+  readonly bodyLimit: number;
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  /** Set where no credentials are read at the gateway. */
+  readonly caller: Caller | undefined;
+  readonly beforeBody: readonly Step[];
+  readonly afterBody: readonly Step[];
+}
+
+const NO_HEADERS = Object.freeze({});
+
+/** Before a route is known. */
+export const shapeOf = (errors: Operation['errors']): AnswerShape => ({ errors, corsHeaders: NO_HEADERS });
+
+/** A wallet's code or token is checked by the service; the secret in a token call as well. */
+const callerOf = ({ rate, access }: Operation): Caller | undefined => {
+  if (rate === 'client-token' || access.kind === 'public') return Object.freeze({ kind: 'public' });
+  return access.kind === 'holder' ? Object.freeze({ kind: 'holder' }) : undefined;
+};
+
+/** @param operationTimeoutMs where the operation declares none */
+export const planOf = (operation: Operation, operationTimeoutMs: number): Plan => {
+  const http = operation.http!;
+  const isOpen = allowsOrigins(operation);
+  const corsHeaders = isOpen ? CORS_HEADERS : NO_HEADERS;
+  const headers = Object.freeze({ 'cache-control': http.cacheControl ?? 'no-store', ...corsHeaders });
+  const needed = (steps: readonly StepOfPlan[]) =>
+    Object.freeze(steps.filter(({ when }) => when?.(operation) ?? true).map(({ step }) => step));
+  return Object.freeze({
+    operation,
+    errors: operation.errors,
+    allowsOrigins: isOpen,
+    corsHeaders,
+    deprecation: operation.deprecated && Object.freeze(deprecationHeaders(operation.deprecated)),
+    headers,
+    jsonHeaders: Object.freeze({ ...headers, 'content-type': http.mediaType ?? 'application/json; charset=utf-8' }),
+    bodyKind: bodyKindOf(http),
+    bodyLimit: bodyLimitOf(http),
+    timeoutMs: operation.timeoutMs ?? operationTimeoutMs,
+    caller: callerOf(operation),
+    beforeBody: needed(STEPS.beforeBody),
+    afterBody: needed(STEPS.afterBody),
+  });
+};

@@ -1,0 +1,30 @@
+import { parse as parseQuery } from 'node:querystring';
+import type { OperationRequest, RawRequest } from '@attestry/contracts';
+import { checkIdempotencyKey } from '@attestry/service-kit';
+import { checkQuery, decodeBody } from '../operation/check-utf8.js';
+import { mediaType } from '../operation/parse-body.js';
+import { queryOf, type Admitted } from './exchange.js';
+import { readBody } from './read-body.js';
+
+const rawOf = ({ request: { method, url, headers, body } }: Admitted): RawRequest => ({
+  method,
+  url,
+  headers: Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  ),
+  text: decodeBody(body as Buffer | undefined, mediaType(headers['content-type'])),
+});
+
+/** What the operation is called with, parsed and not yet checked against its shape. @throws AppError 400, 413, 415 */
+export const readRequest = (exchange: Admitted): OperationRequest => {
+  const { plan, params, context, request } = exchange;
+  if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
+  const search = queryOf(request.url);
+  checkQuery(search);
+  const query = search === '' ? {} : { ...parseQuery(search) };
+  return plan.bodyKind === 'raw'
+    ? { params, query, body: {}, raw: rawOf(exchange) }
+    : { params, query, body: readBody(exchange) };
+};

@@ -1,0 +1,16 @@
+import type { HttpAnswer } from '@attestry/contracts';
+import type { Admitted } from './exchange.js';
+
+/** What the service returned → status, headers and body. */
+export const renderResult = (exchange: Admitted): void => {
+  const { plan, result } = exchange;
+  const own: HttpAnswer['$http'] = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };
+  const { status = plan.operation.http!.success, headers } = own;
+  const body = status === 204 ? undefined : (own.body ?? undefined);
+  const isText = body === undefined || typeof body === 'string';
+  exchange.answer = {
+    status,
+    headers: { ...(isText ? plan.headers : plan.jsonHeaders), ...headers },
+    body: isText ? body : JSON.stringify(body),
+  };
+};

@@ -1,0 +1,44 @@
+import { unavailable } from '@attestry/contracts';
+import { errorOf, EXCEEDED, exchangeOf, HOST, NOW, ratesOf } from './exchange.spec-fixture.js';
+import { resolveHost } from './resolve-host.js';
+
+const shape = { errors: 'oauth' as const, corsHeaders: {} };
+const routes = { expectedShape: () => shape } as never;
+const found = { api: 'tenant' as const, publicUrl: `https://${HOST}` };
+type Resolve = (header: unknown, deadline: number, beforeLookUp: () => Promise<void>) => Promise<unknown>;
+const hosts = (resolve: Resolve) => ({ resolve }) as never;
+
+describe('the host', () => {
+  it.each([[found], [undefined]])('is that of the directory: %j', async (host) => {
+    const exchange = exchangeOf({}, {}, { host: undefined });
+    const before = exchange.shape;
+    const asked: unknown[] = [];
+    const resolve: Resolve = async (...args) => {
+      asked.push(...args.slice(0, 2));
+      return host;
+    };
+    await resolveHost(exchange, { hosts: hosts(resolve), routes, ...ratesOf() });
+    expect([exchange.host, exchange.shape]).toEqual([host, before]);
+    expect(asked).toEqual([HOST, NOW + 1000]);
+  });
+
+  it('is looked up only for an address below its limit; errors take the shape of the route', async () => {
+    const looked: string[] = [];
+    const resolve: Resolve = async (_header, _deadline, beforeLookUp) => {
+      await beforeLookUp();
+      looked.push('up');
+      throw unavailable('management is away');
+    };
+    const run = async (limits: ReturnType<typeof ratesOf>) => {
+      const exchange = exchangeOf();
+      const error = await errorOf(() => resolveHost(exchange, { hosts: hosts(resolve), routes, ...limits }));
+      expect(exchange.shape).toBe(shape);
+      return error.kind;
+    };
+    expect(await run(ratesOf(EXCEEDED))).toBe('tooManyRequests');
+    expect(looked).toEqual([]);
+    const limits = ratesOf();
+    expect(await run(limits)).toBe('unavailable');
+    expect([looked, limits.asked]).toEqual([['up'], [['publicCalls', '192.0.2.1']]]);
+  });
+});

@@ -1,0 +1,33 @@
+import { exchangeOf, rate, replyOf } from './exchange.spec-fixture.js';
+import { sendAnswer } from './send-answer.js';
+
+const health = { isClosing: false } as never;
+const sent = (exchange: ReturnType<typeof exchangeOf>, used = health) => {
+  sendAnswer(exchange, { health: used }, { status: 200, headers: { a: 'b' }, body: 'x' });
+  return replyOf(exchange);
+};
+
+describe('an answer', () => {
+  it('has status, headers, body and the request id', () => {
+    const { status, kept, sent: bodies } = sent(exchangeOf());
+    expect([status, kept, bodies]).toEqual([200, { a: 'b', 'x-request-id': 'r1' }, ['x']]);
+  });
+
+  it('names the limit that it was counted against', () => {
+    const state = rate();
+    expect(sent(exchangeOf({}, {}, { rate: state })).kept).toMatchObject({
+      'x-ratelimit-limit': state.limit,
+      'x-ratelimit-remaining': state.remaining,
+      'x-ratelimit-reset': state.reset,
+    });
+  });
+
+  it('closes the connection while the process drains', () => {
+    expect(sent(exchangeOf(), { isClosing: true } as never).kept['connection']).toBe('close');
+  });
+
+  it('announces a deprecated operation', () => {
+    const deprecated = { since: '2026-01-01T00:00:00Z', link: '/docs' };
+    expect(sent(exchangeOf({}, { deprecated })).kept['deprecation']).toBe('@1767225600');
+  });
+});

@@ -1,0 +1,23 @@
+import type { FastifyReply } from 'fastify';
+import type { Answer } from './answer.js';
+import type { Dependencies } from './dependencies.js';
+import type { Exchange } from './exchange.js';
+
+type Used = Pick<Dependencies, 'health'>;
+
+/** The headers that every answer has. */
+export const addCommonHeaders = ({ reply, requestId, plan, rate }: Exchange, { health }: Used): void => {
+  reply.header('x-request-id', requestId);
+  if (plan?.deprecation) reply.headers(plan.deprecation);
+  // While draining, so that clients reconnect elsewhere before their connections are closed.
+  if (health.isClosing) reply.header('connection', 'close');
+  if (!rate) return;
+  reply.header('x-ratelimit-limit', rate.limit);
+  reply.header('x-ratelimit-remaining', rate.remaining);
+  reply.header('x-ratelimit-reset', rate.reset);
+};
+
+export const sendAnswer = (exchange: Exchange, deps: Used, { status, headers, body }: Answer): FastifyReply => {
+  addCommonHeaders(exchange, deps);
+  return exchange.reply.code(status).headers(headers).send(body);
+};

@@ -1,0 +1,68 @@
+import type { Operation } from '@attestry/contracts';
+import { authorize } from './authorize.js';
+import { callOperation } from './call-operation.js';
+import { checkHostHeader } from './check-host-header.js';
+import { checkTarget } from './check-target.js';
+import { countTokenCall } from './count-token-call.js';
+import { findRoute } from './find-route.js';
+import { identifyCaller } from './identify-caller.js';
+import { limitAddress } from './limit-address.js';
+import { limitCaller } from './limit-caller.js';
+import { limitInFlight } from './limit-in-flight.js';
+import { limitTokenCalls } from './limit-token-calls.js';
+import { limitTokenFailures } from './limit-token-failures.js';
+import { openContext } from './open-context.js';
+import { renderResult } from './render-result.js';
+import { resolveHost } from './resolve-host.js';
+import { startSpan } from './start-span.js';
+import type { Step, StepOfPlan } from './step.js';
+import { streamList } from './stream-list.js';
+
+const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
+const isLimitedByAddress = ({ rate }: Operation): boolean => rate === 'public' || rate === 'wallet';
+const isLimitedByCaller = ({ rate }: Operation): boolean => rate === 'api';
+const hasCredentials = ({ rate, access: { kind } }: Operation): boolean =>
+  rate !== 'client-token' && kind !== 'public' && kind !== 'holder';
+const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';
+const isStream = ({ http }: Operation): boolean => http!.stream === true;
+const isCall = (operation: Operation): boolean => !isStream(operation);
+
+/**
+ * What happens to every request, in this order. Plugins answer before the group that names them; a plan per route, made at
+ * boot, leaves out the steps that its operation does not need.
+ */
+export const STEPS = {
+  /** Before it: `plugins/health.ts`. */
+  host: [
+    limitInFlight, // requests, and bytes of their bodies, that one address may have in flight
+    checkHostHeader, // one valid host, the same one wherever the request names it
+    resolveHost, // Host header → tenant, management, authorization, contexts, custom domain
+  ],
+  /** Before it: `plugins/interface-documents.ts`. */
+  target: [
+    checkTarget, // a method that is served, a host that is served, a path in UTF-8
+  ],
+  /** Before it: `plugins/sign-in-pages.ts` and `plugins/cors-preflight.ts`. */
+  route: [
+    findRoute, // kind of host, method and path → plan
+  ],
+  /** Of the plan, before the body is read. */
+  beforeBody: [
+    { step: startSpan }, // the operation is known to metrics and traces
+    { step: limitTokenFailures, when: isTokenCall }, // failed token calls of the address
+    { step: limitAddress, when: isLimitedByAddress }, // public and wallet calls of the address
+    { step: identifyCaller, when: hasCredentials }, // access token → client or user
+    { step: limitCaller, when: isLimitedByCaller }, // calls of the client or user
+    { step: authorize, when: hasRoles }, // a role that the operation requires
+    { step: openContext }, // what the operation knows beside its request
+  ],
+  // Here Fastify reads the body, up to the limit of the plan.
+  /** Of the plan, after the body was read. */
+  afterBody: [
+    { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
+    { step: callOperation, when: isCall }, // START, body and shape, the service, the outcome
+    { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id
+    { step: renderResult, when: isCall }, // result → status, headers, body
+    { step: streamList, when: isStream }, // list → lines of JSON, page after page
+  ],
+} satisfies Record<'host' | 'target' | 'route', Step[]> & Record<'beforeBody' | 'afterBody', StepOfPlan[]>;

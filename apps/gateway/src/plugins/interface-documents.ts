@@ -1,0 +1,31 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { InterfaceDocument } from '../interface/interface-documents.js';
+import { countPublicCall, refuse } from '../pipeline/apply-rate.js';
+import type { Dependencies } from '../pipeline/dependencies.js';
+import { methodNotAllowed } from '../pipeline/errors.js';
+import type { Exchange } from '../pipeline/exchange.js';
+import { exchangePlugin } from '../pipeline/exchange-hook.js';
+import { sendAnswer } from '../pipeline/send-answer.js';
+import { preflightAnswer } from '../request/cors-headers.js';
+
+const ALLOWED = ['GET', 'HEAD'];
+
+type Used = Pick<Dependencies, 'documents' | 'rates' | 'health'>;
+
+const answer = async (exchange: Exchange, deps: Used, { headers, body }: InterfaceDocument): Promise<void> => {
+  const { method, headers: received } = exchange.request;
+  if (method !== 'OPTIONS' && !ALLOWED.includes(method)) return refuse(exchange, deps, methodNotAllowed(ALLOWED));
+  await countPublicCall(exchange, deps);
+  const open = headers['access-control-allow-origin'] === undefined ? [] : ALLOWED;
+  const isKnown = received['if-none-match'] === headers['etag'];
+  const document = isKnown ? { status: 304, headers } : { status: 200, headers, body };
+  sendAnswer(exchange, deps, method === 'OPTIONS' ? preflightAnswer(ALLOWED, open) : document);
+};
+
+/** `/openapi.json` and `/docs` of the management and the tenant API. */
+export const interfaceDocuments = (deps: Used): FastifyPluginAsync =>
+  exchangePlugin((exchange) => {
+    const { host, path } = exchange;
+    const document = host && deps.documents.find(host.api, path);
+    if (document) return answer(exchange, deps, document);
+  });

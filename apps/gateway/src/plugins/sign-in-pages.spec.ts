@@ -1,0 +1,82 @@
+import { EventEmitter } from 'node:events';
+import type { Operation } from '@attestry/contracts';
+import { SignInDesk, type SignIn, type SignInVisit } from '@attestry/service-kit';
+import { errorOf, EXCEEDED, exchangeOf, operationOf, ratesOf, replyOf } from '../pipeline/exchange.spec-fixture.js';
+import { passes } from './plugins.spec-fixture.js';
+import { SignInPages } from './sign-in-pages.js';
+
+const AUTH = { api: 'auth' as const, publicUrl: 'https://auth.example' };
+const config = { signInIssuer: 'https://auth.example/sign-in', publicScheme: 'https' };
+
+class RawResponse extends EventEmitter {
+  readonly headers: Record<string, unknown> = {};
+  setHeader(name: string, value: unknown): void {
+    this.headers[name] = value;
+  }
+}
+const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = true } = {}) => {
+  const visits: { visit: SignInVisit; headers: object }[] = [];
+  const calls: unknown[] = [];
+  const desk = new SignInDesk();
+  const handle: SignIn['handle'] = async (request, _response, made) =>
+    void visits.push({ visit: made, headers: { ...request.headers } });
+  if (offered) desk.offer({ handle } as SignIn);
+  const run = async (operation: Operation, context: unknown, read: () => unknown) => {
+    calls.push(operation.name, context, read());
+    return 'done';
+  };
+  const deps = { config, rates: limits.rates, health: { isClosing: false }, operations: { run } } as never;
+  const directory = { userOf: async () => 'u1' } as never;
+  const exchange = exchangeOf({ url }, {}, { host });
+  const raw = new RawResponse();
+  const reply = Object.assign(replyOf(exchange), {
+    raw,
+    getHeaders: () => replyOf(exchange).kept,
+    hijack: () => undefined,
+  });
+  exchange.request.raw.headers['x-forwarded-host'] = 'evil.example';
+  await passes(new SignInPages(deps, desk, directory).plugin, exchange);
+  return { visits, calls, raw, reply };
+};
+
+describe('the pages of the sign-in', () => {
+  it.each(['/sign-in', '/sign-in/login?x=1'])('answer %s themselves, as the configured host', async (url) => {
+    const limits = ratesOf();
+    const { visits, raw } = await visit(url, { limits });
+    expect(visits).toHaveLength(1);
+    expect(visits[0]).toMatchObject({
+      visit: { requestId: 'r1', address: '192.0.2.1' },
+      headers: { host: 'auth.example', 'x-forwarded-proto': 'https' },
+    });
+    expect(visits[0]!.headers).not.toHaveProperty('x-forwarded-host');
+    expect(raw.headers).toMatchObject({ 'x-request-id': 'r1', 'x-ratelimit-limit': 10 });
+    expect(limits.asked).toHaveLength(1);
+  });
+
+  it('call operations as the user that signed in', async () => {
+    const { visits, calls } = await visit('/sign-in');
+    const result = await visits[0]!.visit.call({} as never, operationOf(), { a: 1 });
+    const request = { params: {}, query: {}, body: { a: 1 } };
+    expect(result).toBe('done');
+    expect(calls).toEqual([
+      'dids.list-dids',
+      expect.objectContaining({ caller: { kind: 'user', userId: 'u1' } }),
+      request,
+    ]);
+  });
+
+  it('are limited as public calls, and their query is UTF-8', async () => {
+    expect((await errorOf(() => visit('/sign-in', { limits: ratesOf(EXCEEDED) }))).kind).toBe('tooManyRequests');
+    expect((await errorOf(() => visit('/sign-in?a=%ff'))).kind).toBe('invalid');
+  });
+
+  it.each([
+    ['another path', '/sign-inn', {}],
+    ['another host', '/sign-in', { host: { ...AUTH, publicUrl: 'https://auth.other.example' } }],
+    ['a process without a sign-in', '/sign-in', { offered: false }],
+  ])('are not at %s', async (_what, url, options) => {
+    const limits = ratesOf();
+    expect((await visit(url, { ...options, limits })).visits).toEqual([]);
+    expect(limits.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import type { Operation, OperationContext } from '@attestry/contracts';
+import { runInContext, SignInDesk, type PersonOfIssuer } from '@attestry/service-kit';
+import { Directory } from '../directory/directory.js';
+import { checkQuery } from '../operation/check-utf8.js';
+import { countPublicCall } from '../pipeline/apply-rate.js';
+import { Dependencies } from '../pipeline/dependencies.js';
+import { exchangePlugin } from '../pipeline/exchange-hook.js';
+import { queryOf, type Hosted } from '../pipeline/exchange.js';
+import { addCommonHeaders } from '../pipeline/send-answer.js';
+
+/** The pages of a sign-in that runs in this process. What they do for a person is an operation like any other: recorded, as that person. */
+@Injectable()
+export class SignInPages {
+  readonly plugin = exchangePlugin((exchange) => this.handle(exchange as Hosted));
+  private readonly origin: string;
+  private readonly path: string;
+
+  constructor(
+    private readonly deps: Dependencies,
+    private readonly desk: SignInDesk,
+    private readonly directory: Directory,
+  ) {
+    const { origin, pathname } = new URL(deps.config.signInIssuer);
+    this.origin = origin;
+    this.path = pathname;
+  }
+
+  private handle(exchange: Hosted): void | Promise<void> {
+    const { host, path } = exchange;
+    if (host.api !== 'auth' || host.publicUrl !== this.origin || this.desk.signIn === undefined) return;
+    if (path === this.path || path.startsWith(`${this.path}/`)) return this.answer(exchange);
+  }
+
+  /** The pages read the request and write the answer themselves. */
+  private async answer(exchange: Hosted): Promise<void> {
+    const { request, reply, host, requestId, address } = exchange;
+    await countPublicCall(exchange, this.deps);
+    checkQuery(queryOf(request.url));
+    addCommonHeaders(exchange, this.deps);
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    // The host was resolved and the scheme is configured: what a caller says of either does not count.
+    const { headers } = request.raw;
+    headers.host = new URL(host.publicUrl).host;
+    delete headers['x-forwarded-host'];
+    headers['x-forwarded-proto'] = this.deps.config.publicScheme;
+    await this.desk.signIn!.handle(request.raw, reply.raw, {
+      requestId,
+      address,
+      call: (person, operation, body) => this.call(exchange, person, operation, body),
+    });
+  }
+
+  private async call(
+    { requestId, deadline, host }: Hosted,
+    person: PersonOfIssuer,
+    operation: Operation,
+    body: object,
+  ): Promise<unknown> {
+    const userId = await this.directory.userOf(person, deadline);
+    const context: OperationContext = {
+      caller: { kind: 'user', userId },
+      requestId,
+      operation: operation.name,
+      deadline,
+      publicUrl: host.publicUrl,
+    };
+    return runInContext(context, () =>
+      this.deps.operations.run(operation, context, () => ({ params: {}, query: {}, body })),
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import type { Api, TenantContext } from '@attestry/contracts';
+import { PlatformConfig } from '@attestry/service-kit';
+import { Directory } from '../directory/directory.js';
+
+export interface ResolvedHost {
+  api: Api;
+  /** Scheme and canonical host. */
+  publicUrl: string;
+  tenant?: TenantContext;
+}
+
+/** A name that could be a custom domain: with a dot, without a port, no address. */
+const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Which API a Host header asks for (ADR 0056). */
+@Injectable()
+export class Hosts {
+  private readonly fixed = new Map<string, ResolvedHost>();
+  private readonly defaultPort: string;
+  /** What the hosts of tenants end in. */
+  private readonly tenantEndings: readonly string[];
+
+  constructor(
+    private readonly config: PlatformConfig,
+    private readonly directory: Directory,
+  ) {
+    this.defaultPort = config.publicScheme === 'https' ? ':443' : ':80';
+    const fix = (host: string, api: Api) => {
+      const canonical = this.canonical(host);
+      if (!this.fixed.has(canonical))
+        this.fixed.set(canonical, { api, publicUrl: `${config.publicScheme}://${canonical}` });
+    };
+    fix(config.managementDomain, 'management');
+    for (const environment of config.environments) fix(environment.authorizationServerDomain, 'auth');
+    fix(new URL(config.contextUrl).host, 'contexts');
+    this.tenantEndings = config.environments.map(({ domain }) => `.${this.canonical(domain)}`);
+  }
+
+  /** The API a host would have; which tenant it names, if any, is not looked up. */
+  apiOf(header: string | undefined): Api {
+    return (header !== undefined && this.fixed.get(this.canonical(header))?.api) || 'tenant';
+  }
+
+  /**
+   * `undefined` for a host that no tenant has and the platform does not serve.
+   * @param beforeLookUp awaited where management is asked for a host that is not in memory
+   * @throws AppError 503 when the directory cannot tell
+   */
+  async resolve(
+    header: string | undefined,
+    deadline: number,
+    beforeLookUp?: () => Promise<void>,
+  ): Promise<ResolvedHost | undefined> {
+    if (!header || header.length > 300) return undefined;
+    const host = this.canonical(header);
+    const fixed = this.fixed.get(host);
+    if (fixed) return fixed;
+    if (this.tenantEndings.some((ending) => host.endsWith(ending))) {
+      const tenant = await this.directory.tenantByHost(host, deadline, beforeLookUp);
+      return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
+    }
+    if (!DOMAIN.test(host)) return undefined;
+    const tenant = await this.directory.tenantByCustomDomain(host, deadline, beforeLookUp);
+    return tenant && { api: 'custom-domain', publicUrl: `${this.config.publicScheme}://${host}`, tenant };
+  }
+
+  /** Lower case, no trailing dot, no default port. */
+  private canonical(header: string): string {
+    let host = header.toLowerCase();
+    if (host.endsWith(this.defaultPort)) host = host.slice(0, -this.defaultPort.length);
+    return host.replace(/\.(?=:\d+$|$)/, '');
+  }
+}

@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { OPERATIONS, type Api, type Operation } from '@attestry/contracts';
+import { checkRequest } from '@attestry/service-kit';
+import { parseBody } from '../operation/parse-body.js';
+import { Router } from '../pipeline/router.js';
+import { readableUrl } from '../server/readable-url.js';
+import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
+import { newRequestId } from './request-id.js';
+
+describe('request ids', () => {
+  it('are 22 characters base62 and do not repeat', () => {
+    const ids = Array.from({ length: 5000 }, newRequestId);
+    for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{22}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('use all characters about equally', () => {
+    const counts = new Map<string, number>();
+    for (const character of Array.from({ length: 5000 }, newRequestId).join(''))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+    const expected = (5000 * 22) / 62;
+    expect(counts.size).toBe(62);
+    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected * 0.2);
+  });
+});
+
+describe('the client address', () => {
+  const none = new TrustedProxies([]);
+  const proxies = new TrustedProxies(['10.0.0.0/8', '::1', '127.0.0.1']);
+
+  it('is the socket, whatever a stranger forwards', () => {
+    const headers = { host: 'a.example', 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'b.example' };
+    expect(forwarded('203.0.113.9', headers, none)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
+  });
+
+  it('is the last address that is no trusted proxy', () => {
+    const headers = { host: 'a.example', 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.1.2.3' };
+    expect(forwarded('127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
+    expect(forwarded('::ffff:127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
+  });
+
+  it.each([
+    ['198.51.100.7:4711', '198.51.100.7'],
+    ['[2001:db8::7]:4711', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['[::ffff:198.51.100.7]:4711', '198.51.100.7'],
+    ['198.51.100.7, 10.1.2.3:4711', '198.51.100.7'],
+  ])('is read with and without a port: %s', (hops, address) => {
+    const headers = { host: 'a.example', 'x-forwarded-for': `6.6.6.6, ${hops}` };
+    expect(forwarded('10.1.1.1', headers, proxies).address).toBe(address);
+  });
+
+  it.each(['unknown', '_hidden', '', '198.51.100.7:x', '[198.51.100.7', '2001:db8::7]:1', '198.51.100.7:1:2'])(
+    'is that of the last proxy where a hop is no address, never what is left of it: "%s"',
+    (hop) => {
+      const of = (hops: string) => forwarded('10.1.1.1', { 'x-forwarded-for': hops }, proxies).address;
+      expect(of(`6.6.6.6, ${hop}`)).toBe('10.1.1.1');
+      expect(of(`6.6.6.6, ${hop}, 10.1.2.3`)).toBe('10.1.2.3');
+    },
+  );
+
+  it('takes the forwarded host of a trusted proxy only', () => {
+    const headers = { host: 'inside', 'x-forwarded-host': 'acme.example' };
+    expect(forwarded('10.1.1.1', headers, proxies).host).toBe('acme.example');
+    expect(forwarded('11.1.1.1', headers, proxies).host).toBe('inside');
+  });
+
+  it('takes the trace of a trusted proxy only, and only a valid one', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const headers = { host: 'a.example', traceparent };
+    expect(forwarded('10.1.1.1', headers, proxies).traceparent).toBe(traceparent);
+    expect(forwarded('203.0.113.9', headers, proxies)).toEqual({
+      address: '203.0.113.9',
+      host: 'a.example',
+      isForwarded: false,
+    });
+    const zeros = `00-${'0'.repeat(32)}-b7ad6b7169203331-01`;
+    for (const invalid of [zeros, `${traceparent}-x`, 'ff-x'])
+      expect(forwarded('10.1.1.1', { ...headers, traceparent: invalid }, proxies)).not.toHaveProperty('traceparent');
+  });
+
+  it('counts a /64 of IPv6 as one', () => {
+    expect(rateKeyOf('2001:db8:1:2::1')).toBe(rateKeyOf('2001:db8:1:2:ffff::9'));
+    expect(rateKeyOf('2001:db8:1:2::1')).not.toBe(rateKeyOf('2001:db8:1:3::1'));
+  });
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (address, header) => {
+        forwarded(address === '' ? '127.0.0.1' : '127.0.0.1', { 'x-forwarded-for': header }, proxies);
+      }),
+    );
+  });
+});
+
+describe('the router', () => {
+  const routerOf = (api: Api) => new Router(api, OPERATIONS, 1000);
+  const http = OPERATIONS.filter((operation) => operation.http);
+
+  it.each(http.map((operation) => [operation.name, operation] as const))('finds %s', (_name, operation) => {
+    for (const api of operation.http!.hosts ?? ['tenant'])
+      for (const declared of [operation.http!.path, ...(operation.http!.alsoAt ?? [])]) {
+        const path = declared.replace(/^\*/, '/some/where').replace(/:[A-Za-z]+/g, 'x');
+        expect(routerOf(api).find(operation.http!.method, path)?.plan.operation.name).toBe(operation.name);
+      }
+  });
+
+  it('tells the methods of a known path and nothing of an unknown one', () => {
+    const router = routerOf('tenant');
+    expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
+    expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
+    expect(router.find('GET', '/v1/tenants')).toBeUndefined();
+  });
+
+  it('prefers a fixed path to a parameter', () => {
+    expect(routerOf('tenant').find('GET', '/v1/webhooks/jwks')?.plan.operation.name).toBe(
+      'webhooks.retrieve-webhook-keys',
+    );
+  });
+
+  it('decodes a DID in the path, once', () => {
+    const found = routerOf('tenant').find('GET', `/v1/dids/${encodeURIComponent('did:web:a.example%3A8080')}`);
+    expect(found?.params).toEqual({ id: 'did:web:a.example%3A8080' });
+  });
+});
+
+describe('bodies', () => {
+  const operation = OPERATIONS.find(({ name }) => name === 'dids.create-did') as Operation;
+  const parse = (text: string, type: string | undefined = 'application/json') =>
+    parseBody(operation, type, Buffer.from(text));
+
+  it('are JSON, with or without charset', () => {
+    expect(parse('{"a":1}', 'application/json; charset=utf-8')).toEqual({ a: 1 });
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', ''])(
+    'of type %p are a 415',
+    (type) => {
+      expect(() => parse('{}', type)).toThrow(expect.objectContaining({ kind: 'unsupportedMediaType' }) as Error);
+    },
+  );
+
+  it.each(['', '{', '{"a":}', '\u0000'])('that do not parse are a 400: %j', (text) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
+  });
+
+  it.each([100, 10_000, 400_000])('nested %i levels deep are a 400', (depth) => {
+    expect(() => parse('['.repeat(depth) + ']'.repeat(depth))).toThrow(
+      expect.objectContaining({ kind: 'invalid' }) as Error,
+    );
+  });
+
+  it.each(['"\\ud800"', '{"a":["x\\uDFFFy"]}', '{"a":{"\\uD83d":1}}'])(
+    'that hold half of a surrogate pair are a 400 on body: %s',
+    (text) => {
+      const details = [{ msg: 'must be well-formed Unicode', param: 'body', location: 'body' }];
+      expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid', details }) as Error);
+    },
+  );
+
+  it('may hold whole pairs and what only looks like an escape', () => {
+    expect(parse('{"\\ud83d\\ude00":"\\\\ud800"}')).toEqual({ '😀': '\\ud800' });
+  });
+
+  const member = (body: unknown, name: string): unknown => (body as Record<string, unknown>)[name];
+
+  it('cannot reach a prototype', () => {
+    const body = parse('{"__proto__":{"admin":true},"options":{"__proto__":{"b":1}}}');
+    expect([member(body, 'admin'), member(member(body, 'options'), 'b'), member({}, 'admin')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const { body: checked } = checkRequest(operation, {
+      params: {},
+      query: {},
+      body: { ...(body as object), method: 'key' },
+    });
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{}}');
+  });
+
+  it('cannot name a constructor, however it is written', () => {
+    const text =
+      '{"constructor":1,"method":"key","options":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
+    const { body: checked } = checkRequest(operation, { params: {}, query: {}, body: parse(text) });
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{"b":1}}');
+  });
+
+  it('of any depth is refused as such, also with a name that is dropped', () => {
+    const deep = `{"__proto__":1,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    expect(() => parse(deep)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
+  });
+});
+
+describe('the target of a request', () => {
+  it.each([
+    ['/v1/dids/did%3Aweb%3Aa', '/v1/dids/did%3Aweb%3Aa'],
+    ['/v1/dids?x=%', '/v1/dids?x=%'],
+    ['http://a.example/v1/dids?x=1', '/v1/dids?x=1'],
+    ['HTTPS://a.example', '/'],
+    ['http://a.example?x=/v1/dids', '/?x=/v1/dids'],
+    ['*', '/**'],
+    ['v1/dids', '/*v1/dids'],
+    ['?x', '/*?x'],
+    ['/v1/dids%', '/v1/dids%25'],
+    ['/v1/dids/100%25%zz?limit=%', '/v1/dids/100%25%25zz?limit=%'],
+    ['/v1/dids/%ff', '/v1/dids/%25ff'],
+    ['/%ed%a0%80%', '/%25ed%25a0%2580%25'],
+  ])('%s reaches the edge as %s', (sent, read) => {
+    expect(readableUrl(sent)).toBe(read);
+  });
+
+  it('can always be decoded', () => {
+    const text = fc.string({ unit: fc.constantFrom('%', '2', '5', 'f', 'F', 'z', '/', '?', 'e', 'd', 'a', '0') });
+    fc.assert(
+      fc.property(text, (sent) => {
+        const path = readableUrl(`/${sent}`).split('?', 1)[0]!;
+        expect(() => decodeURI(path)).not.toThrow();
+      }),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@attestry/contracts';
+import { Metrics, PlatformConfig } from '@attestry/service-kit';
+import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
+
+interface Held {
+  key: string;
+  /** How many addresses' limits it has. */
+  addresses: number;
+  requests: number;
+  bytes: number;
+}
+
+/** What one request holds of its address's share. */
+export interface InFlight {
+  /** Bytes of its body that have come. @throws AppError 429 when the address has too many in flight */
+  add(bytes: number): void;
+  /** Gives everything back; further calls do nothing. */
+  release(): void;
+}
+
+/** Requests, and bytes of their bodies, between the head of a request and the end of its answer: how much one address, and one IPv6 /48, may have. */
+@Injectable()
+export class RequestsInFlight {
+  private readonly held = new Map<string, Held>();
+  private readonly refused;
+
+  constructor(
+    private readonly config: PlatformConfig,
+    metrics: Metrics,
+  ) {
+    this.refused = metrics.counter('httpRefused');
+  }
+
+  /**
+   * @param address as rates are counted by
+   * @param bytes of the body as far as its length is known, held at once: none of them is read in vain
+   * @throws AppError 429, and nothing is held
+   */
+  take(address: string, bytes: number): InFlight {
+    const network = networkKeyOf(address);
+    const all = [this.heldBy(address, 1)];
+    if (network !== undefined) all.push(this.heldBy(network, ADDRESSES_OF_NETWORK));
+    if (all.some((held) => held.requests >= held.addresses * this.config.maxRequestsInFlight))
+      throw this.tooMany('requests-in-flight');
+    let own = 0;
+    let released = false;
+    const add = (more: number): void => {
+      if (released) return;
+      if (all.some((held) => held.bytes + more > held.addresses * this.config.maxBodyBytesInFlight))
+        throw this.tooMany('body-bytes-in-flight');
+      for (const held of all) held.bytes += more;
+      own += more;
+    };
+    add(bytes);
+    for (const held of all) {
+      held.requests++;
+      this.held.set(held.key, held);
+    }
+    return {
+      add,
+      release: () => {
+        if (released) return;
+        released = true;
+        for (const held of all) {
+          held.bytes -= own;
+          if (--held.requests === 0) this.held.delete(held.key);
+        }
+      },
+    };
+  }
+
+  private heldBy(key: string, addresses: number): Held {
+    return this.held.get(key) ?? { key, addresses, requests: 0, bytes: 0 };
+  }
+
+  private tooMany(reason: 'requests-in-flight' | 'body-bytes-in-flight'): AppError {
+    this.refused.inc({ reason });
+    const what = reason === 'requests-in-flight' ? 'requests' : 'bytes of request bodies';
+    return new AppError('tooManyRequests', `Too many ${what} in flight from this address`, {
+      headers: { 'retry-after': '1' },
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { Metrics, PlatformConfig } from '@attestry/service-kit';
+import { createGatewayServer } from './create-gateway-server.js';
+import { readableUrl } from './readable-url.js';
+
+/** Nest's HTTP adapter, with what is set below it for the gateway. */
+export const gatewayAdapter = (config: PlatformConfig, metrics: Metrics): FastifyAdapter =>
+  new FastifyAdapter({
+    trustProxy: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    serverFactory: (listener: RequestListener) => createGatewayServer(config, metrics, listener),
+    // The server answers these errors itself.
+    clientErrorHandler: () => undefined,
+    rewriteUrl: (request: IncomingMessage) => readableUrl(request.url ?? '/'),
+  });

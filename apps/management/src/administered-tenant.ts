@@ -1,0 +1,13 @@
+import type { OperationContext } from '@attestry/contracts';
+import type { Streams } from '@attestry/event-store';
+import { managementCaller } from './management-caller.js';
+import { seenByAdmin } from './tenant/tenant.decisions.js';
+import { tenant, tenantStream, type ActiveTenant } from './tenant/tenant.state.js';
+
+/** @throws AppError for a caller who may not administer the tenant */
+export const loadAdministeredTenant = async (
+  streams: Streams,
+  tenantId: string,
+  context: OperationContext,
+): Promise<ActiveTenant> =>
+  seenByAdmin((await streams.load(tenant, tenantStream(tenantId))).state, managementCaller(context));

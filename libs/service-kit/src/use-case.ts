@@ -1,0 +1,25 @@
+import { DiscoveryService } from '@nestjs/core';
+import type { HttpAnswer, Operation as AnyOperation, OperationContext, OperationRequest } from '@attestry/contracts';
+
+/** What a service receives of an operation's request: `params`, `query` and `body` as declared. */
+export type RequestOf<O> =
+  O extends AnyOperation<infer Body, infer Params, infer Query, infer _Response>
+    ? OperationRequest<Body, Params, Query>
+    : never;
+export type ResponseOf<O> = O extends AnyOperation<infer _B, infer _P, infer _Q, infer Response> ? Response : never;
+
+/** The handler of an operation. */
+export interface UseCase<O = AnyOperation> {
+  execute(request: RequestOf<O>, context: OperationContext): Promise<ResponseOf<O> | HttpAnswer>;
+  /** Of an idempotent operation: throws for a caller who may no longer receive the first result. */
+  checkRetry?(request: RequestOf<O>, context: OperationContext): Promise<void>;
+}
+
+export const OperationsOfClass = DiscoveryService.createDecorator<readonly AnyOperation[]>();
+
+/** The class handles these operations. `discoverUseCases` finds it among the providers of the service that declares them. */
+export const Operation =
+  <O extends readonly AnyOperation[]>(...operations: O) =>
+  (useCase: new (...dependencies: never[]) => UseCase<O[number]>): void => {
+    OperationsOfClass(operations)(useCase);
+  };
