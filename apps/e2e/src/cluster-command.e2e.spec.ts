@@ -27,7 +27,7 @@ const isOpen = (port: number): Promise<boolean> =>
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += chunk.toString()));
     const code = await new Promise((resolve) => child.once('exit', resolve));
     if (code !== 0) throw new Error(out);
-    const command = /End it with:\s+(kill .*)/.exec(out)![1]!;
+    const command = /Stop it with:\s+(kill .*)/.exec(out)![1]!;
     const left = out.split('\n').filter((line) => {
       // Engines that the environment gave are not its own.
       const variable = /^ {2}([A-Z_]+_URL) /.exec(line)?.[1];
