@@ -42,6 +42,7 @@ const constraints = [
   { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
   { sourceTag: 'app:e2e', onlyDependOnLibsWithTags: ['lib:contracts', 'lib:testing'] },
   { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:lib'] },
+  { sourceTag: 'type:deploy', onlyDependOnLibsWithTags: ['type:lib'] },
 ];
 const boundaries = (depConstraints) => [
   'error',
@@ -50,6 +51,8 @@ const boundaries = (depConstraints) => [
     // A library's specs use libs/testing, which builds on the libraries: a circle of projects, not of modules.
     ignoredCircularDependencies: [['@attestry/testing', '*']],
     checkDynamicDependenciesExceptions: ['.*'],
+    // The flags that every process of the platform starts with.
+    allow: ['../../scripts/node-flags.mjs'],
   },
 ];
 const withTesting = constraints.map((it) => ({

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
+import { specsByProject } from './scripts/test-levels.mjs';
 
 const { resolve } = createRequire(import.meta.url);
 /** Packages that CommonJS must load as such: Jest takes the same conditions for `require` as for `import`. */
 const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol', 'structured-headers'];
 
-// Levels by suffix: .spec.ts (pure), .int.spec.ts (one service, embedded adapters), .contract.spec.ts (every adapter of a port), .e2e.spec.ts (processes over HTTP), .faults.spec.ts (a cluster that things are done to).
 const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -18,24 +18,32 @@ const base = {
   },
   transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: true }] },
   modulePathIgnorePatterns: ['/dist/', '/.nx/'],
+  // Jest begins with the files that took longest, which it keeps here.
+  cacheDirectory: '<rootDir>/.nx/jest',
   setupFiles: ['reflect-metadata'],
 };
-const ignored = ['/node_modules/', '/dist/'];
-const level = (displayName, ending, testPathIgnorePatterns = ignored) => ({
-  ...base,
-  displayName,
-  testMatch: [`<rootDir>/{libs,apps,bench,deploy}/**/*${ending}`],
-  testPathIgnorePatterns,
-});
+const tearDown = { globalTeardown: '<rootDir>/scripts/jest/started.mjs' };
+/** What starts before the specs of a project, and what they can tell it by. */
+const settings = {
+  'int-postgres': {
+    globalSetup: '<rootDir>/scripts/jest/postgres-setup.mjs',
+    globals: { serviceEngines: 'postgres' },
+    ...tearDown,
+  },
+  e2e: { globalSetup: '<rootDir>/scripts/jest/e2e-setup.mjs', globals: { platformMode: 'embedded' }, ...tearDown },
+  cluster: {
+    globalSetup: '<rootDir>/scripts/jest/cluster-setup.mjs',
+    globals: { platformMode: 'cluster' },
+    ...tearDown,
+  },
+};
 export default {
   // Engines start and keys are made on a busy machine: the limit is there to end a test that hangs, not to time one.
   testTimeout: 30_000,
-  testSequencer: '<rootDir>/scripts/longest-first.mjs',
-  projects: [
-    level('unit', '.spec.ts', [...ignored, '\\.(int|contract|e2e|faults)\\.spec\\.ts$']),
-    level('contracts', '.contract.spec.ts'),
-    level('int', '.int.spec.ts'),
-    level('e2e', '.e2e.spec.ts'),
-    level('faults', '.faults.spec.ts'),
-  ],
+  projects: Object.entries(specsByProject()).map(([displayName, specs]) => ({
+    ...base,
+    ...settings[displayName],
+    displayName,
+    testMatch: specs.map((file) => `<rootDir>/${file}`),
+  })),
 };

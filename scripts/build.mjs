@@ -1,67 +1,61 @@
-// Compiles every package's src/ to its dist/ with swc, a file at a time, and only what changed since the last build.
-import { createHash } from 'node:crypto';
+// Compiles the src/ of every package, or of those that the arguments name (`apps/dids`), to its dist/ with swc, a file at
+// a time. An output carries its source's modification time, so that only what changed is compiled. nx has the target
+// `build` with a cache, but starting nx alone takes longer than this check.
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled, root } from './setup.mjs';
 
-// Below node_modules, so that a new installation (and with it perhaps another compiler) starts from nothing.
-const recordFile = join(root, 'node_modules', '.cache', 'attestry', 'build.json');
 const parallel = 16;
 
 /**
  * Brings dist/ in line with src/.
+ * @param {string[]} [packages] their folders, from the root; default all
  * @returns {Promise<{compiled: number, removed: number, files: number, errors: string[]}>} `errors`: a text for each
- *   file that does not compile; its old output is gone, and the next build tries it again.
+ *   file that does not compile; its old output is removed, and the next build tries it again.
  */
-export async function build() {
-  const key = settingsKey();
-  const last = lastRecord(key);
-  const record = { key, files: {} };
-  const sources = (await Promise.all((await packageFolders()).map(sourcesOf))).flat();
+export async function build(packages = []) {
+  const folders = packages.length > 0 ? packages.map((it) => join(root, it)) : await packageFolders();
+  const sources = (await Promise.all(folders.map(sourcesOf))).flat();
+  const settings = ['.swcrc', 'package-lock.json', 'scripts/build.mjs'].map((file) => stat(join(root, file)));
+  const settingsChanged = Math.max(...(await Promise.all(settings)).map(({ mtimeMs }) => mtimeMs));
   const work = [];
   for (const { source, output } of sources) {
-    const { mtimeMs, size } = await stat(source);
-    const name = relative(root, source);
-    const known = last.files[name];
-    const built = existsSync(output);
-    if (built && known?.mtimeMs === mtimeMs && known.size === size) record.files[name] = known;
-    else {
-      const text = await readFile(source);
-      const entry = { mtimeMs, size, hash: createHash('sha256').update(text).digest('base64url') };
-      if (built && known?.hash === entry.hash) record.files[name] = entry;
-      else work.push({ source, output, name, entry, text });
-    }
+    const { mtimeMs } = await stat(source);
+    const modified = Math.trunc(mtimeMs);
+    const built = await stat(output).catch(absent);
+    if (built && Math.round(built.mtimeMs) === modified && built.ctimeMs >= settingsChanged) continue;
+    work.push({ source, output, modified });
   }
-  const removed = await removeStale(sources);
+  const removed = await removeStale(folders, sources);
+  const compiled = work.length;
   const errors = [];
-  if (work.length > 0) {
+  if (compiled > 0) {
     const { transform } = await import('@swc/core');
     await Promise.all(
       Array.from({ length: parallel }, async () => {
         for (let item = work.pop(); item; item = work.pop()) {
           const error = await produce(item, transform);
           if (error) errors.push(error);
-          else record.files[item.name] = item.entry;
         }
       }),
     );
   }
-  const compiled = Object.keys(record.files).filter((name) => record.files[name] !== last.files[name]).length;
-  if (compiled > 0 || removed > 0 || Object.keys(last.files).length !== Object.keys(record.files).length) {
-    await put(recordFile, JSON.stringify(record));
-  }
-  return { compiled, removed, files: sources.length, errors: errors.sort() };
+  return { compiled: compiled - errors.length, removed, files: sources.length, errors: errors.sort() };
 }
 
-async function produce({ source, output, text }, transform) {
+function absent(error) {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function produce({ source, output, modified }, transform) {
+  const text = await readFile(source);
   if (!source.endsWith('.ts')) {
-    await put(output, text);
+    await put(output, text, modified);
     return undefined;
   }
   try {
-    // The text that was hashed, not the file: somebody may be saving it right now.
     const { code, map } = await transform(text.toString('utf8'), {
       filename: source,
       cwd: root,
@@ -69,8 +63,8 @@ async function produce({ source, output, text }, transform) {
       configFile: join(root, '.swcrc'),
       sourceFileName: relative(dirname(output), source).split(sep).join('/'),
     });
-    await put(`${output}.map`, map);
-    await put(output, `${code}//# sourceMappingURL=${basename(output)}.map\n`);
+    await put(`${output}.map`, map, modified);
+    await put(output, `${code}//# sourceMappingURL=${basename(output)}.map\n`, modified);
     return undefined;
   } catch (error) {
     await rm(output, { force: true });
@@ -78,11 +72,13 @@ async function produce({ source, output, text }, transform) {
   }
 }
 
-// Two builds may run side by side; a reader must never see half a file.
-async function put(file, content) {
+// Two builds may run side by side: a reader must never see half a file. The time is the source's when it was checked: a
+// source that is saved meanwhile is compiled again by the next build.
+async function put(file, content, modified) {
   await mkdir(dirname(file), { recursive: true });
   const half = `${file}.${process.pid}.half`;
   await writeFile(half, content);
+  await utimes(half, modified / 1000, modified / 1000);
   await rename(half, file);
 }
 
@@ -117,10 +113,10 @@ async function filesBelow(folder) {
   return entries.filter((it) => it.isFile()).map((it) => join(it.parentPath, it.name));
 }
 
-async function removeStale(sources) {
+async function removeStale(folders, sources) {
   const wanted = new Set(sources.flatMap(({ output }) => [output, `${output}.map`]));
   let removed = 0;
-  for (const folder of await packageFolders()) {
+  for (const folder of folders) {
     for (const file of await filesBelow(join(folder, 'dist'))) {
       if (wanted.has(file) || file.endsWith('.half')) continue;
       await rm(file, { force: true });
@@ -130,22 +126,10 @@ async function removeStale(sources) {
   return removed;
 }
 
-function settingsKey() {
-  const hash = createHash('sha256');
-  for (const file of ['.swcrc', 'package-lock.json', 'scripts/build.mjs']) hash.update(readFileSync(join(root, file)));
-  return hash.digest('hex');
-}
-
-function lastRecord(key) {
-  if (!existsSync(recordFile)) return { files: {} };
-  const record = JSON.parse(readFileSync(recordFile, 'utf8'));
-  return record.key === key ? record : { files: {} };
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await ensureInstalled();
   const start = performance.now();
-  const { compiled, removed, files, errors } = await build();
+  const { compiled, removed, files, errors } = await build(process.argv.slice(2));
   for (const error of errors) console.error(error);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`build: ${compiled} of ${files} files compiled, ${removed} stale outputs removed, ${seconds} s`);

@@ -1,7 +1,7 @@
 // npm run check: everything that can be said about the sources without running them. A line for each check;
 // the output of those that fail. `--summary=<file>` also writes {"passed", "failed"} there.
-import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
@@ -9,16 +9,17 @@ await ensureInstalled();
 await ensureBuilt();
 
 const tool = (...path) => join(root, 'node_modules', ...path);
+// nx does not run again what passed on the same inputs.
+const nx = (target) => [tool('nx', 'dist', 'bin', 'nx.js'), 'run', `repository:${target}`, '--output-style=static'];
 const checks = [
   { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
   { name: 'structure and lockfile', words: [join(root, 'scripts', 'structure.mjs')] },
-  { name: 'types', words: [tool('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit'] },
+  { name: 'types', words: nx('types') },
   { name: 'public texts', words: [join(root, 'scripts', 'lint-phrases.mjs')] },
   { name: 'interface definitions', words: [join(root, 'scripts', 'lint-interface.mjs')] },
-  { name: 'lint and module boundaries', words: [tool('eslint', 'bin', 'eslint.js'), '--max-warnings', '0', '.'] },
+  { name: 'lint and module boundaries', words: nx('lint-all') },
+  { name: 'generated docs', words: nx('docs') },
 ];
-const docs = join(root, 'scripts', 'docs.mjs');
-if (existsSync(docs)) checks.push({ name: 'generated docs', words: [docs, '--check'] });
 
 // Two at a time: the checks are made for a machine with two cores.
 const waiting = [...checks];
@@ -30,6 +31,8 @@ await Promise.all(
 );
 const summary = process.argv.find((word) => word.startsWith('--summary='))?.slice('--summary='.length);
 if (summary) writeFileSync(summary, JSON.stringify({ passed: checks.length - failed, failed }));
+// A number to compare, not a check.
+spawnSync(process.execPath, [join(root, 'scripts', 'production-lines.mjs')], { stdio: 'inherit' });
 console.log(failed === 0 ? `check: all ${checks.length} passed` : `check: ${failed} of ${checks.length} failed`);
 process.exit(failed === 0 ? 0 : 1);
 

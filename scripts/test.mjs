@@ -5,8 +5,8 @@
 // A suite that cannot run here appends a line to the file named in ATTESTRY_SKIPPED_FILE,
 // {"suite": "event store on EventStoreDB", "reason": "EVENTSTORE_URL is not set"}, and need not register any test.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -15,52 +15,18 @@ import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 await ensureInstalled();
 
 const minute = 60_000;
-// Files that run in one, unless files are named.
-const together = [
-  {
-    in: 'one-platform',
-    files: [
-      ...[
-        'authentication-providers',
-        'authorization-code',
-        'clients',
-        'dids',
-        'edge',
-        'interface',
-        'issuance',
-        'management',
-        'tenant',
-      ],
-      ...['analytics', 'end-of-access', 'repeats'],
-    ],
-  },
-  { in: 'one-platform-with-surroundings', files: ['people', 'custom-domain', 'registry'] },
-];
 // A suite is a Jest run (`projects`, `args`) or a command whose own last line is `N passed, N failed, N skipped`.
 const suites = [
   {
     name: 'quick',
-    projects: ['unit', 'contracts', 'int'],
+    projects: ['unit', 'contracts', 'int', 'int-postgres'],
     // Three on two cores: these wait for engines and timers as much as they compute.
     args: ['--maxWorkers=3', '--workerIdleMemoryLimit=768MB'],
     limit: 14 * minute,
   },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], together, limit: 13 * minute },
-  {
-    // The same tests on many processes and real engines; those left out look into the embedded platform's folder, start processes of their own, or try what only one process has.
-    name: 'e2e-cluster',
-    projects: ['e2e'],
-    args: ['--maxWorkers=2'],
-    leftOut: [
-      ...['authorization-redirects', 'canary', 'cluster-command', 'crash', 'doctor', 'first-tenant', 'fuzz'],
-      ...['long-streams', 'main-thread-budget', 'moving', 'observability', 'restoring', 'sign-in'],
-    ],
-    together,
-    env: { ATTESTRY_MODE: 'cluster' },
-    engines: true,
-    byNameOnly: true,
-    limit: 13 * minute,
-  },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 13 * minute },
+  // The same tests on many processes and real engines.
+  { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute },
   // A seed of its own each time, which it prints; `npm run test:faults` plays one again.
   { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
 ];
@@ -78,18 +44,10 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const notRun = [];
 const failures = [];
 for (const suite of suites) {
-  const projects = chosen(suite);
+  const projects = await possible(chosen(suite));
   if (projects.length === 0) continue;
   console.log(`\n== ${suite.name}${suite.projects ? `: ${projects.join(', ')}` : ''}`);
-  const engines = suite.engines ? await startEngines(suite) : undefined;
-  if (suite.engines && !engines) continue;
-  let result;
-  try {
-    if (engines) suite.env = { ...suite.env, ...engines.env };
-    result = suite.command ? await runCommand(suite) : await runJest(suite, projects);
-  } finally {
-    await engines?.stop();
-  }
+  const result = suite.command ? await runCommand(suite) : await runJest(suite, projects);
   total.passed += result.passed;
   total.failed += result.failed;
   notRun.push(...result.skipped);
@@ -118,19 +76,25 @@ function readArguments(words) {
   };
 }
 
-/** Real engines for all files of a suite; undefined, and told, when one is not installed. */
-async function startEngines({ name }) {
+/** These projects without those whose engines are not installed: they are recorded as skipped. */
+async function possible(projects) {
   const kit = await import(pathToFileURL(join(root, 'libs', 'testing', 'dist', 'index.js')));
-  const missing = kit.missingEngines(process.env);
-  if (missing.length === 0) return kit.startClusterEngines(mkdtempSync(join(tmpdir(), 'attestry-engines-')));
-  const reason = missing.map((engine) => `${engine.name} is missing (${engine.debian})`).join('; ');
-  notRun.push({ name, reason });
-  return undefined;
+  return projects.filter((name) => {
+    const missing =
+      {
+        cluster: () => kit.missingEngines(process.env),
+        'int-postgres': () => kit.missingEngines({}).filter(({ name }) => name === 'PostgreSQL'),
+      }[name]?.() ?? [];
+    if (missing.length > 0) {
+      const reason = missing.map((engine) => `${engine.name} is missing (${engine.debian})`).join('; ');
+      notRun.push({ name, reason });
+    }
+    return missing.length === 0;
+  });
 }
 
-function chosen({ name, projects = [name], byNameOnly = false }) {
+function chosen({ name, projects = [name] }) {
   if (groups.length === 0 || groups.includes(name)) return projects;
-  if (byNameOnly) return [];
   return projects.filter((project) => groups.includes(project));
 }
 
@@ -140,7 +104,6 @@ async function runJest(suite, projects) {
     join(root, 'scripts', 'jest.mjs'),
     ...['--selectProjects', ...projects],
     ...suite.args,
-    ...leftOut(suite),
     // What libraries print in passing tests would hide what failed.
     '--silent',
     ...['--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
@@ -181,13 +144,6 @@ function failuresOf({ name: suite }, { testResults }) {
       return [`FAILED ${suite}: ${relative(root, name)} › ${fullName}`, ...lines].join('\n    ');
     });
   });
-}
-
-function leftOut({ leftOut: names = [], together = [] }) {
-  const isByName = (file) => patterns.length > 0 && !patterns.includes(file);
-  const all = [...names, ...together.flatMap((one) => (isByName(one.in) ? [one.in] : one.files))];
-  if (all.length === 0) return [];
-  return ['--testPathIgnorePatterns', '/node_modules/', `/(${all.join('|')})\\.e2e\\.`];
 }
 
 async function runCommand(suite) {

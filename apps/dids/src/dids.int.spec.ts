@@ -1,3 +1,4 @@
+/** @engines embedded postgres */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

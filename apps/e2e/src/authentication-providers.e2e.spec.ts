@@ -6,9 +6,9 @@ import {
   expectStatus,
   OpenIdProvider,
   PLATFORM_START_MS,
-  startPlatform,
+  sharedPlatform,
   type Answer,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
 
@@ -16,7 +16,7 @@ const SECRET = 'the-secret-of-the-client-0815';
 const MASKED = '**********-0815';
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let provider: OpenIdProvider;
 let tenant: TenantUnderTest;
 /** Has no provider: hostile documents are shown to it. */
@@ -24,7 +24,7 @@ let victim: TenantUnderTest;
 
 beforeAll(async () => {
   provider = await OpenIdProvider.start('https://management.example');
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   const management = await connectManagement(platform);
   [tenant, victim] = await Promise.all([
     createTenantUnderTest(platform, management, 'signing-in'),
@@ -32,7 +32,6 @@ beforeAll(async () => {
   ]);
 }, PLATFORM_START_MS);
 afterAll(async () => {
-  await platform?.stop();
   await provider?.stop();
 });
 

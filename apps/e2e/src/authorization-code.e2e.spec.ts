@@ -12,7 +12,8 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
-  startPlatform,
+  platformMode,
+  sharedPlatform,
   TENANT_CLIENT,
   verifyLdpVc,
   waitUntil,
@@ -20,14 +21,14 @@ import {
   type Answer,
   type ManagementApi,
   type ProviderAccount,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
 
 const WALLET = 'wallet.example';
 const BACK = 'https://wallet.example/back';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let management: ManagementApi;
 let provider: OpenIdProvider;
 let tenant: TenantUnderTest;
@@ -38,7 +39,7 @@ let scope: string;
 
 beforeAll(async () => {
   provider = await OpenIdProvider.start('https://management.example');
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'academy');
   expectStatus(
@@ -69,7 +70,6 @@ beforeAll(async () => {
   scope = 'ldp_vc:Course';
 }, PLATFORM_START_MS);
 afterAll(async () => {
-  await platform?.stop();
   await provider?.stop();
 });
 
@@ -569,7 +569,7 @@ describe('a provider whose address changes', () => {
       await waitUntil(async () => (await failures()).length > 0, { what: 'the refusal in the trail' });
       // Sign-ins begin without authentication: each process of issuance records it once a minute.
       for (let n = 0; n < 4; n++) await signIn();
-      const processes = process.env['ATTESTRY_MODE'] === 'cluster' ? 2 : 1;
+      const processes = platformMode() === 'cluster' ? 2 : 1;
       expect((await failures()).length).toBeLessThanOrEqual(processes);
       // Saving it again does not take the secret there either.
       expect(faultOf(await managed.authenticationProviders.update(id, settingsAt(elsewhere)))).toEqual(SECRET_NEEDED);

@@ -1,3 +1,4 @@
+/** @engines embedded */
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { PLATFORM_START_MS, startPlatformProcess, type PlatformProcess } from '@attestry/testing';

@@ -7,23 +7,22 @@ import {
   expectStatus,
   requestToken,
   PLATFORM_START_MS,
-  startPlatform,
+  sharedPlatform,
   TenantApi,
   waitUntil,
   type ManagementApi,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'clients');
 }, PLATFORM_START_MS);
-afterAll(async () => platform?.stop());
 
 /** The end of a client or tenant takes effect within a second (ADR 0056). */
 const WITHIN_MS = 1000;

@@ -1,3 +1,4 @@
+/** @engines embedded */
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -3,21 +3,20 @@ import {
   createTenantUnderTest,
   expectStatus,
   hostFetch,
-  startPlatform,
+  sharedPlatform,
   verifyDomainLinkage,
   PLATFORM_START_MS,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let tenant: TenantUnderTest;
 
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'linked');
 }, PLATFORM_START_MS);
-afterAll(async () => platform?.stop());
 
 const create = async (method: 'key' | 'web', options: object) =>
   expectStatus(await tenant.api.dids.create({ method, options }), 201);

@@ -4,22 +4,21 @@ import {
   ApiClient,
   connectManagement,
   createTenantUnderTest,
-  startPlatform,
+  sharedPlatform,
   type ManagementApi,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
   PLATFORM_START_MS,
 } from '@attestry/testing';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'edge');
 }, PLATFORM_START_MS);
-afterAll(async () => platform?.stop());
 
 const json = { 'content-type': 'application/json' };
 

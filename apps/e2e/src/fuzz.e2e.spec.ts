@@ -1,3 +1,4 @@
+/** @engines embedded */
 import fc from 'fast-check';
 import { OPERATIONS } from '@attestry/contracts';
 import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil } from '@attestry/testing';

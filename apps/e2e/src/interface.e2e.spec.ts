@@ -7,20 +7,19 @@ import {
   createTenantUnderTest,
   PLATFORM_START_MS,
   repository,
-  startPlatform,
-  type RunningPlatform,
+  sharedPlatform,
+  type PlatformAddresses,
 } from '@attestry/testing';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 /** Base address of the host that serves each definition. */
 let hosts: Record<'management' | 'tenant', string>;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   const management = await connectManagement(platform);
   const tenant = await createTenantUnderTest(platform, management, 'interface');
   hosts = { management: platform.ready.management, tenant: tenant.url };
 }, PLATFORM_START_MS);
-afterAll(async () => platform?.stop());
 
 const both = [['management'], ['tenant']] as const;
 const kept = (name: string) => readFileSync(join(repository, `docs/reference/openapi-${name}.json`), 'utf8');

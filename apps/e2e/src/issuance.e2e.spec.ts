@@ -6,7 +6,7 @@ import {
   expectStatus,
   hostFetch,
   makeHolderKey,
-  startPlatform,
+  sharedPlatform,
   verifyJwtVc,
   verifyLdpVc,
   waitUntil,
@@ -14,7 +14,7 @@ import {
   type Answer,
   type HolderKey,
   type ManagementApi,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
   PLATFORM_START_MS,
 } from '@attestry/testing';
@@ -23,7 +23,7 @@ import { SignJWT } from 'jose';
 
 const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 /** Credential configurations by issuer and format. */
@@ -46,7 +46,7 @@ const request = (type: string, issuerDid: string) => ({
 });
 
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'university');
   const { dids, jwtVc, webSemantic } = tenant.api;
@@ -63,7 +63,6 @@ beforeAll(async () => {
   configurations['ldp VCDM 1.1'] = expectStatus(await webSemantic.create(old), 201).id;
   configurations['ldp did:web'] = expectStatus(await webSemantic.create(request('B', web)), 201).id;
 }, PLATFORM_START_MS);
-afterAll(async () => platform?.stop());
 
 const id = (name: string): string => configurations[name]!;
 const offerOf = async (names: string[], more: object = {}) =>

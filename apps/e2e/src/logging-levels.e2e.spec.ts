@@ -5,6 +5,7 @@ import {
   expectStatus,
   PLATFORM_START_MS,
   searchFolders,
+  platformMode,
   startPlatform,
   TenantApi,
   clientToken,
@@ -109,7 +110,7 @@ describe.each(LEVELS)('at level %i', (level) => {
 });
 
 // Distributed, the data are in other places: canary.e2e.spec.ts tells why.
-if (process.env['ATTESTRY_MODE'] !== 'cluster')
+if (platformMode() !== 'cluster')
   it('nothing of it is stored in clear', async () => {
     const { sightings, files } = await searchFolders([platform.dataDir], [{ name: 'claim', value: CLAIM }]);
     expect(files.length).toBeGreaterThan(3);

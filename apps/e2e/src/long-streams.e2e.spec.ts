@@ -1,3 +1,4 @@
+/** @engines embedded */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { issueNonce, OPERATIONS, type NonceResponse, type Operation } from '@attestry/contracts';

@@ -1,3 +1,4 @@
+/** @engines embedded */
 import { OPERATIONS, type Operation } from '@attestry/contracts';
 import {
   MAIN_THREAD_LIMIT_MS,

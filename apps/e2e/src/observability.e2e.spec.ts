@@ -1,3 +1,4 @@
+/** @engines embedded */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {

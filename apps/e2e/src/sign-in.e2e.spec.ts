@@ -1,3 +1,4 @@
+/** @engines embedded */
 import { createHash } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ export interface Surroundings {
 let started: Promise<Surroundings> | undefined;
 let users = 0;
 
-/** The same ones for all of a Jest file: with the same settings they may share a platform. */
+/** The same ones for all of a Jest file. */
 export const openSurroundings = (): Promise<Surroundings> => {
   users += 1;
   return (started ??= start());

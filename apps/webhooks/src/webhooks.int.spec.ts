@@ -1,3 +1,4 @@
+/** @engines embedded postgres */
 import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';

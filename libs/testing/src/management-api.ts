@@ -2,6 +2,7 @@ import type { ClientCredentials, Role } from '@attestry/contracts';
 import { ApiClient, expectStatus, type Answer } from './api-client.js';
 import { interfaceClient } from './interface-client.js';
 import type { components, paths } from './interface/management.generated.js';
+import type { PlatformAddresses } from './cluster/start-platform.js';
 import type { RunningPlatform } from './platform-process.js';
 import { TenantApi } from './tenant-api.js';
 
@@ -123,7 +124,7 @@ export const requestToken = async (
 
 /** The management API, by default as the first management client that the platform made for itself. */
 export const connectManagement = async (
-  platform: RunningPlatform,
+  platform: PlatformAddresses,
   credentials: { client_id: string; client_secret: string } = platform.managementClient(),
 ): Promise<ManagementApi> => {
   const answer = await requestToken(platform.ready.auth, credentials, platform.ready.management);
@@ -143,7 +144,7 @@ export interface TenantUnderTest {
 }
 
 export const createTenantUnderTest = async (
-  platform: RunningPlatform,
+  platform: PlatformAddresses,
   management: ManagementApi,
   subdomain: string,
 ): Promise<TenantUnderTest> => {
@@ -159,7 +160,7 @@ export const createTenantUnderTest = async (
 };
 
 export const clientToken = async (
-  platform: RunningPlatform,
+  platform: PlatformAddresses,
   tenantUrl: string,
   { clientId, clientSecret }: ClientCredentials,
 ): Promise<string> => {
@@ -169,7 +170,7 @@ export const clientToken = async (
 
 /** The tenant API as a new client with these roles. */
 export const connectWithRoles = async (
-  platform: RunningPlatform,
+  platform: PlatformAddresses,
   management: ManagementApi,
   tenant: TenantUnderTest,
   roles: Role[],

@@ -2,9 +2,6 @@ import { hash } from 'node:crypto';
 import type { EventStore, Leases } from '@attestry/event-store';
 import { migratePostgresKeys, openPostgresKeyVault, type KeyVault } from '@attestry/keys';
 import { migratePostgresReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
-import pg from 'pg';
-import { findPostgres, PostgresServer } from './postgres-server.js';
-import { skipSuite } from './skipped-suite.js';
 
 /** The embedded engines of a service under test, as far as PostgreSQL can take their place. */
 interface ServiceEngines {
@@ -19,39 +16,18 @@ interface ServiceEngines {
   close(): Promise<void>;
 }
 
-const ROLE = 'service';
-let server: PostgresServer | undefined;
+/** The PostgreSQL server of the Jest project, as its superuser and as the role of a service; undefined in other projects. */
+const givenServer = (): { admin: string; service: string; role: string } | undefined =>
+  (globalThis as { serviceEngines?: string }).serviceEngines === 'postgres'
+    ? (JSON.parse(process.env['ATTESTRY_SERVICES_POSTGRES']!) as { admin: string; service: string; role: string })
+    : undefined;
 
 /**
- * For a spec that runs others on PostgreSQL, all of a service's on one server: the modules of a service take longer to
- * load than most of its specs to run. Hooks outside a `describe` are then everybody's: `beforeEach` belongs inside one.
- * Where PostgreSQL is not installed the suite says that it was skipped.
- */
-export const onPostgres = async (suite: string, load: () => Promise<unknown>): Promise<void> => {
-  const programs = findPostgres();
-  if (programs === undefined) {
-    skipSuite(`${suite} on PostgreSQL`, 'PostgreSQL is not installed (Debian: apt install postgresql)');
-    // Jest wants a test in each file.
-    it.skip(`${suite} on PostgreSQL`, () => undefined);
-    return;
-  }
-  beforeAll(async () => {
-    server = await PostgresServer.start(programs);
-    const admin = new pg.Client(server.url());
-    await admin.connect();
-    await admin.query(`CREATE ROLE ${ROLE} LOGIN`);
-    await admin.end();
-  }, 60_000);
-  await load();
-  // After the spec's own, which close what is open.
-  afterAll(() => server?.stop());
-};
-
-/**
- * These engines; within {@link onPostgres} with keys and read models in PostgreSQL, in schemas that belong to the data
- * folder. Events stay in the folder.
+ * These engines; in the Jest project `int-postgres` with keys and read models in PostgreSQL, in schemas that belong to the
+ * data folder. Events stay in the folder.
  */
 export const chosenEngines = async <E extends ServiceEngines>(engines: E): Promise<E> => {
+  const server = givenServer();
   if (!server) return engines;
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
@@ -69,8 +45,8 @@ export const chosenEngines = async <E extends ServiceEngines>(engines: E): Promi
     migrate: (options: { url: string; schema: string; serviceRole: string }) => Promise<void>,
   ) => {
     const schema = `${name}_${kind}`;
-    await migrate({ url: server!.url(), schema, serviceRole: ROLE });
-    return { url: server!.url(ROLE), schema };
+    await migrate({ url: server.admin, schema, serviceRole: server.role });
+    return { url: server.service, schema };
   };
   const readModels = async (kind: string, eventStore: EventStore) => {
     const schema = await migrated(kind, migratePostgresReadModels);

@@ -6,9 +6,9 @@ import {
   expectStatus,
   PLATFORM_START_MS,
   requestToken,
-  startPlatform,
+  sharedPlatform,
   type ManagementApi,
-  type RunningPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
 import { waitForPair } from './wait-for-pair.js';
@@ -18,15 +18,14 @@ import { waitForPair } from './wait-for-pair.js';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const DID_ROLES = ['admin', 'issuer', 'verifier', 'dts-provider', 'managed-issuer'] as const;
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let management: ManagementApi;
 let tenant: TenantUnderTest;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'stated-tenant');
 }, PLATFORM_START_MS);
-afterAll(async () => platform?.stop());
 
 const createKeyDid = async () =>
   expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);

@@ -1,3 +1,4 @@
+/** @engines embedded postgres */
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

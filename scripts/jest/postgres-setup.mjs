@@ -1,0 +1,17 @@
+// Services with keys and read models in PostgreSQL: one server for all specs; each takes schemas of its own.
+import pg from 'pg';
+import { onTeardown, testKit } from './started.mjs';
+
+export default async function setUp() {
+  const { findPostgres, PostgresServer } = await testKit();
+  const programs = findPostgres();
+  if (programs === undefined) throw new Error('PostgreSQL is not installed (Debian: apt install postgresql)');
+  const server = await PostgresServer.start(programs);
+  onTeardown(() => server.stop());
+  const role = 'service';
+  const client = new pg.Client(server.url());
+  await client.connect();
+  await client.query(`CREATE ROLE ${role} LOGIN`);
+  await client.end();
+  process.env.ATTESTRY_SERVICES_POSTGRES = JSON.stringify({ admin: server.url(), service: server.url(role), role });
+}
