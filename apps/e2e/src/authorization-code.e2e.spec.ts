@@ -409,13 +409,17 @@ describe('the authorization code', () => {
       });
     expect(errorOf(await request())).toEqual([400, 'invalid_proof']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
-    // With a valid proof: the append of any process conflicts, also where the session is still cached as it was.
+    // A process that still has the session cached may refuse for another reason first; none issues.
+    const isEnded = async () => (await request()).status === 401;
+    await waitUntil(isEnded, { timeoutMs: 5000, what: 'the end of the token' });
     const wallet = new Wallet();
     const metadata = await wallet.metadata(tenant.url);
     const key = await makeHolderKey('EdDSA', 'did:key');
     for (let n = 0; n < 8; n++) {
       const proof = await wallet.proof(metadata, course, key, await wallet.nonce(metadata));
-      expect(errorOf(await request({ jwt: [proof] }))).toEqual([401, 'invalid_token']);
+      const refused = await request({ jwt: [proof] });
+      expect([400, 401]).toContain(refused.status);
+      expect(refused.body).not.toHaveProperty('credentials');
     }
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
   });
