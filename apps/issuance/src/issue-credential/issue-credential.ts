@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import {
+  AppError,
   issueCredential,
   oauthError,
   type CredentialResponse,
@@ -40,7 +41,7 @@ import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
 import type { CredentialToIssue } from './formats/format.js';
 import { Formats } from './formats/formats.js';
-import { loadAccessToken } from './load-access-token.js';
+import { loadAccessToken, type PresentedToken } from './load-access-token.js';
 import { mapClaims, mergeClaims } from './map-claims.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
@@ -75,11 +76,27 @@ export class IssueCredential {
   }
 
   private async issue(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<CredentialResponse> {
-    const { id: tenantId, host } = tenantOf(context);
+    const { id: tenantId } = tenantOf(context);
     const now = this.clock.now();
     checkContentType(raw);
     const token = checkAccessTokenLocation(raw);
     const presented = await loadAccessToken(token, tenantId, now, this.streams, this.vault, start);
+    try {
+      return await this.issueFor(presented, raw, context, start, now);
+    } catch (error) {
+      if (error instanceof AppError && error.kind !== 'unavailable') await presented.confirm();
+      throw error;
+    }
+  }
+
+  private async issueFor(
+    presented: PresentedToken,
+    raw: RawRequest,
+    context: OperationContext,
+    start: StartRecord,
+    now: Date,
+  ): Promise<CredentialResponse> {
+    const { id: tenantId, host } = tenantOf(context);
     const { session } = presented;
     const wanted = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, wanted.selector, (id) =>

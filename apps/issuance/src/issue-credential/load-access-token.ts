@@ -18,6 +18,8 @@ export interface PresentedToken {
   session: RedeemedSession;
   /** The session in a state loaded later, when this token is still good there. @throws 401 invalid_token */
   check(state: IssuanceSessionState): RedeemedSession;
+  /** Before any refusal: the session may be cached as it was. @throws AppError 401 when the token has ended meanwhile */
+  confirm(): Promise<void>;
 }
 
 /** RFC 6750 §3.1: unknown, expired, or of a deleted offer. START is written once it names a session of this tenant (ADR 0004). */
@@ -43,7 +45,10 @@ export const loadAccessToken = async (
   // Nothing is refused on a cached state alone; nothing is issued on one either, for the append confirms it.
   if (loaded.cached && !goodSession(loaded.state, named, tenantId, now, vault))
     loaded = await streams.load(issuanceSession, stream);
-  return { tokenId: named.tokenId, stream, loaded, session: check(loaded.state), check };
+  const confirm = async () => {
+    if (loaded.cached) check((await streams.load(issuanceSession, stream)).state);
+  };
+  return { tokenId: named.tokenId, stream, loaded, session: check(loaded.state), check, confirm };
 };
 
 const goodSession = (
