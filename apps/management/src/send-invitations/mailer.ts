@@ -60,14 +60,14 @@ export class Mailer implements OnApplicationShutdown {
       if (smtpUrl === undefined)
         await this.keep(join(dataDir, 'mail'), `${id}.eml`, (sent as { message: Buffer }).message);
     } catch (error) {
-      // What the server says may name the recipient, so only its code is told.
+      // The text of the server may name the recipient, so only its code is returned.
       const { responseCode, code, command = '' } = error as { responseCode?: number; code?: string; command?: string };
-      const told = `the mail server returned ${responseCode ?? code ?? 'no status'}`;
+      const reason = `the mail server returned ${responseCode ?? code ?? 'no status'}`;
       const isRefused = responseCode !== undefined && responseCode >= 500 && OF_THE_MAIL.has(command);
       // Refused before it was sent: an address that no server takes.
-      if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(told);
+      if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(reason);
       const isOfTheMail = responseCode !== undefined && responseCode !== CLOSING && OF_THE_MAIL.has(command);
-      throw isOfTheMail ? new MailDeferred(told) : new Error(told, { cause: error });
+      throw isOfTheMail ? new MailDeferred(reason) : new Error(reason, { cause: error });
     }
   }
 

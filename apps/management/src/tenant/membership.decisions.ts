@@ -26,7 +26,7 @@ export interface InvitationFacts {
 
 /**
  * A registered user is added, an unknown one invited; invited again there is a new link and the old one is dead.
- * @throws 404 for strangers, 403 for members who are not `admin`, 400 for who is already a member
+ * @throws 404 for callers who are not members, 403 for members without the role `admin`, 400 for an invitee who is already a member
  */
 export const inviteMember = (
   state: TenantState,
@@ -134,7 +134,7 @@ export const seenMember = (state: TenantState, caller: Principal, userId: string
 
 const isSelf = (caller: Principal, userId: string): boolean => caller.kind === 'user' && caller.userId === userId;
 
-/** Whether somebody could still administer the tenant without this member: another person, or a machine client. */
+/** Whether the tenant has another admin than this member: another person, or a machine client. */
 const hasOtherAdmin = ({ members, machineMembers }: ActiveTenant, userId: string): boolean =>
   [...machineMembers.values()].some((roles) => roles.includes('admin')) ||
   [...members].some(([id, it]) => id !== userId && it.status === 'active' && it.roles.includes('admin'));
