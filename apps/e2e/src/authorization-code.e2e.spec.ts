@@ -188,11 +188,14 @@ describe('an offer of the authorization code flow', () => {
         ...(account.email && { email: account.email }),
       });
     }
-    // One user for each person, with what is to be kept of them.
-    const { data } = expectStatus(await tenant.api.users.list(), 200);
-    const linked = data.filter(({ authenticationProvider }) => authenticationProvider?.url === provider.issuer);
+    // One user for each person, with what is to be kept of them. A sign-in does not wait for the list of users (ADR 0057).
+    const linked = async () =>
+      expectStatus(await tenant.api.users.list(), 200).data.filter(
+        ({ authenticationProvider }) => authenticationProvider?.url === provider.issuer,
+      );
+    await waitUntil(async () => (await linked()).length >= 2, { what: 'both users in the list' });
     expect(
-      linked.map(({ claims, authenticationProvider }) => [authenticationProvider!.subjectId, claims]).sort(),
+      (await linked()).map(({ claims, authenticationProvider }) => [authenticationProvider!.subjectId, claims]).sort(),
     ).toEqual([
       ['max', {}],
       ['zoe', { email: 'zoe@people.example' }],
