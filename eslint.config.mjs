@@ -10,7 +10,7 @@ process.env.NX_NO_CLOUD = 'true';
 await createProjectGraphAsync({ exitOnError: false });
 
 const specs = ['**/*.spec.ts'];
-const nouns = ['apps/*/src/**/*.{events,state,decisions,errors}.ts'];
+const nouns = ['apps/*/src/**/*.{events,state,decisions,claim,errors}.ts'];
 
 // Services meet only in libs/contracts (architecture, Services meet in contracts). A project whose tag is not listed may depend on nothing.
 const lib = (name, ...needs) => ({

@@ -39,6 +39,17 @@ export {
 export { loadEventStoreDbTarget, openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
 export type { EventStoreDbTarget } from './eventstoredb/connection-target.js';
 export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
+export {
+  ABANDONED_AFTER_MS,
+  nameClaim,
+  type Claimant,
+  type ClaimFacts,
+  type NameClaim,
+  type NameClaimEvent,
+  type NameClaimKind,
+  type NameClaimState,
+} from './name-claim.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
+export { describeNameClaim, type ExpectedNameClaim } from './name-claim.contract.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';

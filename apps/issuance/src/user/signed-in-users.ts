@@ -3,10 +3,9 @@ import { MAX_CLAIMS_BYTES, oauthError, type CompletedSignIn, type UserLink } fro
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, type Sealed } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
-import { signIn, type ActiveUser } from '../user/user.decisions.js';
-import { user, userStream } from '../user/user.state.js';
-import { claimLink } from './user-link.decisions.js';
-import { userLink, userLinkStream } from './user-link.state.js';
+import { signIn, type ActiveUser } from './user.decisions.js';
+import { user, userStream } from './user.state.js';
+import { userLink } from './user-link.claim.js';
 
 export interface SignedIn extends CompletedSignIn {
   providerId: string;
@@ -32,20 +31,20 @@ export class SignedInUsers {
   /** The user's id. What is to be kept of the claims is on the user when it resolves. */
   async admit(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
     const { mac } = this.vault.mac(linkKey(person), `user-link:${tenantId}`);
-    const stream = userLinkStream(tenantId, mac);
+    const stream = userLink.stream(tenantId, mac);
     let deletedOwner: string | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const now = this.clock.now();
-      const command = { owner: this.ids.uuid(), now: now.toISOString() };
+      const claimant = { owner: this.ids.uuid() };
       const { state } = await this.streams.runDecision(
         userLink,
         stream,
-        (current) => claimLink(current, command, deletedOwner === undefined ? {} : { deletedOwner }),
+        (current) => userLink.claim(current, claimant, { now: now.toISOString(), replaces: deletedOwner }),
         events,
       );
-      if (state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
-      if (await this.admitAs(tenantId, state.owner, person, now, events)) return state.owner;
-      deletedOwner = state.owner;
+      const owner = userLink.ownerOf(state);
+      if (await this.admitAs(tenantId, owner, person, now, events)) return owner;
+      deletedOwner = owner;
     }
     throw new Error('every user that the claim named was deleted');
   }

@@ -1,18 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { Streams, type Claimant, type Clock, type EventContext, type NameClaimState } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
-import { displaceVerified } from '../custom-domain/custom-domain.decisions.js';
-import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
-import { claimVerifiedDomain, releaseVerifiedDomain } from './verified-domain.decisions.js';
-import { verifiedDomain, verifiedDomainStream, type VerifiedDomainState } from './verified-domain.state.js';
+import { displaceVerified } from './custom-domain.decisions.js';
+import { customDomain, customDomainStream, type ConfiguredDomain } from './custom-domain.state.js';
+import { verifiedDomain } from './verified-domain.claim.js';
 
-/** The claim a tenant holds, or wants to. */
-export interface DomainClaim {
-  domain: string;
-  /** Tenant id. */
-  owner: string;
-  verificationToken: string;
-}
+type Member = 'domain' | 'verificationToken';
+/** The claim a tenant holds, or wants to. `owner`: tenant id. */
+export type DomainClaim = Claimant<Member>;
 
 /** A domain is a tenant's own when the tenant holds the claim and has the domain verified with the claim's token. */
 @Injectable()
@@ -22,31 +17,31 @@ export class VerifiedDomains {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws 400 as {@link claimVerifiedDomain} */
+  /** @throws 400 while another tenant has the domain verified, or is verifying it */
   async claim(claim: DomainClaim, events: EventContext): Promise<void> {
     await this.streams.runDecision(
       verifiedDomain,
-      verifiedDomainStream(claim.domain),
+      verifiedDomain.stream(claim.domain),
       async (state) =>
-        claimVerifiedDomain(state, claim, {
+        verifiedDomain.claim(state, claim, {
           now: this.clock.now().toISOString(),
-          ownerHolds: (await this.holderOf(claim.domain, state)) !== undefined,
+          ownerStatus: (await this.holderOf(claim.domain, state)) ? 'active' : 'absent',
         }),
       events,
     );
   }
 
-  async isClaimedBy({ domain, owner, verificationToken }: DomainClaim): Promise<boolean> {
-    const { state } = await this.streams.load(verifiedDomain, verifiedDomainStream(domain));
-    return state.status === 'claimed' && state.owner === owner && state.verificationToken === verificationToken;
+  async isClaimedBy(claim: DomainClaim): Promise<boolean> {
+    const { state } = await this.streams.load(verifiedDomain, verifiedDomain.stream(claim.domain));
+    return verifiedDomain.isHeldBy(state, claim);
   }
 
   /** Where this is not reached, the next verification of the domain takes the claim over. */
   async release(claim: DomainClaim, events: EventContext): Promise<void> {
     await this.streams.runDecision(
       verifiedDomain,
-      verifiedDomainStream(claim.domain),
-      (state) => releaseVerifiedDomain(state, claim),
+      verifiedDomain.stream(claim.domain),
+      (state) => verifiedDomain.release(state, claim),
       events,
     );
   }
@@ -68,7 +63,7 @@ export class VerifiedDomains {
 
   /** Who has verified the domain. */
   async ownerOf(domain: string): Promise<{ tenantId: string; configured: ConfiguredDomain } | undefined> {
-    const { state } = await this.streams.load(verifiedDomain, verifiedDomainStream(domain));
+    const { state } = await this.streams.load(verifiedDomain, verifiedDomain.stream(domain));
     return this.holderOf(domain, state);
   }
 
@@ -78,7 +73,7 @@ export class VerifiedDomains {
     return owner && { domain, owner: owner.tenantId, verificationToken: owner.configured.verificationToken };
   }
 
-  private async holderOf(domain: string, claim: VerifiedDomainState) {
+  private async holderOf(domain: string, claim: NameClaimState<Member>) {
     if (claim.status === 'free') return undefined;
     const { state } = await this.streams.load(customDomain, customDomainStream(claim.owner));
     if (state.status === 'absent' || state.verifiedAt === undefined) return undefined;

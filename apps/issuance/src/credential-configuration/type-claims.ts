@@ -1,13 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CredentialFormat, OperationContext } from '@attestry/contracts';
-import { Streams, type Clock } from '@attestry/event-store';
+import { Streams, type ClaimFacts, type Clock, type NameClaimState } from '@attestry/event-store';
 import { CLOCK, eventContext } from '@attestry/service-kit';
-import {
-  credentialConfiguration,
-  credentialConfigurationStream,
-} from '../credential-configuration/credential-configuration.state.js';
-import { claimType, releaseType, type ClaimFacts } from './type-claim.decisions.js';
-import { typeClaim, typeClaimStream, type TypeClaimState } from './type-claim.state.js';
+import { credentialConfiguration, credentialConfigurationStream } from './credential-configuration.state.js';
+import { credentialType } from './credential-type.claim.js';
 
 export interface TypeOwner {
   tenantId: string;
@@ -17,7 +13,7 @@ export interface TypeOwner {
   owner: string;
 }
 
-const streamOf = ({ tenantId, format, type }: TypeOwner): string => typeClaimStream(tenantId, format, type);
+const streamOf = ({ tenantId, format, type }: TypeOwner): string => credentialType.stream(tenantId, format, type);
 
 /** A tenant's types of one format, each claimed by at most one configuration (ADR 0009). */
 @Injectable()
@@ -29,31 +25,31 @@ export class TypeClaims {
 
   /** Refuses a type that is taken, without claiming it: the common refusal then costs nothing. @throws AppError 400 */
   async check(owner: TypeOwner): Promise<void> {
-    const { state } = await this.streams.load(typeClaim, streamOf(owner));
-    claimType(state, owner, await this.facts(owner, state));
+    const { state } = await this.streams.load(credentialType, streamOf(owner));
+    credentialType.claim(state, owner, await this.facts(owner, state));
   }
 
   /** @throws AppError 400, `param: type` */
   async claim(owner: TypeOwner, context: OperationContext): Promise<void> {
     await this.streams.runDecision(
-      typeClaim,
+      credentialType,
       streamOf(owner),
-      async (state) => claimType(state, owner, await this.facts(owner, state)),
+      async (state) => credentialType.claim(state, owner, await this.facts(owner, state)),
       eventContext(context),
     );
   }
 
   async release(owner: TypeOwner, context: OperationContext): Promise<void> {
     await this.streams.runDecision(
-      typeClaim,
+      credentialType,
       streamOf(owner),
-      (state) => releaseType(state, owner.owner),
+      (state) => credentialType.release(state, owner),
       eventContext(context),
     );
   }
 
-  private async facts({ tenantId }: TypeOwner, state: TypeClaimState): Promise<ClaimFacts> {
-    const now = this.clock.now();
+  private async facts({ tenantId }: TypeOwner, state: NameClaimState): Promise<ClaimFacts> {
+    const now = this.clock.now().toISOString();
     if (state.status === 'free') return { now, ownerStatus: 'absent' };
     const stream = credentialConfigurationStream(tenantId, state.owner);
     const owner = await this.streams.load(credentialConfiguration, stream);
