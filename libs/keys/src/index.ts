@@ -15,7 +15,6 @@ export {
   type KeyAlgorithm,
   type KeysDestroyed,
   type PublicJwk,
-  type Remembered,
   type Sealed,
   type SecretMac,
   type Signer,
@@ -28,6 +27,8 @@ export type { KeyPlace } from './key-place.js';
 export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';
 export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
+export { ExpiringState, type StoredText } from './expiring-state.js';
+export { KeyCheckpoints } from './key-checkpoints.js';
 export { ExpiringRecords, type Attempts, type ExpiringRecord, type PutRecord } from './expiring-records.js';
 export { EmbeddedExpiringRecords, type EmbeddedExpiringRecordsOptions } from './embedded/embedded-expiring-records.js';
 export { base62, newId, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';

@@ -39,48 +39,6 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
       await store.remove();
     });
 
-    describe('what is remembered', () => {
-      const later = Date.parse('2026-03-02T10:00:00.000Z');
-
-      it('is kept under its version, by tenant and name, also after a restart', async () => {
-        const first = await vault.remember(A, 'x', 'one', { expiresAt: later });
-        expect(await vault.remember(A, 'x', 'two', { expiresAt: later })).toBeUndefined();
-        expect(await vault.remembered(B, 'x')).toBeUndefined();
-        await reopen();
-        expect(await vault.remembered(A, 'x')).toEqual({ text: 'one', version: first, expiresAt: later });
-        const second = await vault.remember(A, 'x', 'two', { after: first, expiresAt: later + 1 });
-        expect(await vault.remember(A, 'x', 'three', { after: first, expiresAt: later })).toBeUndefined();
-        await vault.forget(A, 'x', first!);
-        expect(await vault.remembered(A, 'x')).toEqual({ text: 'two', version: second, expiresAt: later + 1 });
-        await vault.forget(A, 'x', second!);
-        expect(await vault.remembered(A, 'x')).toBeUndefined();
-      });
-
-      it('has one writer of several at once', async () => {
-        const versions = await Promise.all(
-          ['a', 'b', 'c', 'd'].map((text) => vault.remember(A, 'y', text, { expiresAt: later })),
-        );
-        expect(versions.filter((version) => version !== undefined)).toHaveLength(1);
-      });
-
-      it('goes when it has expired, and no earlier', async () => {
-        await vault.remember(A, 'short', 'one', { expiresAt: later });
-        await vault.remember(A, 'long', 'two', { expiresAt: later + 1 });
-        await vault.forgetExpired(new Date(later));
-        expect(await vault.remembered(A, 'short')).toBeUndefined();
-        expect(await vault.remembered(A, 'long')).toMatchObject({ text: 'two' });
-      });
-
-      it('ends with its tenant, and no other does', async () => {
-        await vault.remember(A, 'x', 'one', { expiresAt: later });
-        await vault.remember(B, 'x', 'other', { expiresAt: later });
-        await vault.destroyTenant(A);
-        expect(await vault.remembered(A, 'x')).toBeUndefined();
-        await expect(vault.remember(A, 'x', 'two', { expiresAt: later })).rejects.toThrow(KeyNotFound);
-        expect(await vault.remembered(B, 'x')).toMatchObject({ text: 'other' });
-      });
-    });
-
     describe('signing keys', () => {
       it('made under chosen ids are made once', async () => {
         const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
@@ -369,15 +327,6 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
           expect(vault.verifyMac('secret', { ...mac, mac: respelled })).toBe(false);
         expect(vault.verifyMac('secret', { ...mac, pepper: 'unknown' })).toBe(false);
       });
-    });
-
-    it('keeps checkpoints by name, also after a restart', async () => {
-      expect(await vault.checkpoint('erasures')).toBeUndefined();
-      await vault.setCheckpoint('erasures', '17');
-      await vault.setCheckpoint('other', '3');
-      await vault.setCheckpoint('erasures', '18');
-      await reopen();
-      expect(await vault.checkpoint('erasures')).toBe('18');
     });
 
     it('rejects after it was closed', async () => {

@@ -63,7 +63,7 @@ const fill = async (vault: KeyVault) => {
   await vault.createDataKey(ended, 'session', 's1');
   const lost = await vault.seal(ended, 'session', 's1', 'gone');
   await vault.destroyTenant(ended);
-  await vault.setCheckpoint('erasures', '500');
+  await vault.checkpoints.write('erasures', '500');
   return { tenantId, ended, sealed, lost, older, newer, token, mac: vault.mac('secret', 'client') };
 };
 const expectAll = async (vault: KeyVault, made: Awaited<ReturnType<typeof fill>>) => {
@@ -93,7 +93,7 @@ describe('copying keys', () => {
     expect(copied.added).toBeGreaterThan(520);
     const moved = await open(target);
     await expectAll(moved, made);
-    expect(await moved.checkpoint('erasures')).toBeUndefined();
+    expect(await moved.checkpoints.read('erasures')).toBeUndefined();
     // Destroyed here and there since.
     await vault.destroy(made.tenantId, ['u0']);
     await moved.destroy(made.tenantId, ['u2']);

@@ -23,13 +23,14 @@ import {
   type KeyAlgorithm,
   type KeysDestroyed,
   type PublicJwk,
-  type Remembered,
   type Sealed,
   type SecretMac,
   type Signer,
   type SigningKey,
   type SigningPurpose,
 } from './key-vault.js';
+import { StoredExpiringState } from './stored-expiring-state.js';
+import { StoredKeyCheckpoints } from './key-checkpoints.js';
 import { generateBls12381G2 } from './bls12381.js';
 import { newId } from './secrets.js';
 import { bind, openBytes, sealBytes } from './seal.js';
@@ -65,6 +66,8 @@ const signAside = promisify(sign);
 
 /** KeyVault over a store of sealed keys. Encryption happens here; the store never sees a key. */
 export class StoredKeyVault extends KeyVault {
+  readonly expiringState: StoredExpiringState;
+  readonly checkpoints: StoredKeyCheckpoints;
   private readonly tenantKeys: LRUCache<string, Buffer>;
   private readonly dataKeys: LRUCache<string, Buffer>;
   private readonly signers: LRUCache<string, Signer>;
@@ -85,6 +88,8 @@ export class StoredKeyVault extends KeyVault {
     ttl: number,
   ) {
     super();
+    this.expiringState = new StoredExpiringState(store, (tenantId, name) => this.tenantKey(tenantId, name));
+    this.checkpoints = new StoredKeyCheckpoints(store);
     this.tenantKeys = new LRUCache({ max: 2_000, ttl });
     this.dataKeys = new LRUCache({ max: 5_000, ttl });
     this.signers = new LRUCache({ max: 5_000, ttl });
@@ -460,52 +465,6 @@ export class StoredKeyVault extends KeyVault {
     const id = `p${this.peppers.size + 1}`;
     this.usePeppers(await this.store.call('putPepper', this.masterKeys.wrap('pepper', id, randomBytes(32))));
     return this.currentPepper;
-  }
-
-  // --- what is known for a while
-
-  async remembered(tenantId: string, name: string): Promise<Remembered | Erased | undefined> {
-    const row = await this.store.call('remembered', { tenant: tenantId, name });
-    if (!row) return undefined;
-    const { version, expiresAt, sealed } = row;
-    const tenantKey = await this.tenantKey(tenantId, name).catch((error: unknown) => {
-      if (error instanceof KeyNotFound) return undefined;
-      throw error;
-    });
-    if (!tenantKey) return ERASED;
-    const opened = openBytes(tenantKey, sealed, bind('remembered', tenantId, name), 'what is remembered');
-    return { text: opened.toString('utf8'), version, expiresAt };
-  }
-
-  async remember(
-    tenantId: string,
-    name: string,
-    text: string,
-    { after, expiresAt }: { after?: string | undefined; expiresAt: number },
-  ): Promise<string | undefined> {
-    const tenantKey = await this.tenantKey(tenantId, name);
-    const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), bind('remembered', tenantId, name));
-    const version = newId();
-    const row = { tenant: tenantId, name, version, expiresAt, sealed, after };
-    return (await this.store.call('remember', row)) ? version : undefined;
-  }
-
-  forget(tenantId: string, name: string, version: string): Promise<void> {
-    return this.store.call('forget', { tenant: tenantId, name, version });
-  }
-
-  forgetExpired(now: Date): Promise<void> {
-    return this.store.call('forgetExpired', now.getTime());
-  }
-
-  // --- replay of erasures
-
-  checkpoint(name: string): Promise<string | undefined> {
-    return this.store.call('checkpoint', name);
-  }
-
-  setCheckpoint(name: string, position: string): Promise<void> {
-    return this.store.call('setCheckpoint', { name, position });
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { findPostgres, PostgresServer, skipSuite, waitUntil } from '@attestry/testing';
+import { describeExpiringState, describeKeyCheckpoints } from '../expiring-state.contract.js';
 import { describeKeyVault } from '../keys.contract.js';
 import { ERASED, KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../key-vault.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
@@ -25,13 +26,16 @@ if (programs === undefined) {
     return { ...options, onFailure: () => undefined };
   };
 
-  describeKeyVault('PostgreSQL', async () => {
+  const create = async () => {
     const options = await migrated();
     return {
       open: () => openPostgresKeyVault({ ...options, masterKeys: { current } }),
       remove: async () => undefined,
     };
-  });
+  };
+  describeKeyVault('PostgreSQL', create);
+  describeExpiringState('PostgreSQL', create);
+  describeKeyCheckpoints('PostgreSQL', create);
 
   describe('KeyVault: PostgreSQL', () => {
     const tenant = '0f8fad5b-d9cb-469f-a165-70867728950e';

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
-import { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
+import { ExpiringRecords, ExpiringState, KeyCheckpoints, KeyVault, ReplayGuard } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
@@ -37,6 +37,8 @@ export class EnginesModule {
       [CHECKPOINTS, engines.checkpoints],
       [OPERATION_EVENT_STORE, engines.operationEvents],
       [KeyVault, engines.vault],
+      [ExpiringState, engines.vault?.expiringState],
+      [KeyCheckpoints, engines.vault?.checkpoints],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
       [ExpiringRecords, engines.signInRecords],

@@ -1,0 +1,53 @@
+import { ExpiringState, type StoredText } from './expiring-state.js';
+import type { KeyStore } from './key-store.js';
+import { ERASED, KeyNotFound, type Erased } from './key-vault.js';
+import { bind, openBytes, sealBytes } from './seal.js';
+import { newId } from './secrets.js';
+
+/** Stored: the name of the associated data never changes. */
+const binding = (tenantId: string, name: string) => bind('remembered', tenantId, name);
+
+/** ExpiringState beside the keys, in the same store. */
+export class StoredExpiringState extends ExpiringState {
+  /** @param tenantKey rejects with KeyNotFound when the tenant was destroyed */
+  constructor(
+    private readonly store: KeyStore,
+    private readonly tenantKey: (tenantId: string, name: string) => Promise<Buffer>,
+  ) {
+    super();
+  }
+
+  async read(tenantId: string, name: string): Promise<StoredText | Erased | undefined> {
+    const row = await this.store.call('readExpiring', { tenant: tenantId, name });
+    if (!row) return undefined;
+    const { version, expiresAt, sealed } = row;
+    const tenantKey = await this.tenantKey(tenantId, name).catch((error: unknown) => {
+      if (error instanceof KeyNotFound) return undefined;
+      throw error;
+    });
+    if (!tenantKey) return ERASED;
+    const opened = openBytes(tenantKey, sealed, binding(tenantId, name), 'expiring state');
+    return { text: opened.toString('utf8'), version, expiresAt };
+  }
+
+  async write(
+    tenantId: string,
+    name: string,
+    text: string,
+    { after, expiresAt }: { after?: string | undefined; expiresAt: number },
+  ): Promise<string | undefined> {
+    const tenantKey = await this.tenantKey(tenantId, name);
+    const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), binding(tenantId, name));
+    const version = newId();
+    const row = { tenant: tenantId, name, version, expiresAt, sealed, after };
+    return (await this.store.call('writeExpiring', row)) ? version : undefined;
+  }
+
+  delete(tenantId: string, name: string, version: string): Promise<void> {
+    return this.store.call('deleteExpiring', { tenant: tenantId, name, version });
+  }
+
+  deleteExpired(now: Date): Promise<void> {
+    return this.store.call('deleteExpired', now.getTime());
+  }
+}
