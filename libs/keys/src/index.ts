@@ -29,8 +29,15 @@ export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
 export { ExpiringState, type StoredText } from './expiring-state.js';
 export { KeyCheckpoints } from './key-checkpoints.js';
-export { ExpiringRecords, type Attempts, type ExpiringRecord, type PutRecord } from './expiring-records.js';
-export { EmbeddedExpiringRecords, type EmbeddedExpiringRecordsOptions } from './embedded/embedded-expiring-records.js';
+export {
+  SignInAttempts,
+  SignInRecords,
+  SignInStore,
+  type CountedAttempts,
+  type PutRecord,
+  type SignInRecord,
+} from './sign-in-store.js';
+export { EmbeddedSignInStore, type EmbeddedSignInStoreOptions } from './embedded/embedded-sign-in-store.js';
 export { base62, newId, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
 export {
   InvalidKey,

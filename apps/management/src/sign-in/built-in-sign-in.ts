@@ -3,7 +3,7 @@ import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common'
 import type { Provider } from 'oidc-provider';
 import { acceptInvitation, AppError, type JwkSet } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { ExpiringRecords, KeyVault } from '@attestry/keys';
+import { KeyVault, SignInStore } from '@attestry/keys';
 import {
   CLOCK,
   LOGGER,
@@ -115,7 +115,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     /** Absent where the built-in sign-in is not enabled. */
-    @Optional() private readonly records?: ExpiringRecords,
+    @Optional() private readonly store?: SignInStore,
   ) {
     const { origin, pathname, protocol } = new URL(config.signInIssuer);
     this.base = pathname;
@@ -124,7 +124,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   onModuleInit(): void {
-    if (this.records) this.desk.offer(this);
+    if (this.store) this.desk.offer(this);
   }
 
   async keySet(): Promise<JwkSet> {
@@ -133,7 +133,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   async hasEnded(grantId: string): Promise<boolean> {
-    return this.records !== undefined && hasEnded(this.records, grantId);
+    return this.store !== undefined && hasEnded(this.store.records, grantId);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void> {
@@ -155,8 +155,9 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   /** Opened by whoever comes first: many platforms never show a page. */
   private provider(): Promise<Provider> {
-    const { config, vault, accounts, logger, records } = this;
-    if (!records) throw new Error('the built-in sign-in is not enabled');
+    const { config, vault, accounts, logger, store } = this;
+    if (!store) throw new Error('the built-in sign-in is not enabled');
+    const { records } = store;
     this.opening ??= openProvider({ config, vault, records, accounts, logger, now: () => this.clock.now().getTime() });
     this.opening.catch(() => (this.opening = undefined));
     return this.opening;
@@ -278,10 +279,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       ...(password === '' ? [{ field: 'password', text: 'Enter your password' }] : []),
     ];
     if (faults.length) return { faults };
-    const records = this.records!;
+    const { attempts } = this.store!;
     const account = this.accounts.macOf(email.slice(0, MAX_EMAIL));
     const known = this.knownBrowser(visit, account, link);
-    const begun = await this.attempts.begin(records, { account, address: visit.address, known });
+    const begun = await this.attempts.begin(attempts, { account, address: visit.address, known });
     if ('until' in begun) return this.refused(begun, email);
     // Neighbors behind one address do not shut out a browser that the account knows.
     const caller = known ? `account ${account}` : `address ${visit.address}`;
@@ -290,12 +291,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
     } catch (error) {
       // Only verified passwords count: a full queue does not use up the owner's budget.
-      await this.attempts.takeBack(records, begun.attempt);
+      await this.attempts.takeBack(attempts, begun.attempt);
       throw error;
     }
     this.metrics.counter('signInAttempts').inc({ outcome: holder ? 'ok' : 'wrong' });
     if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
-    await this.attempts.takeBack(records, begun.attempt);
+    await this.attempts.takeBack(attempts, begun.attempt);
     this.devices.remember(visit.request, visit.response, account, this.isSecure);
     return { holder };
   }
@@ -326,7 +327,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const isPost = visit.request.method === 'POST';
     if (isPost && visit.fields['email'] !== undefined) return this.sendDeviceLink(visit, visit.fields['email']);
     const token = (isPost ? visit.fields['token'] : visit.url.searchParams.get('token')) ?? '';
-    const records = this.records!;
+    const { records } = this.store!;
     const account = isPost
       ? await this.deviceLinks.spend(records, token)
       : await this.deviceLinks.accountOf(records, token);
@@ -364,7 +365,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   private async sendDeviceLink(visit: Visit, text: string): Promise<void> {
     const email = text.slice(0, MAX_EMAIL);
     const account = this.accounts.macOf(email);
-    const until = await this.attempts.beginLink(this.records!, account, visit.address);
+    const until = await this.attempts.beginLink(this.store!.attempts, account, visit.address);
     if (until) {
       const { retryAfter, wait } = this.waitUntil(until);
       visit.response.setHeader('retry-after', retryAfter);
@@ -372,7 +373,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return this.show(visit, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
     }
     // Not waited for: the time of the answer would show whether the account exists.
-    void this.deviceLinks.send(this.records!, email, account, visit.requestId);
+    void this.deviceLinks.send(this.store!.records, email, account, visit.requestId);
     return this.show(
       visit,
       200,

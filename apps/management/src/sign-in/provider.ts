@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import { PLATFORM, type ExpiringRecords, type KeyVault, type Signer } from '@attestry/keys';
+import { PLATFORM, type KeyVault, type Signer, type SignInRecords } from '@attestry/keys';
 import type { Logger, PlatformConfig } from '@attestry/service-kit';
 import type { Accounts } from './accounts.js';
 import { ACCESS_TOKEN_SECONDS, keptState } from './kept-state.js';
@@ -18,7 +18,7 @@ const SCOPES = 'openid manage';
 export interface ProviderParts {
   config: PlatformConfig;
   vault: KeyVault;
-  records: ExpiringRecords;
+  records: SignInRecords;
   accounts: Accounts;
   logger: Logger;
   now: () => number;

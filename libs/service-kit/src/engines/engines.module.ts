@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
-import { ExpiringRecords, ExpiringState, KeyCheckpoints, KeyVault, ReplayGuard } from '@attestry/keys';
+import { ExpiringState, KeyCheckpoints, KeyVault, ReplayGuard, SignInStore } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
@@ -41,7 +41,7 @@ export class EnginesModule {
       [KeyCheckpoints, engines.vault?.checkpoints],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
-      [ExpiringRecords, engines.signInRecords],
+      [SignInStore, engines.signIn],
       [SignInDesk, new SignInDesk()],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],

@@ -19,14 +19,14 @@ import {
   type Snapshots,
 } from '@attestry/event-store';
 import {
-  EmbeddedExpiringRecords,
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
+  EmbeddedSignInStore,
   openPostgresKeyVault,
   openRedisReplayGuard,
-  type ExpiringRecords,
   type KeyVault,
   type MasterKeysGiven,
+  type SignInStore,
 } from '@attestry/keys';
 import { Broker, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
@@ -198,10 +198,10 @@ class Opening {
   }
 
   /** A file also where all else is in PostgreSQL: the sign-in is one process's. */
-  async signIn(): Promise<ExpiringRecords | undefined> {
+  async signIn(): Promise<SignInStore | undefined> {
     if (this.config.signIn !== 'built-in') return undefined;
     const clock = () => this.clock.now();
-    return this.keep(EmbeddedExpiringRecords.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
+    return this.keep(EmbeddedSignInStore.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
   }
 
   async rates(): Promise<StateEngines['rates']> {
@@ -352,7 +352,7 @@ export const openProcessEngines = async (
     }
     await opening.trace();
     const keys = needs.has('keys') ? opening.keys() : undefined;
-    const [vault, domain, operations, replayGuard, rates, signInRecords] = await all([
+    const [vault, domain, operations, replayGuard, rates, signIn] = await all([
       keys,
       needs.has('domain') ? opening.domain(keys) : undefined,
       needs.has('operations') ? opening.operations() : undefined,
@@ -379,7 +379,7 @@ export const openProcessEngines = async (
       ...(vault && { vault }),
       ...(replayGuard && { replayGuard }),
       ...(rates && { rates }),
-      ...(signInRecords && { signInRecords }),
+      ...(signIn && { signIn }),
       close,
     };
   } catch (error) {
