@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeCheckpoints } from '../checkpoints.contract.js';
 import { describeEventStore } from '../event-store.contract.js';
 import { describeSnapshots } from '../snapshots.contract.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
@@ -34,6 +35,25 @@ describeSnapshots('embedded (SQLite)', async () => {
       await store.close();
       store = await open();
       return store.snapshots;
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describeCheckpoints('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-checkpoints-'));
+  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  let store = await open();
+  return {
+    checkpoints: store.checkpoints,
+    leases: store.leases,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return store;
     },
     async close() {
       await store.close();

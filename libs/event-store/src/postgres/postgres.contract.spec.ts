@@ -1,4 +1,5 @@
 import { describeOnPostgres } from '@attestry/testing';
+import { describeCheckpoints } from '../checkpoints.contract.js';
 import { describeEventStore } from '../event-store.contract.js';
 import { describeSnapshots } from '../snapshots.contract.js';
 import { migratePostgresEvents, openPostgresCoordination, openPostgresEvents } from './load-postgres.js';
@@ -43,6 +44,23 @@ describeOnPostgres('PostgreSQL', (server) => {
         await coordination.close();
         coordination = await open();
         return coordination.snapshots;
+      },
+      close: () => coordination.close(),
+    };
+  });
+
+  describeCheckpoints('PostgreSQL', async () => {
+    const options = { url: server().url(), schema: `test${++tests}` };
+    await migratePostgresEvents(options, { events: false });
+    const open = () => openPostgresCoordination({ ...options, onFailure: () => undefined });
+    let coordination = await open();
+    return {
+      checkpoints: coordination.checkpoints,
+      leases: coordination.leases,
+      async reopen() {
+        await coordination.close();
+        coordination = await open();
+        return coordination;
       },
       close: () => coordination.close(),
     };
