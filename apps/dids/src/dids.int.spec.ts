@@ -21,7 +21,7 @@ import {
   type DidRecord,
   type IssuerKey,
   type ListedDid,
-  type OperationContext,
+  type ClientContext,
   type PageOf,
   type TenantContext,
   type WireAppError,
@@ -100,15 +100,14 @@ const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, 
 const newTenant = (): TenantContext => {
   const id = uuid();
   const host = `t${count}.localhost:8080`;
-  return { id, environmentId: uuid(), host, baseUrl: `http://${host}` };
+  return { id, host, baseUrl: `http://${host}` };
 };
-const context = (tenant: TenantContext): OperationContext => ({
+const context = (tenant: TenantContext): ClientContext => ({
   tenant,
-  caller: { kind: 'client', clientId: 'c', roles: ['issuer'] },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: tenant.baseUrl,
 });
 
 const create = (tenant: TenantContext, method: string, options: unknown): Promise<DidRecord> =>
@@ -123,7 +122,7 @@ const document = (tenant: TenantContext, url: string) =>
   client.call(
     retrieveDidDocument,
     { raw: { method: 'GET', url, headers: {}, text: '' } },
-    { ...context(tenant), caller: { kind: 'public' } },
+    { ...context(tenant), caller: { kind: 'public' }, publicUrl: tenant.baseUrl },
   ) as Promise<unknown>;
 const configuration = (tenant: TenantContext, publicUrl = tenant.baseUrl) =>
   client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' }, publicUrl });
@@ -137,7 +136,7 @@ const reserve = (
   return issuance.call(reserveIssuerKey, { body }, context(tenant));
 };
 const release = (tenant: TenantContext, configurationId: string, did: string) =>
-  issuance.call(releaseIssuerKey, { body: { did, configurationId } }, context(tenant));
+  issuance.call(releaseIssuerKey, { body: { tenantId: tenant.id, did, configurationId } }, context(tenant));
 
 const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   try {

@@ -27,6 +27,7 @@ import {
   type PageOf,
   type ReleaseIssuerKeyRequest,
   type ReserveIssuerKeyRequest,
+  type TenantContext,
   type User,
   type UserCredential,
   type WebSemanticConfiguration,
@@ -108,14 +109,13 @@ const close = async () => {
   await engines.close();
 };
 
-const context = (operation: Operation, tenant = ACME): OperationContext => ({
+const context = (operation: Operation, tenant = ACME): OperationContext & { tenant: TenantContext } => ({
   tenant: {
     id: tenant.id,
-    environmentId: NOBODY,
     host: `${tenant.name}.localhost`,
     baseUrl: `http://${tenant.name}.localhost`,
   },
-  caller: { kind: 'client', clientId: 'c'.repeat(32), roles: ['admin'] },
+  caller: operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'client', clientId: 'c'.repeat(32) },
   requestId: 'r'.repeat(22),
   operation: operation.name,
   deadline: Date.now() + 20_000,

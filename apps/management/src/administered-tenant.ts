@@ -1,4 +1,4 @@
-import type { OperationContext } from '@attestry/contracts';
+import type { ManagementContext } from '@attestry/contracts';
 import type { Streams } from '@attestry/event-store';
 import { managementCaller } from './management-caller.js';
 import { seenByAdmin } from './tenant/tenant.decisions.js';
@@ -8,6 +8,6 @@ import { tenant, tenantStream, type ActiveTenant } from './tenant/tenant.state.j
 export const loadAdministeredTenant = async (
   streams: Streams,
   tenantId: string,
-  context: OperationContext,
+  context: ManagementContext,
 ): Promise<ActiveTenant> =>
   seenByAdmin((await streams.load(tenant, tenantStream(tenantId))).state, managementCaller(context));

@@ -7,7 +7,7 @@ import {
   deleteTenant,
   tenantPurged,
   type CreatedTenant,
-  type OperationContext,
+  type ManagementContext,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, readEvent, verifyChain } from '@attestry/event-store';
 import { ERASED, KeyNotFound } from '@attestry/keys';
@@ -56,12 +56,11 @@ const stop = async () => {
   await services.close();
   await engines.close();
 };
-const context = (): OperationContext => ({
+const context = (): ManagementContext => ({
   caller: { kind: 'management', clientId: 'boss' },
   requestId: `request${++serial}`,
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.one.example',
 });
 const create = (subdomain: string): Promise<CreatedTenant> =>
   client.call(createTenant, { body: { subdomain, environmentId } }, context());

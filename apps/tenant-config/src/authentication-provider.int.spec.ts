@@ -13,7 +13,7 @@ import {
   updateAuthenticationProvider,
   type AuthenticationProvider,
   type AuthenticationProviderRequest,
-  type OperationContext,
+  type ClientContext,
   type PageOf,
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
@@ -32,13 +32,12 @@ import {
 } from './authentication-provider/authentication-provider.state.js';
 import { tenantConfigService } from './index.js';
 
-const contextOf = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const contextOf = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: randomUUID(),
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'https://acme.localhost',
 });
 
 const listen = async (server: Server): Promise<number> => {

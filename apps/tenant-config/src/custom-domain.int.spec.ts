@@ -15,7 +15,8 @@ import {
   updateCustomDomain,
   verifyCustomDomain,
   type CustomDomain,
-  type OperationContext,
+  type ClientContext,
+  type PublicContext,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -30,20 +31,16 @@ import { tenantConfigService } from './index.js';
 import type { VerifiedDomainEvent } from './verified-domain/verified-domain.events.js';
 import { verifiedDomain, verifiedDomainStream } from './verified-domain/verified-domain.state.js';
 
-const contextOf = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const contextOf = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: randomUUID(),
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost',
 });
 
-const asGateway = {
-  ...contextOf('nobody'),
-  deadline: Date.now() + 600_000,
-  caller: { kind: 'service' as const, service: 'gateway' },
-};
+const publicContextOf = (tenantId: string): PublicContext => ({ ...contextOf(tenantId), caller: { kind: 'public' } });
+const asGateway = { ...contextOf('nobody'), deadline: Date.now() + 600_000 };
 
 describe('the custom domain of a tenant', () => {
   let folder: string;
@@ -247,7 +244,9 @@ describe('the custom domain of a tenant', () => {
       expect(await read('h2')).toMatchObject({ domain: 'hands.example', isVerified: true });
       // As if deleted.
       await expect(read('h1')).rejects.toMatchObject({ kind: 'notFound' });
-      await expect(client.call(retrieveManifest, {}, contextOf('h1'))).rejects.toMatchObject({ kind: 'notFound' });
+      await expect(client.call(retrieveManifest, {}, publicContextOf('h1'))).rejects.toMatchObject({
+        kind: 'notFound',
+      });
       expect((await heard(customDomainWithdrawn.subject, 'h1')).data).toEqual({
         tenantId: 'h1',
         domain: 'hands.example',
@@ -338,11 +337,13 @@ describe('the custom domain of a tenant', () => {
 
   it('shows the brand once verified', async () => {
     await create('t10', 'ten.example');
-    await expect(client.call(retrieveManifest, {}, contextOf('t10'))).rejects.toMatchObject({ kind: 'notFound' });
-    await expect(client.call(retrieveManifest, {}, contextOf('none'))).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(client.call(retrieveManifest, {}, publicContextOf('t10'))).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(client.call(retrieveManifest, {}, publicContextOf('none'))).rejects.toMatchObject({
+      kind: 'notFound',
+    });
     dns.set('ten.example', (await read('t10')).verificationToken);
     await verify('t10');
-    expect(await client.call(retrieveManifest, {}, contextOf('t10'))).toEqual({
+    expect(await client.call(retrieveManifest, {}, publicContextOf('t10'))).toEqual({
       name: 'Acme',
       short_name: 'Acme',
       icons: [{ src: 'https://acme.example/l.png' }],

@@ -100,7 +100,7 @@ export class Discovery {
         maxBytes: MAX_DISCOVERY_BYTES,
       });
     } catch (error) {
-      this.logger.info({ url, error: String(error) }, 'discovery document not fetched');
+      this.logger.info({ tenantId, url, error: String(error) }, 'discovery document not fetched');
       // No more than the caller can mend: what is behind a name inside is nobody's to learn.
       if (error instanceof DnsBudgetExceeded) throw error;
       if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);

@@ -13,24 +13,48 @@ export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Participants of the bus. */
 export type BusParty = 'gateway' | ServiceName;
 
-export type Access =
-  /** No credentials. */
-  | { kind: 'public' }
-  /** A tenant client with one of these roles. */
-  | { kind: 'roles'; permission: Permission; roles: readonly Role[] }
-  /** A management principal; membership rules are decided by the service. */
-  | { kind: 'management' }
-  /** A wallet's code or token, presented in the request and checked by the service. */
-  | { kind: 'holder' }
-  /** Only these participants of the bus, on their own behalf; no HTTP. */
-  | { kind: 'internal'; callers: readonly BusParty[] };
+/** No credentials. */
+export interface PublicAccess {
+  kind: 'public';
+}
+/** A tenant client with one of these roles. */
+export interface RolesAccess {
+  kind: 'roles';
+  permission: Permission;
+  roles: readonly Role[];
+}
+/** A management principal; membership rules are decided by the service. */
+export interface ManagementAccess {
+  kind: 'management';
+}
+/** A wallet's code or token, presented in the request and checked by the service. */
+export interface HolderAccess {
+  kind: 'holder';
+}
+/** Only these participants of the bus, on their own behalf; no HTTP. */
+export interface InternalAccess<Tenant extends boolean = boolean> {
+  kind: 'internal';
+  callers: readonly BusParty[];
+  /** Whether it is called for a tenant that the caller's own request is for. */
+  forTenant: Tenant;
+}
+export type Access = PublicAccess | RolesAccess | ManagementAccess | HolderAccess | InternalAccess;
 
-export const publicAccess: Access = { kind: 'public' };
-export const managementAccess: Access = { kind: 'management' };
-export const holderAccess: Access = { kind: 'holder' };
-export const calledBy = (...callers: BusParty[]): Access => ({ kind: 'internal', callers });
+export const publicAccess: PublicAccess = { kind: 'public' };
+export const managementAccess: ManagementAccess = { kind: 'management' };
+export const holderAccess: HolderAccess = { kind: 'holder' };
+export const calledBy = (...callers: BusParty[]): InternalAccess<false> => ({
+  kind: 'internal',
+  callers,
+  forTenant: false,
+});
+export const calledForTenant = (...callers: BusParty[]): InternalAccess<true> => ({
+  kind: 'internal',
+  callers,
+  forTenant: true,
+});
 /** Roles that carry the permission (table in roles.ts). */
-export const requires = (permission: Permission): Access => ({
+export const requires = (permission: Permission): RolesAccess => ({
   kind: 'roles',
   permission,
   roles: rolesWith(permission),
@@ -146,15 +170,29 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
    * for {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
    */
   idempotent?: true;
+  /** Its context has the address that the request was sent to, `publicUrl`. */
+  publicUrl?: true;
 }
 
+/** What of an operation decides its context. */
+export interface ContextTraits<
+  A extends Access = Access,
+  Tenant extends boolean = boolean,
+  Idempotent extends true | undefined = true | undefined,
+  Url extends true | undefined = true | undefined,
+> {
+  readonly access: A;
+  /** Whether it is served on hosts of tenants, or called for a tenant. */
+  readonly forTenant: Tenant;
+  readonly idempotent?: Idempotent;
+  readonly publicUrl?: Url;
+}
+type ForTenant<A extends Access, H extends Api> =
+  A extends InternalAccess<infer Tenant> ? Tenant : H extends 'tenant' | 'custom-domain' ? true : false;
+
 /** A declared operation with the values derived from its declaration. */
-export interface Operation<
-  Body = unknown,
-  Params = unknown,
-  Query = unknown,
-  Response = unknown,
-> extends OperationDeclaration<Body, Params, Query, Response> {
+export interface Operation<Body = unknown, Params = unknown, Query = unknown, Response = unknown>
+  extends OperationDeclaration<Body, Params, Query, Response>, Pick<ContextTraits, 'forTenant'> {
   readonly service: ServiceName;
   readonly useCase: string;
   readonly variant: string | undefined;
@@ -208,14 +246,29 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
  * pages and the test suite that walks the registry derive from it.
  */
-export const defineOperation = <Body, Params, Query, Response>(
-  declaration: OperationDeclaration<Body, Params, Query, Response>,
-): Operation<Body, Params, Query, Response> => {
+export const defineOperation = <
+  Body,
+  Params,
+  Query,
+  Response,
+  A extends Access,
+  H extends Api = 'tenant',
+  Idempotent extends true | undefined = undefined,
+  Url extends true | undefined = undefined,
+>(
+  declaration: OperationDeclaration<Body, Params, Query, Response> & {
+    access: A;
+    http?: { hosts?: readonly H[] };
+    idempotent?: Idempotent;
+    publicUrl?: Url;
+  },
+): Operation<Body, Params, Query, Response> & ContextTraits<A, ForTenant<A, H>, Idempotent, Url> => {
+  const { access, http } = declaration;
   const [service, useCase, variant] = declaration.name.split('.') as [ServiceName, string, string | undefined];
-  const kind = declaration.kind ?? (declaration.http?.method === 'GET' ? 'query' : 'command');
-  const rate =
-    declaration.rate ??
-    (declaration.access.kind === 'public' ? 'public' : declaration.access.kind === 'holder' ? 'wallet' : 'api');
+  const kind = declaration.kind ?? (http?.method === 'GET' ? 'query' : 'command');
+  const rate = declaration.rate ?? (access.kind === 'public' ? 'public' : access.kind === 'holder' ? 'wallet' : 'api');
+  const hosts: readonly Api[] = http?.hosts ?? ['tenant'];
+  const isOfTenants = hosts.includes('tenant') || hosts.includes('custom-domain');
   return Object.freeze({
     ...declaration,
     service,
@@ -224,5 +277,6 @@ export const defineOperation = <Body, Params, Query, Response>(
     kind,
     rate,
     subject: `op.${declaration.name}`,
+    forTenant: (access.kind === 'internal' ? access.forTenant : isOfTenants) as boolean & ForTenant<A, H>,
   });
 };

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { AppError, createDid, type DidRecord, type OperationContext } from '@attestry/contracts';
+import { AppError, createDid, type DidRecord, type ContextOf } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import {
@@ -10,7 +10,6 @@ import {
   Operation,
   PlatformConfig,
   platformHostTest,
-  tenantOf,
   type RequestOf,
 } from '@attestry/service-kit';
 import { activeDid, checkDidIsFree, createDid as decide } from '../did/did.decisions.js';
@@ -35,8 +34,8 @@ export class CreateDid {
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute(request: RequestOf<typeof createDid>, context: OperationContext): Promise<DidRecord> {
-    const tenant = tenantOf(context);
+  async execute(request: RequestOf<typeof createDid>, context: ContextOf<typeof createDid>): Promise<DidRecord> {
+    const { tenant } = context;
     const plan = checkOptions(request.body, tenant, this.isPlatformHost);
     // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
     // When the call is run again it may be his own, which the decision finds.
@@ -62,7 +61,7 @@ export class CreateDid {
     }
   }
 
-  private async makeKeys(plan: DidPlan, tenantId: string, context: OperationContext) {
+  private async makeKeys(plan: DidPlan, tenantId: string, context: ContextOf<typeof createDid>) {
     const algorithms = plan.method === 'key' ? [plan.algorithm] : DID_WEB_ALGORITHMS;
     const keyIds = context.attempt && algorithms.map((algorithm) => idFor(context, algorithm, this.ids));
     const keys = await this.vault.createSigningKeys(tenantId, 'did', algorithms, keyIds);

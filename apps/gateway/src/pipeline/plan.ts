@@ -2,9 +2,10 @@ import {
   bodyKindOf,
   bodyLimitOf,
   deprecationHeaders,
-  type Caller,
+  type HolderCaller,
   type HttpBinding,
   type Operation,
+  type PublicCaller,
 } from '@attestry/contracts';
 import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
 import type { Step, StepOfPlan } from './step.js';
@@ -33,7 +34,7 @@ export interface Plan extends AnswerShape {
   /** Milliseconds. */
   readonly timeoutMs: number;
   /** Set where no credentials are read at the gateway. */
-  readonly caller: Caller | undefined;
+  readonly caller: HolderCaller | PublicCaller | undefined;
   readonly beforeBody: readonly Step[];
   readonly afterBody: readonly Step[];
 }
@@ -44,7 +45,7 @@ const NO_HEADERS = Object.freeze({});
 export const shapeOf = (errors: Operation['errors']): AnswerShape => ({ errors, corsHeaders: NO_HEADERS });
 
 /** A wallet's code or token is checked by the service; the secret in a token call as well. */
-const callerOf = ({ rate, access }: Operation): Caller | undefined => {
+const callerOf = ({ rate, access }: Operation): Plan['caller'] => {
   if (rate === 'client-token' || access.kind === 'public') return Object.freeze({ kind: 'public' });
   return access.kind === 'holder' ? Object.freeze({ kind: 'holder' }) : undefined;
 };

@@ -9,7 +9,7 @@ import {
   oauthFault,
   type CompletedSignIn,
   type HttpAnswer,
-  type OperationContext,
+  type ContextOf,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
@@ -22,7 +22,6 @@ import {
   OperationRecorder,
   PlatformConfig,
   ServiceClient,
-  tenantOf,
   toAppError,
   type Logger,
   type RequestOf,
@@ -66,13 +65,16 @@ export class CompleteAuthorization {
     this.policy = redirectPolicyOf(config);
   }
 
-  async execute(request: RequestOf<typeof completeAuthorization>, context: OperationContext): Promise<HttpAnswer> {
+  async execute(
+    request: RequestOf<typeof completeAuthorization>,
+    context: ContextOf<typeof completeAuthorization>,
+  ): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
     const id = query.get('state') ?? '';
-    const waiting = await this.pending.take(tenantOf(context).id, id, raw.headers['cookie']);
-    const page = { issuer: tenantOf(context).baseUrl, requestId: context.requestId };
+    const waiting = await this.pending.take(context.tenant.id, id, raw.headers['cookie']);
+    const page = { issuer: context.tenant.baseUrl, requestId: context.requestId };
     if (!waiting) {
       const refusal = oauthError(
         'invalid_request',
@@ -80,14 +82,14 @@ export class CompleteAuthorization {
         { check: 'complete-authorization' },
       );
       if (!this.policy.rendersPages) throw refusal;
-      return refusalPage(toAppError(refusal, context.operation, context.requestId, this.logger), page);
+      return refusalPage(toAppError(refusal, context, this.logger), page);
     }
     const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
     // The list may have changed since the request was made.
     try {
       checkRedirect(waiting.redirectUri, this.policy);
     } catch (error) {
-      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, page, headers);
     }
     try {
@@ -106,10 +108,10 @@ export class CompleteAuthorization {
     waiting: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: OperationContext,
+    context: ContextOf<typeof completeAuthorization>,
     start: StartRecord,
   ): Promise<string> {
-    const { id: tenantId } = tenantOf(context);
+    const { id: tenantId } = context.tenant;
     start.begin();
     const person = await this.signedIn(waiting, state, query, context);
     await start.acknowledged();
@@ -162,7 +164,7 @@ export class CompleteAuthorization {
     { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: OperationContext,
+    context: ContextOf<typeof completeAuthorization>,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },

@@ -3,23 +3,13 @@ import {
   createPreAuthorizedOffer,
   invalidBody,
   MAX_CLAIMS_BYTES,
-  type OperationContext,
+  type ContextOf,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
-import {
-  bytesFor,
-  CLOCK,
-  eventContext,
-  idFor,
-  IDS,
-  Operation,
-  sealAgain,
-  tenantOf,
-  type RequestOf,
-} from '@attestry/service-kit';
+import { bytesFor, CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -45,9 +35,9 @@ export class CreatePreAuthorizedOffer {
 
   async execute(
     request: RequestOf<typeof createPreAuthorizedOffer>,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
-    const { id: tenantId, baseUrl: issuer } = tenantOf(context);
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
     const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
@@ -126,7 +116,7 @@ export class CreatePreAuthorizedOffer {
   private transactionCode(
     request: PreAuthorizedOfferRequest,
     sessionId: string,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): { shown: string; kept: TransactionCode } | undefined {
     const wanted = request.transactionCodeConfiguration;
     if (!wanted) return undefined;
@@ -152,7 +142,7 @@ export class CreatePreAuthorizedOffer {
     userId: string,
     kept: Record<string, unknown>,
     createdAt: Date,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
     const sealed = isEmpty(kept)
       ? undefined
@@ -174,7 +164,7 @@ export class CreatePreAuthorizedOffer {
     tenantId: string,
     userId: string,
     kept: Record<string, unknown>,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
     await this.streams.runDecision(
       user,

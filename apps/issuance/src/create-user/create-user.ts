@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { createUser, type OperationContext, type User } from '@attestry/contracts';
+import { createUser, type ContextOf, type User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -17,11 +17,11 @@ export class CreateUser {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ body }: RequestOf<typeof createUser>, context: OperationContext): Promise<User> {
+  async execute({ body }: RequestOf<typeof createUser>, context: ContextOf<typeof createUser>): Promise<User> {
     const claims = body.claims ?? {};
     const text = JSON.stringify(claims);
     checkUser(body, Buffer.byteLength(text));
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const userId = idFor(context, 'user', this.ids);
     const hasClaims = Object.keys(claims).length > 0;
     const seal = !hasClaims

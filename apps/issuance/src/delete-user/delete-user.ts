@@ -1,7 +1,7 @@
-import { deleteUser, type OperationContext } from '@attestry/contracts';
+import { deleteUser, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -22,8 +22,8 @@ export class DeleteUser {
     private readonly users: UsersReadModel,
   ) {}
 
-  async execute({ params }: RequestOf<typeof deleteUser>, context: OperationContext): Promise<void> {
-    const tenantId = tenantOf(context).id;
+  async execute({ params }: RequestOf<typeof deleteUser>, context: ClientContext): Promise<void> {
+    const tenantId = context.tenant.id;
     const stream = userStream(tenantId, params.id);
     const loaded = await this.streams.load(user, stream);
     const { id } = activeUser(loaded.state);

@@ -4,7 +4,7 @@ import {
   HolderTokenRequest,
   oauthError,
   type AccessTokenResponse,
-  type OperationContext,
+  type HolderContext,
   type RawRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
@@ -17,7 +17,6 @@ import {
   Operation,
   OperationRecorder,
   PlatformConfig,
-  tenantOf,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
@@ -60,14 +59,14 @@ export class ExchangeToken {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute(request: RequestOf<typeof exchangeToken>, context: OperationContext): Promise<AccessTokenResponse> {
+  execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse> {
     return recordOutcome(this.recorder, this.logger, exchangeToken, context, (start) =>
       this.exchange(rawOf(request), context, start),
     );
   }
 
-  private async exchange(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<AccessTokenResponse> {
-    const { id: tenantId } = tenantOf(context);
+  private async exchange(raw: RawRequest, context: HolderContext, start: StartRecord): Promise<AccessTokenResponse> {
+    const { id: tenantId } = context.tenant;
     checkContentType(raw);
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);

@@ -4,7 +4,7 @@ import {
   issueCredential,
   oauthError,
   type CredentialResponse,
-  type OperationContext,
+  type HolderContext,
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
@@ -18,7 +18,6 @@ import {
   Operation,
   OperationRecorder,
   PlatformConfig,
-  tenantOf,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
@@ -69,14 +68,14 @@ export class IssueCredential {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute(request: RequestOf<typeof issueCredential>, context: OperationContext): Promise<CredentialResponse> {
+  execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
     return recordOutcome(this.recorder, this.logger, issueCredential, context, (start) =>
       this.issue(rawOf(request), context, start),
     );
   }
 
-  private async issue(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<CredentialResponse> {
-    const { id: tenantId } = tenantOf(context);
+  private async issue(raw: RawRequest, context: HolderContext, start: StartRecord): Promise<CredentialResponse> {
+    const { id: tenantId } = context.tenant;
     const now = this.clock.now();
     checkContentType(raw);
     const token = checkAccessTokenLocation(raw);
@@ -92,11 +91,11 @@ export class IssueCredential {
   private async issueFor(
     presented: PresentedToken,
     raw: RawRequest,
-    context: OperationContext,
+    context: HolderContext,
     start: StartRecord,
     now: Date,
   ): Promise<CredentialResponse> {
-    const { id: tenantId, host } = tenantOf(context);
+    const { id: tenantId, host } = context.tenant;
     const { session } = presented;
     const wanted = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, wanted.selector, (id) =>

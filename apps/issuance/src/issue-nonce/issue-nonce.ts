@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { issueNonce, type NonceResponse, type OperationContext } from '@attestry/contracts';
+import { issueNonce, type NonceResponse, type ContextOf } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { CLOCK, Operation, PlatformConfig, tenantOf } from '@attestry/service-kit';
+import { CLOCK, Operation, PlatformConfig } from '@attestry/service-kit';
 import { makeNonce } from './nonce.js';
 
 /** Nonce endpoint, OID4VCI §7: no authentication, the body is not looked at, nothing is stored. */
@@ -14,8 +14,8 @@ export class IssueNonce {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<NonceResponse> {
+  async execute(_request: unknown, context: ContextOf<typeof issueNonce>): Promise<NonceResponse> {
     const expiresAt = new Date(this.clock.now().getTime() + this.config.nonceSeconds * 1000);
-    return { c_nonce: makeNonce(this.vault, tenantOf(context).id, expiresAt) };
+    return { c_nonce: makeNonce(this.vault, context.tenant.id, expiresAt) };
   }
 }

@@ -2,11 +2,11 @@ import {
   jwtVcConfigurations,
   webSemanticConfigurations,
   type JwtVcConfiguration,
-  type OperationContext,
+  type ClientContext,
   type PageOf,
 } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
-import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { configurationOfRow, ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import { configurationRecord } from '../credential-configuration/credential-configuration.decisions.js';
 import { formatOf } from '../credential-configuration/variant.js';
@@ -20,10 +20,10 @@ export class ListCredentialConfigurations {
 
   async execute(
     { query }: RequestOf<typeof webSemanticConfigurations.list>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<JwtVcConfiguration>> {
     const format = formatOf(context);
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     let rows = this.configurations.ofTenant(tenantId).where('format', '=', format);
     if (query.type !== undefined) rows = rows.where('type', '=', query.type);
     const list = [tenantId, 'credential-configurations', format, query.type ?? ''];

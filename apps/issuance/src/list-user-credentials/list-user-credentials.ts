@@ -1,7 +1,7 @@
-import { listUserCredentials, type OperationContext, type PageOf, type UserCredential } from '@attestry/contracts';
+import { listUserCredentials, type ClientContext, type PageOf, type UserCredential } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { activeUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -16,9 +16,9 @@ export class ListUserCredentials {
 
   async execute(
     { params, query }: RequestOf<typeof listUserCredentials>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<UserCredential>> {
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const { state } = await this.streams.load(user, userStream(tenantId, params.userId));
     const { id } = activeUser(state);
     const rows = this.users.running.db

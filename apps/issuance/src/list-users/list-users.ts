@@ -1,6 +1,6 @@
-import { listUsers, type OperationContext, type PageOf, type User } from '@attestry/contracts';
+import { listUsers, type ClientContext, type PageOf, type User } from '@attestry/contracts';
 import { isErased, KeyVault } from '@attestry/keys';
-import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
@@ -12,8 +12,8 @@ export class ListUsers {
     private readonly vault: KeyVault,
   ) {}
 
-  async execute({ query }: RequestOf<typeof listUsers>, context: OperationContext): Promise<PageOf<User>> {
-    const tenantId = tenantOf(context).id;
+  async execute({ query }: RequestOf<typeof listUsers>, context: ClientContext): Promise<PageOf<User>> {
+    const tenantId = context.tenant.id;
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
     const found = await listPage(rows, query, this.vault, [tenantId, 'users']);
     const opened = await Promise.all(

@@ -31,7 +31,6 @@ import {
   type Caller,
   type CredentialFormat,
   type IssuerKey,
-  type OperationContext,
   type OperationEventMessage,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
@@ -73,18 +72,18 @@ const issued: FeedMessage[] = [];
 const issuerOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
 let requests = 0;
-const contextFor = (operation: string, caller: Caller, tenantId = TENANT): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'e', host: issuerOf(tenantId).slice(7), baseUrl: issuerOf(tenantId) },
+const contextFor = <C extends Caller>(operation: string, caller: C, tenantId = TENANT) => ({
+  tenant: { id: tenantId, host: issuerOf(tenantId).slice(7), baseUrl: issuerOf(tenantId) },
   caller,
   requestId: `request-${++requests}`,
   operation,
   deadline: Date.now() + 10_000,
   publicUrl: issuerOf(tenantId),
 });
-const tenantClient: Caller = { kind: 'client', clientId: 'c', roles: ['admin'] };
+const tenantClient: Caller = { kind: 'client', clientId: 'c' };
 
 const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation.name, tenantClient, tenantId));
+  client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation.name, tenantClient, tenantId) as never);
 
 const post = <O extends Parameters<ServiceClient['call']>[0]>(
   operation: O,
@@ -96,7 +95,7 @@ const post = <O extends Parameters<ServiceClient['call']>[0]>(
   client.call(
     operation,
     { raw: { method: 'POST', url, headers, text } } as unknown as Partial<RequestOf<O>>,
-    contextFor(operation.name, { kind: 'holder' }, tenantId),
+    contextFor(operation.name, { kind: operation.access.kind === 'public' ? 'public' : 'holder' }, tenantId) as never,
   );
 
 const refusal = async (promise: Promise<unknown>): Promise<AppError> => {

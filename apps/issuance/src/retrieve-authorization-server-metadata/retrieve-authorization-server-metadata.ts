@@ -1,5 +1,5 @@
-import { retrieveAuthorizationServerMetadata, type OperationContext } from '@attestry/contracts';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { retrieveAuthorizationServerMetadata, type ContextOf } from '@attestry/contracts';
+import { Operation } from '@attestry/service-kit';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { authorizationServerMetadata, type AuthorizationServerMetadata } from './authorization-server-metadata.js';
 
@@ -7,8 +7,11 @@ import { authorizationServerMetadata, type AuthorizationServerMetadata } from '.
 export class RetrieveAuthorizationServerMetadata {
   constructor(private readonly published: PublishedConfigurations) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<AuthorizationServerMetadata> {
-    const { id, baseUrl } = tenantOf(context);
+  async execute(
+    _request: unknown,
+    context: ContextOf<typeof retrieveAuthorizationServerMetadata>,
+  ): Promise<AuthorizationServerMetadata> {
+    const { id, baseUrl } = context.tenant;
     return authorizationServerMetadata(baseUrl, await this.published.of(id));
   }
 }

@@ -1,6 +1,6 @@
-import { retrieveOauthKeys, type OperationContext } from '@attestry/contracts';
+import { retrieveOauthKeys, type ContextOf } from '@attestry/contracts';
 import { KeyVault, type PublicJwk } from '@attestry/keys';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { Operation } from '@attestry/service-kit';
 
 type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA' };
 
@@ -9,8 +9,8 @@ type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA
 export class RetrieveOauthKeys {
   constructor(private readonly vault: KeyVault) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<{ keys: PublishedKey[] }> {
-    const keys = await this.vault.listSigningKeys(tenantOf(context).id, 'token');
+  async execute(_request: unknown, context: ContextOf<typeof retrieveOauthKeys>): Promise<{ keys: PublishedKey[] }> {
+    const keys = await this.vault.listSigningKeys(context.tenant.id, 'token');
     return {
       keys: keys.map(({ keyId, publicJwk, algorithm }) => ({
         ...publicJwk,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CredentialFormat, OperationContext } from '@attestry/contracts';
+import type { CredentialFormat, ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext } from '@attestry/service-kit';
 import {
@@ -34,7 +34,7 @@ export class TypeClaims {
   }
 
   /** @throws AppError 400, `param: type` */
-  async claim(owner: TypeOwner, context: OperationContext): Promise<void> {
+  async claim(owner: TypeOwner, context: ClientContext): Promise<void> {
     await this.streams.runDecision(
       typeClaim,
       streamOf(owner),
@@ -43,7 +43,7 @@ export class TypeClaims {
     );
   }
 
-  async release(owner: TypeOwner, context: OperationContext): Promise<void> {
+  async release(owner: TypeOwner, context: ClientContext): Promise<void> {
     await this.streams.runDecision(
       typeClaim,
       streamOf(owner),

@@ -1,4 +1,4 @@
-import { acceptInvitation, invalidBody, type MembershipUpdate, type OperationContext } from '@attestry/contracts';
+import { acceptInvitation, invalidBody, type MembershipUpdate, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
@@ -21,7 +21,7 @@ export class AcceptInvitation {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof acceptInvitation>, context: OperationContext): Promise<MembershipUpdate> {
+  async execute(request: RequestOf<typeof acceptInvitation>, context: ManagementContext): Promise<MembershipUpdate> {
     const acceptedBy = callingUser(context);
     // Before the tenant's stream is read.
     const token = await this.links.authenticToken(request.body.token);

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { createClient, permissionsOf, type CreatedClient, type OperationContext } from '@attestry/contracts';
+import { createClient, permissionsOf, type CreatedClient, type ContextOf } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
@@ -19,7 +19,10 @@ export class CreateClient {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof createClient>, context: OperationContext): Promise<CreatedClient> {
+  async execute(
+    request: RequestOf<typeof createClient>,
+    context: ContextOf<typeof createClient>,
+  ): Promise<CreatedClient> {
     const { tenantId } = request.params;
     const { name, roles } = request.body;
     const caller = managementCaller(context);
@@ -40,7 +43,7 @@ export class CreateClient {
     return { clientId, name, roles, permissions: permissionsOf(roles), clientSecret };
   }
 
-  async checkRetry({ params }: RequestOf<typeof createClient>, context: OperationContext): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof createClient>, context: ContextOf<typeof createClient>): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

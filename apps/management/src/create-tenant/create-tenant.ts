@@ -6,7 +6,7 @@ import {
   invalidBody,
   unavailable,
   type CreatedTenant,
-  type OperationContext,
+  type ContextOf,
 } from '@attestry/contracts';
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
@@ -49,7 +49,10 @@ export class CreateTenant {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof createTenant>, context: OperationContext): Promise<CreatedTenant> {
+  async execute(
+    request: RequestOf<typeof createTenant>,
+    context: ContextOf<typeof createTenant>,
+  ): Promise<CreatedTenant> {
     const creator = managementCaller(context);
     const { subdomain, name = subdomain } = request.body;
     const environment = this.directory.environment(request.body.environmentId);

@@ -1,4 +1,4 @@
-import { deleteClient, type OperationContext } from '@attestry/contracts';
+import { deleteClient, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
@@ -13,7 +13,7 @@ export class DeleteClient {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof deleteClient>, context: OperationContext): Promise<void> {
+  async execute(request: RequestOf<typeof deleteClient>, context: ManagementContext): Promise<void> {
     const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { clientId } = request.params;

@@ -1,4 +1,4 @@
-import { deleteMembership, type OperationContext } from '@attestry/contracts';
+import { deleteMembership, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
@@ -14,7 +14,7 @@ export class DeleteMembership {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof deleteMembership>, context: OperationContext): Promise<void> {
+  async execute(request: RequestOf<typeof deleteMembership>, context: ManagementContext): Promise<void> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     const { position } = await this.streams.runDecision(

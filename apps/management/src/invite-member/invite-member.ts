@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { inviteMember, type InvitationResult, type OperationContext } from '@attestry/contracts';
+import { inviteMember, type InvitationResult, type ContextOf } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
@@ -25,7 +25,10 @@ export class InviteMember {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof inviteMember>, context: OperationContext): Promise<InvitationResult> {
+  async execute(
+    request: RequestOf<typeof inviteMember>,
+    context: ContextOf<typeof inviteMember>,
+  ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email } = request.body;
     // Strangers leave no trace: not even the person they name becomes known.
@@ -36,11 +39,14 @@ export class InviteMember {
     return this.mails.useFor(tenantId, email, id, () => this.invite(request, context));
   }
 
-  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: OperationContext): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: ContextOf<typeof inviteMember>): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 
-  private async invite(request: RequestOf<typeof inviteMember>, context: OperationContext): Promise<InvitationResult> {
+  private async invite(
+    request: RequestOf<typeof inviteMember>,
+    context: ContextOf<typeof inviteMember>,
+  ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email, roles } = request.body;
     const caller = managementCaller(context);

@@ -1,4 +1,4 @@
-import type { OperationContext } from '@attestry/contracts';
+import type { ContextOf, inviteMember } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
 import { randomSecret, type KeyVault } from '@attestry/keys';
 import { bytesFor, idFor, sealAgain } from '@attestry/service-kit';
@@ -14,7 +14,7 @@ import type { InvitationFacts } from '../tenant/membership.decisions.js';
 export const newInvitation = async (
   vault: KeyVault,
   ids: Ids,
-  context: OperationContext,
+  context: ContextOf<typeof inviteMember>,
   tenantId: string,
   registered: boolean,
   now: string,

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { issueToken, oauthError, type OperationContext, type Role, type TokenResponse } from '@attestry/contracts';
+import { issueToken, oauthError, type ContextOf, type Role, type TokenResponse } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
 import { CLOCK, IDS, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
@@ -38,7 +38,7 @@ export class IssueToken {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof issueToken>, context: OperationContext): Promise<TokenResponse> {
+  async execute(request: RequestOf<typeof issueToken>, context: ContextOf<typeof issueToken>): Promise<TokenResponse> {
     const { clientId, clientSecret, audience } = parseTokenRequest(request.body);
     const { publicScheme: scheme, managementDomain, environments } = this.config;
     const wanted = tokenAudience(audience, context.publicUrl, { scheme, managementDomain, environments });

@@ -1,4 +1,4 @@
-import { listEnvironments, type Environment, type OperationContext, type PageOf } from '@attestry/contracts';
+import { listEnvironments, type Environment, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
 import { DEFAULT_LIMIT, listCursors, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
@@ -14,7 +14,7 @@ export class ListEnvironments {
     private readonly vault: KeyVault,
   ) {}
 
-  async execute(request: RequestOf<typeof listEnvironments>, context: OperationContext): Promise<PageOf<Environment>> {
+  async execute(request: RequestOf<typeof listEnvironments>, context: ManagementContext): Promise<PageOf<Environment>> {
     managementCaller(context);
     const { environments } = this.config;
     const codec = listCursors(this.vault, ['management', 'environments']);

@@ -1,4 +1,4 @@
-import { listMembers, type Member, type OperationContext, type PageOf } from '@attestry/contracts';
+import { listMembers, type Member, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { loadAdministeredTenant } from '../administered-tenant.js';
@@ -19,7 +19,7 @@ export class ListMembers {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof listMembers>, context: OperationContext): Promise<PageOf<Member>> {
+  async execute(request: RequestOf<typeof listMembers>, context: ManagementContext): Promise<PageOf<Member>> {
     const { id, members } = await loadAdministeredTenant(this.streams, request.params.tenantId, context);
     const listed = await this.lists.membersOf(id, request.query);
     const now = this.people.now();

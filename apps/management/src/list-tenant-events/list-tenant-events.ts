@@ -2,7 +2,7 @@ import {
   listEventsOfTenant,
   listTenantEvents,
   type AnalyticsEvent,
-  type OperationContext,
+  type ManagementContext,
   type PageOf,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
@@ -21,7 +21,7 @@ export class ListTenantEvents {
 
   async execute(
     { params, query }: RequestOf<typeof listTenantEvents>,
-    context: OperationContext,
+    context: ManagementContext,
   ): Promise<PageOf<AnalyticsEvent>> {
     const { state } = await this.streams.load(tenant, tenantStream(params.tenantId));
     const { id: tenantId } = seenByAdmin(state, managementCaller(context));

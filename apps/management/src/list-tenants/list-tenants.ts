@@ -1,4 +1,4 @@
-import { listTenants, type OperationContext, type PageOf, type Tenant } from '@attestry/contracts';
+import { listTenants, type ManagementContext, type PageOf, type Tenant } from '@attestry/contracts';
 import { Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
@@ -15,7 +15,7 @@ export class ListTenants {
     private readonly directory: TenantDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof listTenants>, context: OperationContext): Promise<PageOf<Tenant>> {
+  async execute(request: RequestOf<typeof listTenants>, context: ManagementContext): Promise<PageOf<Tenant>> {
     const environmentIds = this.config.environments.map(({ id }) => id);
     const listed = await this.lists.tenantsOf(managementCaller(context), environmentIds, request.query);
     return {

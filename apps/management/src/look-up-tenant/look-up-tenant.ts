@@ -23,7 +23,6 @@ export class LookUpTenant {
 
 const describe = ({ tenant, host }: LivingTenant) => ({
   tenantId: tenant.id,
-  environmentId: tenant.environmentId,
   host,
   restrictIdentityRoles: tenant.restrictIdentityRoles,
   clients: [...tenant.clients].map(([clientId, { roles, secretMac, previous }]) => ({

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTenant, deleteTenant, type OperationContext } from '@attestry/contracts';
+import { createTenant, deleteTenant, type ManagementContext } from '@attestry/contracts';
 import { ERASED } from '@attestry/keys';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
@@ -24,12 +24,11 @@ it('destroys the keys of purged tenants again when older keys were restored, and
     };
     return { engines, services, client: new ServiceClient(engines.bus, 'gateway'), stop };
   };
-  const context: OperationContext = {
+  const context: ManagementContext = {
     caller: { kind: 'management', clientId: 'boss' },
     requestId: 'request',
     operation: 'test',
     deadline: Date.now() + 60_000,
-    publicUrl: 'http://management.one.example',
   };
 
   let running = await start();

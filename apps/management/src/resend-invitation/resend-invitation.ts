@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { resendInvitation, type InvitationResult, type OperationContext } from '@attestry/contracts';
+import { resendInvitation, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
@@ -24,7 +24,7 @@ export class ResendInvitation {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof resendInvitation>, context: OperationContext): Promise<InvitationResult> {
+  async execute(request: RequestOf<typeof resendInvitation>, context: ManagementContext): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     // No key is made for a link that nobody will get.
@@ -38,7 +38,7 @@ export class ResendInvitation {
 
   private async resend(
     request: RequestOf<typeof resendInvitation>,
-    context: OperationContext,
+    context: ManagementContext,
     registered: boolean,
   ): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;

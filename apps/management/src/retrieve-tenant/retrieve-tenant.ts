@@ -1,4 +1,4 @@
-import { notFound, retrieveTenant, type OperationContext, type Tenant } from '@attestry/contracts';
+import { notFound, retrieveTenant, type ManagementContext, type Tenant } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
@@ -15,7 +15,7 @@ export class RetrieveTenant {
     private readonly directory: TenantDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof retrieveTenant>, context: OperationContext): Promise<Tenant> {
+  async execute(request: RequestOf<typeof retrieveTenant>, context: ManagementContext): Promise<Tenant> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const seen = seenByMember(state, managementCaller(context));
     const environment = this.directory.environment(seen.tenant.environmentId);

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { isUuid, oauthError, revokeToken, type OperationContext, type RevokedToken } from '@attestry/contracts';
+import { isUuid, oauthError, revokeToken, type ContextOf, type RevokedToken } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { PLATFORM, type SecretMac } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
@@ -38,7 +38,7 @@ export class RevokeToken {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof revokeToken>, context: OperationContext): Promise<RevokedToken> {
+  async execute(request: RequestOf<typeof revokeToken>, context: ContextOf<typeof revokeToken>): Promise<RevokedToken> {
     const { token, clientId, clientSecret } = parseRevocationRequest(request.body);
     const tenantId = await this.authenticated(clientId, clientSecret, context.publicUrl);
     const revocable = await this.revocable(token);

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { rotateClientSecret, type OperationContext, type RotatedClientSecret } from '@attestry/contracts';
+import { rotateClientSecret, type ContextOf, type RotatedClientSecret } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
@@ -21,7 +21,7 @@ export class RotateClientSecret {
 
   async execute(
     request: RequestOf<typeof rotateClientSecret>,
-    context: OperationContext,
+    context: ContextOf<typeof rotateClientSecret>,
   ): Promise<RotatedClientSecret> {
     const { tenantId, clientId } = request.params;
     const overlapSeconds = request.body.overlapSeconds ?? this.config.clientSecretOverlapSeconds;
@@ -40,7 +40,10 @@ export class RotateClientSecret {
     return { clientId, clientSecret, ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt }) };
   }
 
-  async checkRetry({ params }: RequestOf<typeof rotateClientSecret>, context: OperationContext): Promise<void> {
+  async checkRetry(
+    { params }: RequestOf<typeof rotateClientSecret>,
+    context: ContextOf<typeof rotateClientSecret>,
+  ): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

@@ -8,9 +8,9 @@ import {
   createTenant,
   inviteMember,
   unavailable,
-  type Caller,
+  type ManagementCaller,
   type Operation,
-  type OperationContext,
+  type ManagementContext,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -45,17 +45,16 @@ let base: string;
 let tenantId: string;
 let address = '192.0.2.1';
 
-const context = (caller: Caller): OperationContext => ({
+const context = (caller: ManagementCaller): ManagementContext => ({
   caller,
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.localhost',
 });
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 /** As the gateway does it. */
 const call = async (person: PersonOfIssuer, operation: Operation, body: object) => {
-  const gateway = context({ kind: 'service', service: 'gateway' });
+  const gateway = boss();
   const { userId } = await client.call(admitUser, { body: person }, gateway);
   return client.call(operation, { body }, context({ kind: 'user', userId }));
 };

@@ -1,4 +1,4 @@
-import { updateMembership, type MembershipUpdate, type OperationContext } from '@attestry/contracts';
+import { updateMembership, type MembershipUpdate, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';
@@ -13,7 +13,7 @@ export class UpdateMembership {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateMembership>, context: OperationContext): Promise<MembershipUpdate> {
+  async execute(request: RequestOf<typeof updateMembership>, context: ManagementContext): Promise<MembershipUpdate> {
     const { tenantId, userId } = request.params;
     const { roles } = request.body;
     const caller = managementCaller(context);

@@ -1,4 +1,4 @@
-import { notFound, updateTenant, type OperationContext, type Tenant } from '@attestry/contracts';
+import { notFound, updateTenant, type ManagementContext, type Tenant } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
@@ -17,7 +17,7 @@ export class UpdateTenant {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateTenant>, context: OperationContext): Promise<Tenant> {
+  async execute(request: RequestOf<typeof updateTenant>, context: ManagementContext): Promise<Tenant> {
     const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { state, position } = await this.streams.runDecision(

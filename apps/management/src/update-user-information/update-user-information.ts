@@ -1,4 +1,4 @@
-import { updateUserInformation, type OperationContext, type UserInformation } from '@attestry/contracts';
+import { updateUserInformation, type ManagementContext, type UserInformation } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
@@ -17,7 +17,10 @@ export class UpdateUserInformation {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateUserInformation>, context: OperationContext): Promise<UserInformation> {
+  async execute(
+    request: RequestOf<typeof updateUserInformation>,
+    context: ManagementContext,
+  ): Promise<UserInformation> {
     const { name } = request.body;
     const user = registered(await this.people.user(callingUser(context)));
     const sealedName = await this.people.seal(user.id, name);

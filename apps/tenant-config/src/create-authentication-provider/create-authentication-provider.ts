@@ -3,10 +3,10 @@ import {
   AppError,
   createAuthenticationProvider,
   type AuthenticationProvider,
-  type OperationContext,
+  type ContextOf,
 } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   createAuthenticationProvider as decide,
   living,
@@ -41,9 +41,9 @@ export class CreateAuthenticationProvider {
 
   async execute(
     { body }: RequestOf<typeof createAuthenticationProvider>,
-    context: OperationContext,
+    context: ContextOf<typeof createAuthenticationProvider>,
   ): Promise<AuthenticationProvider> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const claims = authenticationProviderClaimStream(tenant.id);
     const providerId = idFor(context, 'provider', this.ids);
     const now = () => this.clock.now().toISOString();

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { updateAuthenticationProvider, type AuthenticationProvider, type OperationContext } from '@attestry/contracts';
+import { updateAuthenticationProvider, type AuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   checkSecretStays,
   living,
@@ -29,9 +29,9 @@ export class UpdateAuthenticationProvider {
 
   async execute(
     request: RequestOf<typeof updateAuthenticationProvider>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<AuthenticationProvider> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const { id } = request.params;
     const stream = authenticationProviderStream(tenant.id, id);
     const current = living((await this.streams.load(authenticationProvider, stream)).state);

@@ -3,12 +3,12 @@ import {
   invalid,
   notFound,
   redeliverWebhookAttempt,
-  type OperationContext,
+  type ClientContext,
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { AttemptsReadModel } from '../attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -30,18 +30,15 @@ export class RedeliverAttempt {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(
-    request: RequestOf<typeof redeliverWebhookAttempt>,
-    context: OperationContext,
-  ): Promise<WebhookDelivery> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof redeliverWebhookAttempt>, context: ClientContext): Promise<WebhookDelivery> {
+    const tenantId = context.tenant.id;
     const { webhookId, deliveryId } = request.params;
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const deliveryKey = await this.attempts.deliveryKeyOf(tenantId, webhookId, deliveryId);
     if (deliveryKey === undefined) throw notFound();
     const now = this.clock.now().toISOString();
     let delivery: ScheduledDelivery | undefined;
-    const decided = await this.requests.redeliver(idFor(context, 'redelivery', this.ids), { tenantId, url }, () =>
+    const decided = await this.requests.redeliver(this.ids.uuid(), { tenantId, url }, () =>
       this.streams.runDecision(
         webhookDelivery,
         webhookDeliveryStream(tenantId, deliveryKey),

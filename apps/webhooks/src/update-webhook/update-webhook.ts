@@ -1,6 +1,6 @@
-import { updateWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
+import { updateWebhook, type ClientContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook-directory.js';
 import { viewOf } from '../webhook-view.js';
 import { acceptedUrl, living, updateWebhook as decide } from '../webhook/webhook.decisions.js';
@@ -19,8 +19,8 @@ export class UpdateWebhook {
     private readonly directory: WebhookDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof updateWebhook>, context: OperationContext): Promise<Webhook> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof updateWebhook>, context: ClientContext): Promise<Webhook> {
+    const tenantId = context.tenant.id;
     const { webhookId } = request.params;
     const { events, disabled } = request.body;
     living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);

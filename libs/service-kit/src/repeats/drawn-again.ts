@@ -32,7 +32,7 @@ export const bytesFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: s
   attempt?.bytes(name) ?? randomBytes;
 
 /** An id for what a call makes: the same one each time it is repeated under one key. */
-export const idFor = ({ attempt }: OperationContext, name: string, ids: Ids): string =>
+export const idFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: string, ids: Ids): string =>
   attempt ? uuidOf(Date.parse(attempt.beganAt), attempt.bytes(`id ${name}`)(16)) : ids.uuid();
 
 /** `sealed` may be read when an event is made, no earlier. */
