@@ -9,8 +9,8 @@ import {
   inviteMember,
   rotateClientSecret,
   updateMembership,
-  type ManagementCaller,
   type ContextOf,
+  type ManagementCaller,
 } from '@attestry/contracts';
 import {
   openEngines,

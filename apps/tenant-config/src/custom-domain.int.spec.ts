@@ -14,8 +14,8 @@ import {
   tenantDeleted,
   updateCustomDomain,
   verifyCustomDomain,
-  type CustomDomain,
   type ClientContext,
+  type CustomDomain,
   type PublicContext,
 } from '@attestry/contracts';
 import {

@@ -13,8 +13,8 @@ import {
   deleteAuthenticationProvider,
   updateAuthenticationProvider,
   type AuthenticationProviderRequest,
-  type CompleteSignInRequest,
   type ClientContext,
+  type CompleteSignInRequest,
 } from '@attestry/contracts';
 import {
   openEngines,

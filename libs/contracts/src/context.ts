@@ -1,4 +1,4 @@
-import type { Access, ContextTraits } from './operation.js';
+import type { Access } from './operation.js';
 
 /** The tenant a request is for, from the gateway's tenant directory. */
 export interface TenantContext {
@@ -9,27 +9,24 @@ export interface TenantContext {
   baseUrl: string;
 }
 
-/** Sent without credentials, or with credentials that the operation itself reads. */
-export interface PublicCaller {
-  kind: 'public';
+/** Who calls, by the kind of access that an operation declares. */
+interface CallerOfKind {
+  /** Sent without credentials, or with credentials that the operation itself reads. */
+  public: { kind: 'public' };
+  /** A client of the tenant, with one of the roles that the operation requires. */
+  roles: { kind: 'client'; clientId: string };
+  /** A machine client, or a person, on the management API. */
+  management: { kind: 'management'; clientId: string } | { kind: 'user'; userId: string };
+  /** Presents a code or token of a wallet, checked by the service. */
+  holder: { kind: 'holder' };
+  /** A participant of the bus on its own behalf. */
+  internal: { kind: 'service'; service: string };
 }
-/** A client of the tenant, with one of the roles that the operation requires. */
-export interface ClientCaller {
-  kind: 'client';
-  clientId: string;
-}
-/** A machine client, or a person, on the management API. */
-export type ManagementCaller = { kind: 'management'; clientId: string } | { kind: 'user'; userId: string };
-/** Presents a code or token of a wallet, checked by the service. */
-export interface HolderCaller {
-  kind: 'holder';
-}
-/** A participant of the bus on its own behalf. */
-export interface ServiceCaller {
-  kind: 'service';
-  service: string;
-}
-export type Caller = PublicCaller | ClientCaller | ManagementCaller | HolderCaller | ServiceCaller;
+export type PublicCaller = CallerOfKind['public'];
+export type ClientCaller = CallerOfKind['roles'];
+export type ManagementCaller = CallerOfKind['management'];
+export type HolderCaller = CallerOfKind['holder'];
+export type Caller = CallerOfKind[keyof CallerOfKind];
 
 /** The same for every retry of a call under one idempotency key. */
 export interface Attempt {
@@ -54,10 +51,6 @@ export interface CallContext {
   traceparent?: string;
 }
 
-/** On a host of a tenant. */
-interface OnTenant {
-  tenant: TenantContext;
-}
 /** For an operation with the flag `idempotent`. */
 interface Repeatable {
   idempotencyKey?: string;
@@ -70,58 +63,37 @@ interface Addressed {
   publicUrl: string;
 }
 
-export interface ClientContext extends CallContext, OnTenant {
-  caller: ClientCaller;
+interface PlatformCall<Kind extends Access['kind']> extends CallContext {
+  caller: CallerOfKind[Kind];
 }
-export interface ManagementContext extends CallContext {
-  caller: ManagementCaller;
+interface TenantCall<Kind extends Access['kind']> extends PlatformCall<Kind> {
+  tenant: TenantContext;
 }
-export interface HolderContext extends CallContext, OnTenant {
-  caller: HolderCaller;
-}
-/** Of a public operation on the hosts of tenants; those of the platform's own hosts have a {@link PlatformContext}. */
-export interface PublicContext extends CallContext, OnTenant {
-  caller: PublicCaller;
-}
-export interface PlatformContext extends CallContext {
-  caller: PublicCaller;
-}
-/** Of an operation that services call for a tenant (`calledForTenant`); of others (`calledBy`), a {@link ServiceContext}. */
-export interface TenantServiceContext extends CallContext, OnTenant {
-  caller: ServiceCaller;
-}
-export interface ServiceContext extends CallContext {
-  caller: ServiceCaller;
-}
+
+export type ClientContext = TenantCall<'roles'>;
+export type ManagementContext = PlatformCall<'management'>;
+export type HolderContext = TenantCall<'holder'>;
+/** Of a public operation on the hosts of tenants; on the platform's own hosts it is a {@link PlatformContext}. */
+export type PublicContext = TenantCall<'public'>;
+export type PlatformContext = PlatformCall<'public'>;
+/** Of an operation that services call for a tenant (`calledForTenant`); of others (`calledBy`) it is a {@link ServiceContext}. */
+export type TenantServiceContext = TenantCall<'internal'>;
+export type ServiceContext = PlatformCall<'internal'>;
 
 /** Any of them: for code that serves every operation. */
-export interface OperationContext extends CallContext, Repeatable, Partial<OnTenant>, Partial<Addressed> {
+export interface OperationContext extends CallContext, Repeatable, Partial<Addressed> {
   caller: Caller;
+  tenant?: TenantContext;
 }
 
-type ContextOfAccess<A extends Access, Tenant extends boolean> = A extends { kind: 'roles' }
-  ? ClientContext
-  : A extends { kind: 'management' }
-    ? ManagementContext
-    : A extends { kind: 'holder' }
-      ? HolderContext
-      : A extends { kind: 'public' }
-        ? Tenant extends true
-          ? PublicContext
-          : PlatformContext
-        : Tenant extends true
-          ? TenantServiceContext
-          : ServiceContext;
-
 /** The context that the declaration of an operation gives it. */
-export type ContextOf<O> =
-  O extends ContextTraits<infer A, infer Tenant, infer Idempotent, infer Url>
-    ? Access extends A
-      ? OperationContext
-      : ContextOfAccess<A, Tenant> &
-          (true extends Idempotent ? Repeatable : unknown) &
-          (true extends Url ? Addressed : unknown)
-    : never;
+export type ContextOf<O> = O extends { access: infer A extends Access; forTenant: infer Tenant }
+  ? Access extends A
+    ? OperationContext
+    : (Tenant extends true ? TenantCall<A['kind']> : PlatformCall<A['kind']>) &
+        (O extends { idempotent: true } ? Repeatable : unknown) &
+        (O extends { publicUrl: true } ? Addressed : unknown)
+  : never;
 
 /** `actor` of event metadata. */
 export const actorOf = (caller: Caller): string => {

@@ -13,48 +13,28 @@ export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Participants of the bus. */
 export type BusParty = 'gateway' | ServiceName;
 
-/** No credentials. */
-export interface PublicAccess {
-  kind: 'public';
-}
-/** A tenant client with one of these roles. */
-export interface RolesAccess {
-  kind: 'roles';
-  permission: Permission;
-  roles: readonly Role[];
-}
-/** A management principal; membership rules are decided by the service. */
-export interface ManagementAccess {
-  kind: 'management';
-}
-/** A wallet's code or token, presented in the request and checked by the service. */
-export interface HolderAccess {
-  kind: 'holder';
-}
-/** Only these participants of the bus, on their own behalf; no HTTP. */
-export interface InternalAccess<Tenant extends boolean = boolean> {
-  kind: 'internal';
-  callers: readonly BusParty[];
-  /** Whether it is called for a tenant that the caller's own request is for. */
-  forTenant: Tenant;
-}
-export type Access = PublicAccess | RolesAccess | ManagementAccess | HolderAccess | InternalAccess;
+export type Access =
+  /** No credentials. */
+  | { kind: 'public' }
+  /** A tenant client with one of these roles. */
+  | { kind: 'roles'; permission: Permission; roles: readonly Role[] }
+  /** A management principal; membership rules are decided by the service. */
+  | { kind: 'management' }
+  /** A wallet's code or token, presented in the request and checked by the service. */
+  | { kind: 'holder' }
+  /** Only these participants of the bus, on their own behalf and some for the tenant of their own request; no HTTP. */
+  | { kind: 'internal'; callers: readonly BusParty[]; forTenant: boolean };
+type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
-export const publicAccess: PublicAccess = { kind: 'public' };
-export const managementAccess: ManagementAccess = { kind: 'management' };
-export const holderAccess: HolderAccess = { kind: 'holder' };
-export const calledBy = (...callers: BusParty[]): InternalAccess<false> => ({
-  kind: 'internal',
-  callers,
-  forTenant: false,
-});
-export const calledForTenant = (...callers: BusParty[]): InternalAccess<true> => ({
-  kind: 'internal',
-  callers,
-  forTenant: true,
-});
+export const publicAccess: AccessOf<'public'> = { kind: 'public' };
+export const managementAccess: AccessOf<'management'> = { kind: 'management' };
+export const holderAccess: AccessOf<'holder'> = { kind: 'holder' };
+const internal = <Tenant extends boolean>(callers: BusParty[], forTenant: Tenant) =>
+  ({ kind: 'internal', callers, forTenant }) as const;
+export const calledBy = (...callers: BusParty[]) => internal(callers, false);
+export const calledForTenant = (...callers: BusParty[]) => internal(callers, true);
 /** Roles that carry the permission (table in roles.ts). */
-export const requires = (permission: Permission): RolesAccess => ({
+export const requires = (permission: Permission): AccessOf<'roles'> => ({
   kind: 'roles',
   permission,
   roles: rolesWith(permission),
@@ -174,25 +154,27 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   publicUrl?: true;
 }
 
-/** What of an operation decides its context. */
-export interface ContextTraits<
-  A extends Access = Access,
-  Tenant extends boolean = boolean,
-  Idempotent extends true | undefined = true | undefined,
-  Url extends true | undefined = true | undefined,
-> {
-  readonly access: A;
-  /** Whether it is served on hosts of tenants, or called for a tenant. */
-  readonly forTenant: Tenant;
-  readonly idempotent?: Idempotent;
-  readonly publicUrl?: Url;
-}
-type ForTenant<A extends Access, H extends Api> =
-  A extends InternalAccess<infer Tenant> ? Tenant : H extends 'tenant' | 'custom-domain' ? true : false;
+/** What of a declaration decides the context of the operation. */
+type DeclaredContext = Pick<
+  OperationDeclaration<unknown, unknown, unknown, unknown>,
+  'access' | 'http' | 'idempotent' | 'publicUrl'
+>;
+type ForTenant<D> = D extends { access: { forTenant: infer Tenant } }
+  ? Tenant
+  : D extends { http: { hosts: readonly (infer H)[] } }
+    ? H extends 'tenant' | 'custom-domain'
+      ? true
+      : false
+    : true;
+type Declared<D> = Pick<D, keyof D & ('access' | 'idempotent' | 'publicUrl')> & { readonly forTenant: ForTenant<D> };
 
 /** A declared operation with the values derived from its declaration. */
-export interface Operation<Body = unknown, Params = unknown, Query = unknown, Response = unknown>
-  extends OperationDeclaration<Body, Params, Query, Response>, Pick<ContextTraits, 'forTenant'> {
+export interface Operation<
+  Body = unknown,
+  Params = unknown,
+  Query = unknown,
+  Response = unknown,
+> extends OperationDeclaration<Body, Params, Query, Response> {
   readonly service: ServiceName;
   readonly useCase: string;
   readonly variant: string | undefined;
@@ -200,6 +182,8 @@ export interface Operation<Body = unknown, Params = unknown, Query = unknown, Re
   readonly rate: RateClass;
   /** `op.<name>` */
   readonly subject: string;
+  /** Whether it is served on hosts of tenants, or called for a tenant. */
+  readonly forTenant: boolean;
 }
 
 /** The request as a service receives it. Absent parts are empty objects. */
@@ -246,23 +230,9 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
  * pages and the test suite that walks the registry derive from it.
  */
-export const defineOperation = <
-  Body,
-  Params,
-  Query,
-  Response,
-  A extends Access,
-  H extends Api = 'tenant',
-  Idempotent extends true | undefined = undefined,
-  Url extends true | undefined = undefined,
->(
-  declaration: OperationDeclaration<Body, Params, Query, Response> & {
-    access: A;
-    http?: { hosts?: readonly H[] };
-    idempotent?: Idempotent;
-    publicUrl?: Url;
-  },
-): Operation<Body, Params, Query, Response> & ContextTraits<A, ForTenant<A, H>, Idempotent, Url> => {
+export const defineOperation = <Body, Params, Query, Response, const D extends DeclaredContext>(
+  declaration: OperationDeclaration<Body, Params, Query, Response> & D,
+): Operation<Body, Params, Query, Response> & Declared<D> => {
   const { access, http } = declaration;
   const [service, useCase, variant] = declaration.name.split('.') as [ServiceName, string, string | undefined];
   const kind = declaration.kind ?? (http?.method === 'GET' ? 'query' : 'command');
@@ -277,6 +247,6 @@ export const defineOperation = <
     kind,
     rate,
     subject: `op.${declaration.name}`,
-    forTenant: (access.kind === 'internal' ? access.forTenant : isOfTenants) as boolean & ForTenant<A, H>,
+    forTenant: (access.kind === 'internal' ? access.forTenant : isOfTenants) as boolean & ForTenant<D>,
   });
 };

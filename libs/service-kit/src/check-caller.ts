@@ -7,12 +7,14 @@ import {
   type OperationContext,
 } from '@attestry/contracts';
 
-/** The callers that the gateway may name, by the access of the operation. */
-const CALLERS: Record<Exclude<Access['kind'], 'internal'>, readonly Caller['kind'][]> = {
-  public: ['public'],
-  roles: ['client'],
-  management: ['management', 'user'],
-  holder: ['holder'],
+/** The access of operations that a caller of this kind may call. */
+const ACCESS_OF: Record<Caller['kind'], Access['kind']> = {
+  public: 'public',
+  client: 'roles',
+  management: 'management',
+  user: 'management',
+  holder: 'holder',
+  service: 'internal',
 };
 
 /**
@@ -22,9 +24,8 @@ const CALLERS: Record<Exclude<Access['kind'], 'internal'>, readonly Caller['kind
  */
 export const checkCaller = (operation: Operation, { caller }: Pick<OperationContext, 'caller'>, from: string): void => {
   const callers: readonly string[] = callersOf(operation);
-  const { kind } = operation.access;
-  const isItself = caller.kind === 'service' && caller.service === from;
-  if (!callers.includes(from) || !(kind === 'internal' ? isItself : CALLERS[kind].includes(caller.kind)))
+  const isForeign = ACCESS_OF[caller.kind] !== operation.access.kind;
+  if (isForeign || !callers.includes(from) || (caller.kind === 'service' && caller.service !== from))
     throw new AppError('forbidden', 'Forbidden', {
       check: 'check-caller',
       cause: new Error(`${from} asked for ${operation.name} as ${JSON.stringify(caller)}`),

@@ -1,4 +1,4 @@
-import { AppError, type Caller, type Operation, type OperationContext, type TenantContext } from '@attestry/contracts';
+import { AppError, type Caller, type Operation, type OperationContext } from '@attestry/contracts';
 import type { Headers } from '@attestry/messaging';
 
 /** The members of the context that the operation has, as message headers. */
@@ -14,74 +14,62 @@ export const contextToHeaders = (operation: Operation, context: OperationContext
 });
 
 /** The member of a caller beside its kind. */
-const NAME_OF_CALLER: Record<Caller['kind'], string | undefined> = {
-  public: undefined,
+const NAME_OF_CALLER: Record<string, string> = {
   client: 'clientId',
   management: 'clientId',
   user: 'userId',
-  holder: undefined,
   service: 'service',
 };
 
 /**
- * The context of an operation from the headers of its message. Headers that are no member of a context are ignored.
+ * The context of an operation from the headers of its message. Headers and members that no context has are ignored.
  * @throws AppError 500 for a member that is missing, malformed, or that the context of this operation does not have
  */
 export const contextFromHeaders = (operation: Operation, headers: Headers): OperationContext => {
-  const fault = (member: string, problem: string) =>
+  const refusal = (member: string, problem: string) =>
     new AppError('internal', 'Internal error', {
       check: 'parse-context',
       cause: new Error(`context of ${operation.name}: ${member} ${problem}`),
     });
   const textOf = (member: string, value: unknown = headers[member]): string => {
-    if (value === undefined || value === '') throw fault(member, 'is missing');
-    if (typeof value !== 'string') throw fault(member, 'must be a string');
+    if (typeof value !== 'string' || value === '') throw refusal(member, 'must be a text that is not empty');
     return value;
   };
   const recordOf = (member: string): Record<string, unknown> => {
-    const value = parseJson(textOf(member));
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw fault(member, 'must be a JSON object');
-    return value as Record<string, unknown>;
+    try {
+      return Object(JSON.parse(textOf(member))) as Record<string, unknown>;
+    } catch {
+      throw refusal(member, 'must be a JSON object');
+    }
   };
-  const callerOf = (): Caller => {
-    const caller = recordOf('caller');
-    const kind = textOf('caller.kind', caller['kind']) as Caller['kind'];
-    if (!Object.hasOwn(NAME_OF_CALLER, kind)) throw fault('caller.kind', 'must be a kind of caller');
-    const name = NAME_OF_CALLER[kind];
-    return { kind, ...(name !== undefined && { [name]: textOf(`caller.${name}`, caller[name]) }) } as Caller;
-  };
-  const tenantOf = (): TenantContext => {
-    const { id, host, baseUrl } = recordOf('tenant');
-    return {
-      id: textOf('tenant.id', id),
-      host: textOf('tenant.host', host),
-      baseUrl: textOf('tenant.baseUrl', baseUrl),
-    };
-  };
-  const deadline = Number(textOf('deadline'));
-  if (!Number.isSafeInteger(deadline)) throw fault('deadline', 'must be milliseconds since the epoch');
   const { forTenant, publicUrl, idempotent } = operation;
-  const foreign = Object.entries({ tenant: forTenant, 'public-url': publicUrl, 'idempotency-key': idempotent })
-    .filter(([member, isMember]) => !isMember && headers[member] !== undefined)
-    .map(([member]) => member)[0];
-  if (foreign !== undefined) throw fault(foreign, 'is no member of it');
+  for (const [member, has] of [
+    ['tenant', forTenant],
+    ['public-url', publicUrl],
+    ['idempotency-key', idempotent],
+  ] as const)
+    if (!has && headers[member] !== undefined) throw refusal(member, 'is no member of it');
+  const deadline = Number(textOf('deadline'));
+  if (!Number.isSafeInteger(deadline)) throw refusal('deadline', 'must be milliseconds since the epoch');
+  const caller = recordOf('caller');
+  const kind = textOf('caller.kind', caller['kind']);
+  const name = NAME_OF_CALLER[kind];
+  const { id, host, baseUrl } = forTenant ? recordOf('tenant') : {};
+  const { traceparent, 'idempotency-key': idempotencyKey } = headers;
   return {
     requestId: textOf('request-id'),
     operation: textOf('operation'),
     deadline,
-    caller: callerOf(),
-    ...(headers['traceparent'] !== undefined && { traceparent: headers['traceparent'] }),
-    ...(forTenant && { tenant: tenantOf() }),
+    caller: { kind, ...(name && { [name]: textOf(`caller.${name}`, caller[name]) }) } as Caller,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(forTenant && {
+      tenant: {
+        id: textOf('tenant.id', id),
+        host: textOf('tenant.host', host),
+        baseUrl: textOf('tenant.baseUrl', baseUrl),
+      },
+    }),
     ...(publicUrl && { publicUrl: textOf('public-url') }),
-    ...(headers['idempotency-key'] !== undefined && { idempotencyKey: headers['idempotency-key'] }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };

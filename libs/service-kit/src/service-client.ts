@@ -3,7 +3,6 @@ import {
   unavailable,
   type BusParty,
   type ContextOf,
-  type InternalAccess,
   type Operation,
   type OperationContext,
   type WireAppError,
@@ -13,7 +12,7 @@ import type { RequestOf, ResponseOf } from './use-case.js';
 import { contextToHeaders } from './operation-headers.js';
 
 /** What a caller hands over: between services, the service that calls is the caller. */
-export type CallContextOf<O extends Operation> = O extends { access: InternalAccess }
+export type CallContextOf<O extends Operation> = O extends { access: { kind: 'internal' } }
   ? Omit<ContextOf<O>, 'caller'>
   : ContextOf<O>;
 

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { AppError, createDid, type DidRecord, type ContextOf } from '@attestry/contracts';
+import { AppError, createDid, type ContextOf, type DidRecord } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import {

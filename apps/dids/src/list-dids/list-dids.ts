@@ -1,4 +1,4 @@
-import { listDids, type ListedDid, type ClientContext, type PageOf } from '@attestry/contracts';
+import { listDids, type ClientContext, type ListedDid, type PageOf } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 

@@ -1,4 +1,4 @@
-import { releaseIssuerKey, type ContextOf } from '@attestry/contracts';
+import { releaseIssuerKey, type ServiceContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { releaseIssuerKey as decide } from '../did/did.decisions.js';
@@ -10,10 +10,7 @@ import { isDid } from '../did/did-web.js';
 export class ReleaseIssuerKey {
   constructor(private readonly streams: Streams) {}
 
-  async execute(
-    { body }: RequestOf<typeof releaseIssuerKey>,
-    context: ContextOf<typeof releaseIssuerKey>,
-  ): Promise<void> {
+  async execute({ body }: RequestOf<typeof releaseIssuerKey>, context: ServiceContext): Promise<void> {
     if (!isDid(body.did)) return;
     const { tenantId, configurationId } = body;
     await this.streams.runDecision(

@@ -1,5 +1,11 @@
 import { Inject } from '@nestjs/common';
-import { AppError, invalidBody, reserveIssuerKey, type IssuerKey, type ContextOf } from '@attestry/contracts';
+import {
+  AppError,
+  invalidBody,
+  reserveIssuerKey,
+  type IssuerKey,
+  type TenantServiceContext,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import {
   CLOCK,
@@ -27,10 +33,7 @@ export class ReserveIssuerKey {
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute(
-    { body }: RequestOf<typeof reserveIssuerKey>,
-    context: ContextOf<typeof reserveIssuerKey>,
-  ): Promise<IssuerKey> {
+  async execute({ body }: RequestOf<typeof reserveIssuerKey>, context: TenantServiceContext): Promise<IssuerKey> {
     const { algorithms } = body;
     const { configurationId } = body;
     if (body.did !== undefined) {
@@ -48,7 +51,7 @@ export class ReserveIssuerKey {
     throw invalidBody('issuerDid', `the tenant has no DID with an assertion key of type ${algorithms.join(' or ')}`);
   }
 
-  private async reserve(command: ReserveCommand, context: ContextOf<typeof reserveIssuerKey>): Promise<IssuerKey> {
+  private async reserve(command: ReserveCommand, context: TenantServiceContext): Promise<IssuerKey> {
     const host = didWebHost(command.did);
     // Made before such hosts were refused at creation (ADR 0051).
     if (host !== undefined && host !== context.tenant.host && this.isPlatformHost(host))

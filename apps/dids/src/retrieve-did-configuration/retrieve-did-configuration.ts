@@ -1,4 +1,4 @@
-import { retrieveDidConfiguration, type DidConfiguration, type ContextOf } from '@attestry/contracts';
+import { retrieveDidConfiguration, type ContextOf, type DidConfiguration } from '@attestry/contracts';
 import { DID_CONFIGURATION_V1 } from '@attestry/linked-data';
 import { Operation } from '@attestry/service-kit';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';

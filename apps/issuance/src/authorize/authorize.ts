@@ -7,8 +7,8 @@ import {
   oauthError,
   oauthFault,
   type BegunSignIn,
-  type HttpAnswer,
   type HolderContext,
+  type HttpAnswer,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import {

@@ -1,4 +1,8 @@
-import { checkCredentialConfiguration, type CheckConfigurationAnswer, type ContextOf } from '@attestry/contracts';
+import {
+  checkCredentialConfiguration,
+  type CheckConfigurationAnswer,
+  type TenantServiceContext,
+} from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import {
@@ -12,7 +16,7 @@ export class CheckCredentialConfiguration {
 
   async execute(
     { body }: RequestOf<typeof checkCredentialConfiguration>,
-    context: ContextOf<typeof checkCredentialConfiguration>,
+    context: TenantServiceContext,
   ): Promise<CheckConfigurationAnswer> {
     const stream = credentialConfigurationStream(context.tenant.id, body.configurationId);
     const { state } = await this.streams.load(credentialConfiguration, stream);

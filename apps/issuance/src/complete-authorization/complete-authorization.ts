@@ -9,7 +9,7 @@ import {
   oauthFault,
   type CompletedSignIn,
   type HttpAnswer,
-  type ContextOf,
+  type PublicContext,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
@@ -65,10 +65,7 @@ export class CompleteAuthorization {
     this.policy = redirectPolicyOf(config);
   }
 
-  async execute(
-    request: RequestOf<typeof completeAuthorization>,
-    context: ContextOf<typeof completeAuthorization>,
-  ): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof completeAuthorization>, context: PublicContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
@@ -108,7 +105,7 @@ export class CompleteAuthorization {
     waiting: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: ContextOf<typeof completeAuthorization>,
+    context: PublicContext,
     start: StartRecord,
   ): Promise<string> {
     const { id: tenantId } = context.tenant;
@@ -164,7 +161,7 @@ export class CompleteAuthorization {
     { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: ContextOf<typeof completeAuthorization>,
+    context: PublicContext,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },

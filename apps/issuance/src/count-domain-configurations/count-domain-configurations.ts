@@ -1,4 +1,8 @@
-import { countDomainConfigurations, type CountDomainConfigurationsAnswer, type ContextOf } from '@attestry/contracts';
+import {
+  countDomainConfigurations,
+  type CountDomainConfigurationsAnswer,
+  type TenantServiceContext,
+} from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { countUnder } from '../credential-configuration/configurations-under.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
@@ -9,7 +13,7 @@ export class CountDomainConfigurations {
 
   async execute(
     { body }: RequestOf<typeof countDomainConfigurations>,
-    context: ContextOf<typeof countDomainConfigurations>,
+    context: TenantServiceContext,
   ): Promise<CountDomainConfigurationsAnswer> {
     const configurations = await this.configurations.of(context.tenant.id);
     return { activeConfigurations: countUnder(configurations, body.domain) };

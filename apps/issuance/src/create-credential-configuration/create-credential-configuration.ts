@@ -4,8 +4,9 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   webSemanticConfigurations,
-  type JwtVcConfiguration,
+  type ClientContext,
   type ContextOf,
+  type JwtVcConfiguration,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
@@ -100,11 +101,7 @@ export class CreateCredentialConfiguration {
   }
 
   /** Best effort: both heal by themselves, and the caller must get the first error. */
-  private async giveBack(
-    owner: TypeOwner,
-    did: string,
-    context: ContextOf<typeof webSemanticConfigurations.create>,
-  ): Promise<void> {
+  private async giveBack(owner: TypeOwner, did: string, context: ClientContext): Promise<void> {
     const released = await Promise.allSettled([
       this.types.release(owner, context),
       this.client.call(

@@ -1,4 +1,4 @@
-import { createOffer, invalid, type Offer, type ClientContext } from '@attestry/contracts';
+import { createOffer, invalid, type ClientContext, type Offer } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { authorizationOffer, offerUri } from '../protocol/offer-document.js';
 import { checkCredentials } from '../protocol/check-credentials.js';

@@ -1,4 +1,4 @@
-import type { CredentialFormat, CredentialProfile, CallContext } from '@attestry/contracts';
+import type { CallContext, CredentialFormat, CredentialProfile } from '@attestry/contracts';
 import { FORMAT_OF } from './credential-configuration.decisions.js';
 
 /** The operations of all formats share their handlers: the last part of the operation's name tells the format. */

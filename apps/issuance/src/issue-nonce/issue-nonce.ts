@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { issueNonce, type NonceResponse, type ContextOf } from '@attestry/contracts';
+import { issueNonce, type NonceResponse, type PublicContext } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, Operation, PlatformConfig } from '@attestry/service-kit';
@@ -14,7 +14,7 @@ export class IssueNonce {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(_request: unknown, context: ContextOf<typeof issueNonce>): Promise<NonceResponse> {
+  async execute(_request: unknown, context: PublicContext): Promise<NonceResponse> {
     const expiresAt = new Date(this.clock.now().getTime() + this.config.nonceSeconds * 1000);
     return { c_nonce: makeNonce(this.vault, context.tenant.id, expiresAt) };
   }

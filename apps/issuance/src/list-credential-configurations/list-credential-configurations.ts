@@ -1,8 +1,8 @@
 import {
   jwtVcConfigurations,
   webSemanticConfigurations,
-  type JwtVcConfiguration,
   type ClientContext,
+  type JwtVcConfiguration,
   type PageOf,
 } from '@attestry/contracts';
 import { KeyVault } from '@attestry/keys';

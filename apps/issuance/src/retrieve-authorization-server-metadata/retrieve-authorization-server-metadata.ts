@@ -1,4 +1,4 @@
-import { retrieveAuthorizationServerMetadata, type ContextOf } from '@attestry/contracts';
+import { retrieveAuthorizationServerMetadata, type PublicContext } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { authorizationServerMetadata, type AuthorizationServerMetadata } from './authorization-server-metadata.js';
@@ -7,10 +7,7 @@ import { authorizationServerMetadata, type AuthorizationServerMetadata } from '.
 export class RetrieveAuthorizationServerMetadata {
   constructor(private readonly published: PublishedConfigurations) {}
 
-  async execute(
-    _request: unknown,
-    context: ContextOf<typeof retrieveAuthorizationServerMetadata>,
-  ): Promise<AuthorizationServerMetadata> {
+  async execute(_request: unknown, context: PublicContext): Promise<AuthorizationServerMetadata> {
     const { id, baseUrl } = context.tenant;
     return authorizationServerMetadata(baseUrl, await this.published.of(id));
   }

@@ -1,4 +1,4 @@
-import { retrieveOauthKeys, type ContextOf } from '@attestry/contracts';
+import { retrieveOauthKeys, type PublicContext } from '@attestry/contracts';
 import { KeyVault, type PublicJwk } from '@attestry/keys';
 import { Operation } from '@attestry/service-kit';
 
@@ -9,7 +9,7 @@ type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA
 export class RetrieveOauthKeys {
   constructor(private readonly vault: KeyVault) {}
 
-  async execute(_request: unknown, context: ContextOf<typeof retrieveOauthKeys>): Promise<{ keys: PublishedKey[] }> {
+  async execute(_request: unknown, context: PublicContext): Promise<{ keys: PublishedKey[] }> {
     const keys = await this.vault.listSigningKeys(context.tenant.id, 'token');
     return {
       keys: keys.map(({ keyId, publicJwk, algorithm }) => ({

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { isUuid, notFound, retrieveOfferContent, type ContextOf } from '@attestry/contracts';
+import { isUuid, notFound, retrieveOfferContent, type PublicContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { openOfferDocument, type OfferDocument } from '../protocol/offer-document.js';
@@ -18,10 +18,7 @@ export class RetrieveOfferContent {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(
-    request: RequestOf<typeof retrieveOfferContent>,
-    context: ContextOf<typeof retrieveOfferContent>,
-  ): Promise<OfferDocument> {
+  async execute(request: RequestOf<typeof retrieveOfferContent>, context: PublicContext): Promise<OfferDocument> {
     const [offerId, secret, ...rest] = request.params.reference.split('.');
     if (!isUuid(offerId) || !secret || !isExactSecret(secret) || rest.length) throw notFound();
     const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(context.tenant.id, offerId));

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CredentialFormat, ClientContext } from '@attestry/contracts';
+import type { ClientContext, CredentialFormat } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext } from '@attestry/service-kit';
 import {

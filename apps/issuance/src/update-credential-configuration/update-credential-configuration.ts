@@ -1,8 +1,8 @@
 import {
   jwtVcConfigurations,
   webSemanticConfigurations,
-  type JwtVcConfiguration,
   type ClientContext,
+  type JwtVcConfiguration,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';

@@ -1,4 +1,4 @@
-import { acceptInvitation, invalidBody, type MembershipUpdate, type ManagementContext } from '@attestry/contracts';
+import { acceptInvitation, invalidBody, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { isEmail } from 'class-validator';
-import { admitUser, AppError, type AdmittedUser, type ContextOf } from '@attestry/contracts';
+import { admitUser, AppError, type AdmittedUser, type ServiceContext } from '@attestry/contracts';
 import { Streams, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
@@ -29,7 +29,7 @@ export class AdmitUser {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof admitUser>, context: ContextOf<typeof admitUser>): Promise<AdmittedUser> {
+  async execute(request: RequestOf<typeof admitUser>, context: ServiceContext): Promise<AdmittedUser> {
     const { issuer, subject, emailVerified } = request.body;
     const email = emailVerified === true ? plainEmail(request.body.email) : undefined;
     const name = plainName(request.body.name);

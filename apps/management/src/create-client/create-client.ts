@@ -1,5 +1,11 @@
 import { Inject } from '@nestjs/common';
-import { createClient, permissionsOf, type CreatedClient, type ContextOf } from '@attestry/contracts';
+import {
+  createClient,
+  permissionsOf,
+  type ContextOf,
+  type CreatedClient,
+  type ManagementContext,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
@@ -43,7 +49,7 @@ export class CreateClient {
     return { clientId, name, roles, permissions: permissionsOf(roles), clientSecret };
   }
 
-  async checkRetry({ params }: RequestOf<typeof createClient>, context: ContextOf<typeof createClient>): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof createClient>, context: ManagementContext): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

@@ -5,8 +5,8 @@ import {
   createTenant,
   invalidBody,
   unavailable,
-  type CreatedTenant,
   type ContextOf,
+  type CreatedTenant,
 } from '@attestry/contracts';
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';

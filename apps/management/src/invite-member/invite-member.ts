@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { inviteMember, type InvitationResult, type ContextOf } from '@attestry/contracts';
+import { inviteMember, type ContextOf, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
@@ -39,7 +39,7 @@ export class InviteMember {
     return this.mails.useFor(tenantId, email, id, () => this.invite(request, context));
   }
 
-  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: ContextOf<typeof inviteMember>): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: ManagementContext): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 

@@ -1,4 +1,4 @@
-import { listMembers, type Member, type ManagementContext, type PageOf } from '@attestry/contracts';
+import { listMembers, type ManagementContext, type Member, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { loadAdministeredTenant } from '../administered-tenant.js';

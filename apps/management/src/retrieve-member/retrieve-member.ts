@@ -1,4 +1,4 @@
-import { notFound, retrieveMember, type Member, type ManagementContext } from '@attestry/contracts';
+import { notFound, retrieveMember, type ManagementContext, type Member } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';

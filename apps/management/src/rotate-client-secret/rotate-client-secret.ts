@@ -1,5 +1,10 @@
 import { Inject } from '@nestjs/common';
-import { rotateClientSecret, type ContextOf, type RotatedClientSecret } from '@attestry/contracts';
+import {
+  rotateClientSecret,
+  type ContextOf,
+  type ManagementContext,
+  type RotatedClientSecret,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
@@ -40,10 +45,7 @@ export class RotateClientSecret {
     return { clientId, clientSecret, ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt }) };
   }
 
-  async checkRetry(
-    { params }: RequestOf<typeof rotateClientSecret>,
-    context: ContextOf<typeof rotateClientSecret>,
-  ): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof rotateClientSecret>, context: ManagementContext): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

@@ -9,8 +9,8 @@ import {
   inviteMember,
   unavailable,
   type ManagementCaller,
-  type Operation,
   type ManagementContext,
+  type Operation,
 } from '@attestry/contracts';
 import {
   openEngines,

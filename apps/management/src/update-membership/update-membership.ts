@@ -1,4 +1,4 @@
-import { updateMembership, type MembershipUpdate, type ManagementContext } from '@attestry/contracts';
+import { updateMembership, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../management-caller.js';

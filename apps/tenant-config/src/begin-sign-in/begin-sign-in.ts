@@ -1,4 +1,4 @@
-import { beginSignIn, type BegunSignIn, type ContextOf } from '@attestry/contracts';
+import { beginSignIn, type BegunSignIn, type TenantServiceContext } from '@attestry/contracts';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import { authenticationParameters } from '../sign-in/authentication-parameters.js';
@@ -8,7 +8,7 @@ import { SignInProviders } from '../sign-in/sign-in-providers.js';
 export class BeginSignIn {
   constructor(private readonly providers: SignInProviders) {}
 
-  async execute({ body }: RequestOf<typeof beginSignIn>, context: ContextOf<typeof beginSignIn>): Promise<BegunSignIn> {
+  async execute({ body }: RequestOf<typeof beginSignIn>, context: TenantServiceContext): Promise<BegunSignIn> {
     const { settings, client } = await this.providers.current(context.tenant.id, eventContext(context));
     const url = oidc.buildAuthorizationUrl(client, authenticationParameters(settings, body));
     const { providerId, identitySpaceId } = settings;

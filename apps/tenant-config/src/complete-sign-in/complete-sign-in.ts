@@ -6,7 +6,7 @@ import {
   oauthError,
   type CompletedSignIn,
   type CompleteSignInRequest,
-  type ContextOf,
+  type TenantServiceContext,
 } from '@attestry/contracts';
 import { eventContext, LOGGER, Operation, requestFields, type Logger, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
@@ -42,10 +42,7 @@ export class CompleteSignIn {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute(
-    { body }: RequestOf<typeof completeSignIn>,
-    context: ContextOf<typeof completeSignIn>,
-  ): Promise<CompletedSignIn> {
+  async execute({ body }: RequestOf<typeof completeSignIn>, context: TenantServiceContext): Promise<CompletedSignIn> {
     const provider = await this.providers.find(context.tenant.id, body.providerId, eventContext(context));
     const { identitySpaceId } = provider.settings;
     // The code is of the issuer that the sign-in began at: no other one is to receive it (RFC 9700 §4.4).
@@ -65,7 +62,7 @@ export class CompleteSignIn {
   private async idToken(
     { client, settings }: SignInProvider,
     body: CompleteSignInRequest,
-    context: ContextOf<typeof completeSignIn>,
+    context: TenantServiceContext,
   ): Promise<oidc.IDToken> {
     const url = new URL(body.redirectUrl);
     url.search = body.query;

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { createCustomDomain, type CustomDomain, type ContextOf } from '@attestry/contracts';
+import { createCustomDomain, type ContextOf, type CustomDomain } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
   CLOCK,

@@ -1,4 +1,4 @@
-import { deleteCustomDomain, httpAnswer, type HttpAnswer, type ClientContext } from '@attestry/contracts';
+import { deleteCustomDomain, httpAnswer, type ClientContext, type HttpAnswer } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation } from '@attestry/service-kit';
 import { configured, deleteCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';

@@ -1,4 +1,4 @@
-import { retrieveCustomDomain, type CustomDomain, type ClientContext } from '@attestry/contracts';
+import { retrieveCustomDomain, type ClientContext, type CustomDomain } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation } from '@attestry/service-kit';
 import { viewOf } from '../custom-domain/custom-domain-view.js';

@@ -1,4 +1,4 @@
-import { notFound, retrieveManifest, type BrandManifest, type ContextOf } from '@attestry/contracts';
+import { notFound, retrieveManifest, type BrandManifest, type PublicContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation } from '@attestry/service-kit';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
@@ -8,7 +8,7 @@ import { customDomain, customDomainStream } from '../custom-domain/custom-domain
 export class RetrieveManifest {
   constructor(private readonly streams: Streams) {}
 
-  async execute(_request: unknown, context: ContextOf<typeof retrieveManifest>): Promise<BrandManifest> {
+  async execute(_request: unknown, context: PublicContext): Promise<BrandManifest> {
     const { state } = await this.streams.load(customDomain, customDomainStream(context.tenant.id));
     if (state.status === 'absent' || state.verifiedAt === undefined) throw notFound();
     return { name: state.name, short_name: state.name, icons: [{ src: state.logoUrl }] };

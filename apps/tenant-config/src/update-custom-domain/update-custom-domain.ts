@@ -2,9 +2,9 @@ import { Inject } from '@nestjs/common';
 import {
   httpAnswer,
   updateCustomDomain,
+  type ClientContext,
   type CustomDomain,
   type HttpAnswer,
-  type ClientContext,
 } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { eventContext, IDS, Operation, PlatformConfig, platformDomains, type RequestOf } from '@attestry/service-kit';

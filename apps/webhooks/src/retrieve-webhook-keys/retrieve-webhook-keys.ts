@@ -1,4 +1,4 @@
-import { retrieveWebhookKeys, type ContextOf, type WebhookKeySet } from '@attestry/contracts';
+import { retrieveWebhookKeys, type PublicContext, type WebhookKeySet } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
 import { WebhookKeys } from '../webhook-keys.js';
 
@@ -6,7 +6,7 @@ import { WebhookKeys } from '../webhook-keys.js';
 export class RetrieveWebhookKeys {
   constructor(private readonly keys: WebhookKeys) {}
 
-  execute(_request: unknown, context: ContextOf<typeof retrieveWebhookKeys>): Promise<WebhookKeySet> {
+  execute(_request: unknown, context: PublicContext): Promise<WebhookKeySet> {
     return this.keys.keySet(context.tenant.id);
   }
 }
