@@ -76,7 +76,7 @@ export type HolderContext = TenantCall<'holder'>;
 /** Of a public operation on the hosts of tenants; on the platform's own hosts it is a {@link PlatformContext}. */
 export type PublicContext = TenantCall<'public'>;
 export type PlatformContext = PlatformCall<'public'>;
-/** Of an operation that services call for a tenant (`calledForTenant`); of others (`calledBy`) it is a {@link ServiceContext}. */
+/** Of an operation that services call for a tenant (`calledForTenant`); with `calledBy` it is a {@link ServiceContext}. */
 export type TenantServiceContext = TenantCall<'internal'>;
 export type ServiceContext = PlatformCall<'internal'>;
 

@@ -2,6 +2,7 @@ import {
   AppError,
   unavailable,
   type BusParty,
+  type CallContext,
   type ContextOf,
   type Operation,
   type OperationContext,
@@ -50,8 +51,8 @@ export class ServiceClient {
     }
   }
 
-  private contextFor(operation: Operation, context: object): OperationContext {
-    const caller = operation.access.kind === 'internal' && { caller: { kind: 'service', service: this.party } };
-    return { ...(context as OperationContext), ...(caller as Partial<OperationContext>) };
+  private contextFor(operation: Operation, context: CallContext): OperationContext {
+    if (operation.access.kind !== 'internal') return context as OperationContext;
+    return { ...context, caller: { kind: 'service', service: this.party } };
   }
 }
