@@ -8,7 +8,7 @@ import { managementCaller } from '../management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
-import { newClientCredentials } from './client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 
 @Operation(createClient)
 export class CreateClient {

@@ -11,7 +11,7 @@ import {
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../management-caller.js';

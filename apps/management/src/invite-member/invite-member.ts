@@ -10,8 +10,8 @@ import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { inviteMember as decide } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
-import { invitationResult } from './invitation-result.js';
-import { newInvitation } from './new-invitation.js';
+import { invitationResult } from '../invitation/invitation-result.js';
+import { newInvitation } from '../invitation/new-invitation.js';
 
 /** The e-mail is sent by a reaction on the stored event. */
 @Operation(inviteMember)

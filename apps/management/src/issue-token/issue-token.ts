@@ -9,13 +9,13 @@ import {
   managementClient,
   managementClientStream,
 } from '../management-client/management-client.state.js';
-import { secretDigest } from '../register-management-client/secret-digest.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 import { liveSecrets } from '../tenant/tenant.decisions.js';
-import { ClientAuthentication } from './client-authentication.js';
-import { secretIdOf } from './secret-id.js';
+import { ClientAuthentication } from '../client-credentials/client-authentication.js';
+import { secretIdOf } from '../client-credentials/secret-id.js';
 import { tokenAudience, type TokenAudience } from './token-audience.js';
 import { parseTokenRequest } from './token-request.js';
-import { TokenKeys } from './token-keys.js';
+import { TokenKeys } from '../token-keys/token-keys.js';
 
 /** A client that may get a token, and what the token says about it. */
 interface Candidate {

@@ -3,8 +3,8 @@ import { resendInvitation, type InvitationResult, type OperationContext } from '
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { invitationResult } from '../invite-member/invitation-result.js';
-import { newInvitation } from '../invite-member/new-invitation.js';
+import { invitationResult } from '../invitation/invitation-result.js';
+import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
 import { managementCaller } from '../management-caller.js';
 import { People } from '../people/people.js';

@@ -3,7 +3,7 @@ import { rotateClientSecret, type OperationContext, type RotatedClientSecret } f
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { loadAdministeredTenant } from '../administered-tenant.js';
 import { managementCaller } from '../management-caller.js';
 import { rotateClientSecret as decide } from '../tenant/tenant.decisions.js';
