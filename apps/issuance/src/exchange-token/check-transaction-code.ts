@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import type { KeyVault } from '@attestry/keys';
-import { normalTransactionCode } from '../create-pre-authorized-offer/transaction-code.js';
+import { normalTransactionCode } from '../protocol/transaction-code.js';
 import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 
 /**

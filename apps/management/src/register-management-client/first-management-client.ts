@@ -5,8 +5,8 @@ import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
-import { registerManagementClientDigest, type ManagementClientCredentials } from './register-management-client.js';
 import { secretDigest } from '../client-credentials/secret-digest.js';
+import { registerManagementClientDigest, type ManagementClientCredentials } from './register-management-client.js';
 import { writeAtomically } from './write-atomically.js';
 
 export const FIRST_MANAGEMENT_CLIENT_FILE = 'management-client.json';
