@@ -1,6 +1,6 @@
 import { listWebhooks, type OperationContext, type PageOf, type Webhook } from '@attestry/contracts';
 import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 @Operation(listWebhooks)
 export class ListWebhooks {

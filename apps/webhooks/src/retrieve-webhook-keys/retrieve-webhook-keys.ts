@@ -1,6 +1,6 @@
 import { retrieveWebhookKeys, type OperationContext, type WebhookKeySet } from '@attestry/contracts';
 import { Operation, tenantOf } from '@attestry/service-kit';
-import { WebhookKeys } from '../webhook-keys.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 
 @Operation(retrieveWebhookKeys)
 export class RetrieveWebhookKeys {

@@ -1,7 +1,7 @@
 import { retrieveWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { viewOf } from '../webhook-view.js';
+import { viewOf } from '../webhook/webhook-view.js';
 import { living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 

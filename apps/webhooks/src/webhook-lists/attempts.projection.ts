@@ -7,8 +7,8 @@ import type {
   CancelReason,
   ScheduledDelivery,
   WebhookDeliveryEvent,
-} from './webhook-delivery/webhook-delivery.events.js';
-import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
+} from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
 
 /** How long an attempt is listed, milliseconds: 30 days. */
 export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
