@@ -3,8 +3,8 @@ import { createClient, permissionsOf, type CreatedClient, type OperationContext 
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
-import { managementCaller } from '../management-caller.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';

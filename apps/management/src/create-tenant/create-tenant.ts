@@ -14,7 +14,7 @@ import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@att
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { claimSubdomain } from '../subdomain/subdomain.decisions.js';
 import { subdomain, subdomainStream, type SubdomainState } from '../subdomain/subdomain.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';

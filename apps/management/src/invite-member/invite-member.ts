@@ -3,9 +3,9 @@ import { inviteMember, type InvitationResult, type OperationContext } from '@att
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { inviteMember as decide } from '../tenant/membership.decisions.js';

@@ -6,7 +6,7 @@ import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';

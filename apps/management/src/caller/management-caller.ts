@@ -1,5 +1,5 @@
 import { forbidden, type OperationContext } from '@attestry/contracts';
-import type { Principal } from './tenant/tenant.decisions.js';
+import type { Principal } from '../tenant/tenant.decisions.js';
 
 /** Who calls the management API. The gateway lets nobody else in; were that to change, this would be a 403. */
 export const managementCaller = ({ caller }: OperationContext): Principal => {
