@@ -81,9 +81,6 @@ export const pathOf = (path: string, params: Record<string, string> = {}): strin
     return encodeURIComponent(value);
   });
 
-/** Hosts on which an operation is served. */
-export const hostsOf = (operation: Operation): readonly Api[] => operation.http?.hosts ?? ['tenant'];
-
 const parsed = (response: Response, text: string): unknown => {
   if (text === '') return undefined;
   const isJson = /^application\/(?:[a-z0-9.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '');
