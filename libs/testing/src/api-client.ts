@@ -1,4 +1,4 @@
-import type { Api, Operation } from '@attestry/contracts';
+import type { Operation } from '@attestry/contracts';
 import { hostFetch } from './host-fetch.js';
 
 export interface Answer<T = unknown> {
