@@ -20,48 +20,38 @@ export const matchSecrets = (
   request: TokenRequest,
   tenantId: string,
   vault: Pick<KeyVault, 'verifyMac'>,
-): MatchedSecrets => ({
-  code: matchesCode(state, request, tenantId, vault),
-  transactionCode: request.grant === 'preAuthorizedCode' && matchesTransactionCode(state, request, vault),
-  verifier: request.grant === 'authorizationCode' && matchesVerifier(state, request.codeVerifier),
-});
-
-/** The whole value is under the MAC, its session and token id too; compared in constant time. */
-const matchesCode = (
-  state: IssuanceSessionState,
-  { grant, code }: TokenRequest,
-  tenantId: string,
-  vault: Pick<KeyVault, 'verifyMac'>,
-): boolean => {
-  const kept = codeOf(state);
-  if (!kept || state.status === 'absent') return false;
-  return vault.verifyMac(code, { mac: kept.mac, pepper: kept.keyId }, grantContext(grant, tenantId, state.id));
-};
-
-const codeOf = (state: IssuanceSessionState): Grant | undefined => {
-  if (state.status === 'offered' || state.status === 'authorized') return state.code;
-  return state.status === 'redeemed' ? state.spentCode : undefined;
-};
-
-const matchesTransactionCode = (
-  state: IssuanceSessionState,
-  { transactionCode: given }: Extract<TokenRequest, { grant: 'preAuthorizedCode' }>,
-  vault: Pick<KeyVault, 'verifyMac'>,
-): boolean => {
+): MatchedSecrets => {
+  const none: MatchedSecrets = { code: false, transactionCode: false, verifier: false };
+  if (!('entries' in state)) return none;
+  const matches = (secret: string, { mac, keyId: pepper }: Pick<Grant, 'mac' | 'keyId'>, context: string): boolean =>
+    vault.verifyMac(secret, { mac, pepper }, context);
+  const kept = state.status === 'redeemed' ? state.spentCode : state.code;
+  // The whole value is under the MAC, its session and token id too; compared in constant time.
+  const code = kept !== undefined && matches(request.code, kept, grantContext(request.grant, tenantId, state.id));
+  if (request.grant === 'authorizationCode')
+    return {
+      ...none,
+      code,
+      verifier: state.status === 'authorized' && provesChallenge(request.codeVerifier, state.origin.codeChallenge),
+    };
   const expected = state.status === 'offered' ? state.origin.transactionCode : undefined;
-  if (!expected || state.status !== 'offered' || given === undefined) return false;
-  const { mac, keyId: pepper, inputMode } = expected;
-  return vault.verifyMac(normalTransactionCode(given, inputMode), { mac, pepper }, state.id);
+  const given = request.transactionCode;
+  if (!expected || given === undefined) return { ...none, code };
+  return {
+    ...none,
+    code,
+    transactionCode: matches(normalTransactionCode(given, expected.inputMode), expected, state.id),
+  };
 };
 
 /** RFC 7636 §4.1 */
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /** RFC 7636 §4.6 */
-const matchesVerifier = (state: IssuanceSessionState, verifier: string): boolean => {
-  if (state.status !== 'authorized' || !VERIFIER.test(verifier)) return false;
+const provesChallenge = (verifier: string, challenge: string): boolean => {
+  if (!VERIFIER.test(verifier)) return false;
   // As texts: base64url has more than one spelling of a digest.
   const made = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
-  const expected = Buffer.from(state.origin.codeChallenge);
+  const expected = Buffer.from(challenge);
   return made.length === expected.length && timingSafeEqual(made, expected);
 };
