@@ -55,7 +55,7 @@ import {
 } from './index.js';
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
 import { requestFile, requestFolder } from './register-management-client/management-client-request.js';
-import { secretDigest } from './register-management-client/secret-digest.js';
+import { secretDigest } from './client-credentials/secret-digest.js';
 import { subdomain, subdomainStream } from './subdomain/subdomain.state.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
 

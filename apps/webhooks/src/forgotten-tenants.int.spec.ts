@@ -14,9 +14,9 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import type { Kysely } from 'kysely';
-import { AttemptsReadModel } from './attempts.read-model.js';
+import { AttemptsReadModel } from './webhook-lists/attempts.read-model.js';
 import { webhooksService } from './index.js';
-import { WebhooksReadModel } from './webhooks.read-model.js';
+import { WebhooksReadModel } from './webhook-lists/webhooks.read-model.js';
 
 let dataDir: string;
 let engines: Engines;

@@ -46,7 +46,7 @@ import {
   type RunningServices,
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
-import { deliveryKeyOf } from './delivery-key.js';
+import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { webhooksService } from './index.js';
 import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from './webhook-delivery/webhook-delivery.events.js';

@@ -3,7 +3,7 @@ import { webhookDeleted, webhookSaved } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { fact, Reactions, type Fact, forgetTenants } from '@attestry/service-kit';
-import { deliveryKeyOf } from './delivery-key.js';
+import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
 import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
 import { webhook } from './webhook/webhook.state.js';

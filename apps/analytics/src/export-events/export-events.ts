@@ -1,6 +1,6 @@
 import { exportEvents, type AnalyticsEvent, type ClientContext, type PageOf } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { EventPages } from '../event-pages.js';
+import { EventPages } from '../event-lists/event-pages.js';
 
 /** Lines the gateway has in memory at a time; a message on the bus stays below 1 MiB. */
 const PAGE = 500;

@@ -1,6 +1,6 @@
 import { listEvents, type AnalyticsEvent, type ClientContext, type PageOf } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { EventPages } from '../event-pages.js';
+import { EventPages } from '../event-lists/event-pages.js';
 
 @Operation(listEvents)
 export class ListEvents {

@@ -6,7 +6,7 @@ import { holdersOf, startDeletion } from '../did/did.decisions.js';
 import { did, didStream, type DidState } from '../did/did.state.js';
 import { didOfPath } from '../did/did-view.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
-import { DidDeletion } from './did-deletion.js';
+import { DidDeletion } from '../did/did-deletion.js';
 
 /**
  * Two appends around the destruction of the keys. Were the keys destroyed before the stream says so, a configuration

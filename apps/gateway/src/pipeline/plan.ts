@@ -8,8 +8,6 @@ import {
   type PublicCaller,
 } from '@attestry/contracts';
 import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
-import type { Step, StepOfPlan } from './step.js';
-import { STEPS } from './steps.js';
 
 /** What an error needs beside its content; known before the plan is, by the host that the request names. */
 export interface AnswerShape {
@@ -35,8 +33,6 @@ export interface Plan extends AnswerShape {
   readonly timeoutMs: number;
   /** Set where no credentials are read at the gateway. */
   readonly caller: HolderCaller | PublicCaller | undefined;
-  readonly beforeBody: readonly Step[];
-  readonly afterBody: readonly Step[];
 }
 
 const NO_HEADERS = Object.freeze({});
@@ -56,8 +52,6 @@ export const planOf = (operation: Operation, operationTimeoutMs: number): Plan =
   const isOpen = allowsOrigins(operation);
   const corsHeaders = isOpen ? CORS_HEADERS : NO_HEADERS;
   const headers = Object.freeze({ 'cache-control': http.cacheControl ?? 'no-store', ...corsHeaders });
-  const needed = (steps: readonly StepOfPlan[]) =>
-    Object.freeze(steps.filter(({ when }) => when?.(operation) ?? true).map(({ step }) => step));
   return Object.freeze({
     operation,
     errors: operation.errors,
@@ -70,7 +64,5 @@ export const planOf = (operation: Operation, operationTimeoutMs: number): Plan =
     bodyLimit: bodyLimitOf(http),
     timeoutMs: operation.timeoutMs ?? operationTimeoutMs,
     caller: callerOf(operation),
-    beforeBody: needed(STEPS.beforeBody),
-    afterBody: needed(STEPS.afterBody),
   });
 };

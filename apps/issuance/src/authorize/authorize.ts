@@ -23,18 +23,20 @@ import {
   type RequestOf,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
+import {
+  CALLBACK,
+  PendingAuthorizations,
+  setCookie,
+  type AskingClient,
+} from '../authorization-request/pending-authorizations.js';
+import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import { redirect, redirectToClient } from '../authorization-request/redirect.js';
+import { refusalPage } from '../authorization-request/refusal-page.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome } from '../protocol/record-outcome.js';
-import { parseAuthorizationRequest, parseClient, type AskingClient } from './parse-authorization-request.js';
-import { PendingAuthorizations, setCookie } from './pending-authorizations.js';
-import { redirect, redirectToClient } from './redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from './redirect-policy.js';
-import { refusalPage } from './refusal-page.js';
+import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
-
-/** Path of the provider's `redirectUrl`. */
-export const CALLBACK = '/v1/oauth/authentication/callback';
 
 /** Anybody can send authorization requests: of a provider that is refused the trail of its tenant has one a minute and process. */
 const REFUSAL_RECORDED_EVERY_MS = 60_000;

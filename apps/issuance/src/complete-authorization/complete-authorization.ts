@@ -26,12 +26,16 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { CALLBACK } from '../authorize/authorize.js';
-import { dropCookie, PendingAuthorizations, type PendingAuthorization } from '../authorize/pending-authorizations.js';
-import { checkRedirect } from '../authorize/parse-authorization-request.js';
-import { redirectToClient } from '../authorize/redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorize/redirect-policy.js';
-import { refusalPage } from '../authorize/refusal-page.js';
+import {
+  CALLBACK,
+  dropCookie,
+  PendingAuthorizations,
+  type PendingAuthorization,
+} from '../authorization-request/pending-authorizations.js';
+import { checkRedirect } from '../authorization-request/check-redirect.js';
+import { redirectToClient } from '../authorization-request/redirect.js';
+import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import { refusalPage } from '../authorization-request/refusal-page.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';

@@ -14,12 +14,12 @@ import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
+import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from '../protocol/transaction-code.js';
 import { createUser, replaceUserClaims } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
-import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
-import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from './transaction-code.js';
 
 const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
 

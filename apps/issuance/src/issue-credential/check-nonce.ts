@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import type { KeyVault } from '@attestry/keys';
-import { verifyNonce, type KnownNonce } from '../issue-nonce/nonce.js';
+import { verifyNonce, type KnownNonce } from '../protocol/nonce.js';
 import type { VerifiedProof } from './verify-jwt-proof.js';
 
 /** OID4VCI §8.3.1.2: a c_nonce that this tenant never gave out, or that has expired. */

@@ -23,10 +23,14 @@ import {
 } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import type { CredentialToIssue } from '../formats/format.js';
+import { Formats } from '../formats/formats.js';
+import { addDuration, wholeSeconds } from '../formats/validity.js';
 import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
@@ -38,13 +42,9 @@ import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
-import type { CredentialToIssue } from './formats/format.js';
-import { Formats } from './formats/formats.js';
 import { loadAccessToken, type PresentedToken } from './load-access-token.js';
-import { mapClaims, mergeClaims } from './map-claims.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
-import { addDuration, wholeSeconds } from './validity.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 
 /** Sealed credentials of one answer, characters: they are appended together, and an append holds at most 1 MiB. */

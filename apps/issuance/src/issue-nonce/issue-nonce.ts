@@ -3,7 +3,7 @@ import { issueNonce, type NonceResponse, type PublicContext } from '@attestry/co
 import type { Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, Operation, PlatformConfig } from '@attestry/service-kit';
-import { makeNonce } from './nonce.js';
+import { makeNonce } from '../protocol/nonce.js';
 
 /** Nonce endpoint, OID4VCI §7: no authentication, the body is not looked at, nothing is stored. */
 @Operation(issueNonce)

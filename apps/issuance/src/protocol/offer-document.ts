@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 
+/** Grant types, RFC 6749 §4.1.3 and OID4VCI §4.1.1. */
+export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
 export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
 /** OID4VCI §4.1.1; `credentials` is for wallets of earlier drafts. */

@@ -1,7 +1,10 @@
 import { retrieveAuthorizationServerMetadata, type PublicContext } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { authorizationServerMetadata, type AuthorizationServerMetadata } from './authorization-server-metadata.js';
+import {
+  authorizationServerMetadata,
+  type AuthorizationServerMetadata,
+} from '../protocol/authorization-server-metadata.js';
 
 @Operation(retrieveAuthorizationServerMetadata)
 export class RetrieveAuthorizationServerMetadata {

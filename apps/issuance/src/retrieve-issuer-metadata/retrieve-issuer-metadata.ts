@@ -1,7 +1,7 @@
 import { retrieveIssuerMetadata, type ContextOf } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../issue-credential/formats/formats.js';
+import { Formats } from '../formats/formats.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { issuerMetadata } from './issuer-metadata.js';
 

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
-import { callingUser } from '../management-caller.js';
+import { callingUser } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { acceptInvitation as decide } from '../tenant/membership.decisions.js';

@@ -9,12 +9,12 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
-import { managementCaller } from '../management-caller.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
-import { newClientCredentials } from './client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 
 @Operation(createClient)
 export class CreateClient {

@@ -11,10 +11,10 @@ import {
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { claimSubdomain } from '../subdomain/subdomain.decisions.js';
 import { subdomain, subdomainStream, type SubdomainState } from '../subdomain/subdomain.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { KeyVault } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, startProjection } from '@attestry/service-kit';
-import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invite-member/invitation-token.js';
+import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invitation/invitation-token.js';
 import { invitationLinks, type InvitationLinkTables, type InvitationStatus } from './invitation-links.projection.js';
 
 /** A page that shows an older state confuses more than one that takes a second. */

@@ -1,7 +1,7 @@
 import { listClients, type Client, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 

@@ -2,7 +2,7 @@ import { listEnvironments, type Environment, type ManagementContext, type PageOf
 import { KeyVault } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
 import { DEFAULT_LIMIT, listCursors, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 
 /** Environments have no time of creation: their order is that of the configuration, and their cursors name only the id. */
 const NO_TIME = '1970-01-01T00:00:00.000Z';

@@ -1,7 +1,7 @@
 import { listMembers, type ManagementContext, type Member, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';

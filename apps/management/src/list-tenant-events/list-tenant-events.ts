@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, ServiceClient, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { seenByAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 

@@ -2,7 +2,7 @@ import { listTenants, type ManagementContext, type PageOf, type Tenant } from '@
 import { Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { tenantView } from '../tenant/tenant-view.js';
 

@@ -4,9 +4,9 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 import { registerManagementClientDigest, type ManagementClientCredentials } from './register-management-client.js';
-import { secretDigest } from './secret-digest.js';
 import { writeAtomically } from './write-atomically.js';
 
 export const FIRST_MANAGEMENT_CLIENT_FILE = 'management-client.json';

@@ -1,6 +1,6 @@
 import type { Clock, EventContext, Ids, Streams } from '@attestry/event-store';
 import { PLATFORM, type KeyVault } from '@attestry/keys';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { configureClient, registerClient } from '../management-client/management-client.decisions.js';
 import {
   isManagementClientId,
@@ -8,7 +8,7 @@ import {
   managementClientStream,
   MAX_MANAGEMENT_CLIENT_ID,
 } from '../management-client/management-client.state.js';
-import { secretDigest } from './secret-digest.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 
 export interface ManagementClientCredentials {
   clientId: string;

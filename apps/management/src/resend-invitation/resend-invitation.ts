@@ -3,10 +3,10 @@ import { resendInvitation, type InvitationResult, type ManagementContext } from 
 import { Streams, type Ids } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { invitationResult } from '../invite-member/invitation-result.js';
-import { newInvitation } from '../invite-member/new-invitation.js';
+import { invitationResult } from '../invitation/invitation-result.js';
+import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';

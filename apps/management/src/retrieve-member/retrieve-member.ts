@@ -1,7 +1,7 @@
 import { notFound, retrieveMember, type ManagementContext, type Member } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { memberStatus, seenMember } from '../tenant/membership.decisions.js';

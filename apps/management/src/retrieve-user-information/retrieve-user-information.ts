@@ -1,6 +1,6 @@
 import { retrieveUserInformation, type ManagementContext, type UserInformation } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { callingUser } from '../management-caller.js';
+import { callingUser } from '../caller/management-caller.js';
 import { registered } from '../management-user/management-user.decisions.js';
 import { People } from '../people/people.js';
 import { userInformation } from '../people/user-information.js';

@@ -8,9 +8,9 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
-import { loadAdministeredTenant } from '../administered-tenant.js';
-import { managementCaller } from '../management-caller.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { rotateClientSecret as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 

@@ -13,7 +13,7 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from '../index.js';
-import { TokenKeys } from '../issue-token/token-keys.js';
+import { TokenKeys } from '../token-keys/token-keys.js';
 import { KeepTokenKeysFresh } from './keep-token-keys-fresh.js';
 import { requestTokenKeyRotation, tokenKeyRotationOutcome } from './token-key-request.js';
 

@@ -13,7 +13,7 @@ import {
 } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault } from '@attestry/keys';
 import { CHECKPOINTS, LOGGER, Metrics, PlatformConfig, type Logger } from '@attestry/service-kit';
-import { invitationToken } from '../invite-member/invitation-token.js';
+import { invitationToken } from '../invitation/invitation-token.js';
 import { People } from '../people/people.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';

@@ -2,7 +2,7 @@ import { updateUserInformation, type ManagementContext, type UserInformation } f
 import { Streams } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { callingUser } from '../management-caller.js';
+import { callingUser } from '../caller/management-caller.js';
 import { nameUser, registered } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream } from '../management-user/management-user.state.js';
 import { People } from '../people/people.js';

@@ -26,7 +26,7 @@ import {
   authenticationProviderClaimStream,
   type AuthenticationProviderClaimState,
 } from '../authentication-provider-claim/authentication-provider-claim.state.js';
-import { Discovery } from '../discovery.js';
+import { Discovery } from '../authentication-provider/discovery.js';
 
 /** Two streams: the claim first, so that a failure between the two costs a minute and never makes a second provider. */
 @Operation(createAuthenticationProvider)

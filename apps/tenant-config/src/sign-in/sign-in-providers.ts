@@ -15,7 +15,7 @@ import {
   authenticationProviderClaim,
   authenticationProviderClaimStream,
 } from '../authentication-provider-claim/authentication-provider-claim.state.js';
-import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../discovery.js';
+import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;

@@ -15,7 +15,7 @@ import {
 } from '../authentication-provider/authentication-provider.state.js';
 import { isMaskOf } from '../authentication-provider/masked-secret.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import { Discovery } from '../discovery.js';
+import { Discovery } from '../authentication-provider/discovery.js';
 
 /** Users stay linked by provider and subject as long as the address is the same (ADR 0050). */
 @Operation(updateAuthenticationProvider)

@@ -2,13 +2,13 @@ import { Inject } from '@nestjs/common';
 import { createWebhook, type ContextOf, type Webhook } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { CLOCK, eventContext, idFor, IDS, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
-import { WebhookDirectory } from '../webhook-directory.js';
-import { WebhookKeys } from '../webhook-keys.js';
+import { WebhookDirectory } from '../webhook/webhook.directory.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
-import { viewOf } from '../webhook-view.js';
+import { viewOf } from '../webhook/webhook-view.js';
 import { acceptedUrl, createWebhook as decide, living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 /** Two streams: the slot first, so that a failure between the two costs a slot for a minute and never a 21st webhook. */
 @Operation(createWebhook)

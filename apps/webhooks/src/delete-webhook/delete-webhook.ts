@@ -1,11 +1,11 @@
 import { deleteWebhook, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { WebhookDirectory } from '../webhook-directory.js';
+import { WebhookDirectory } from '../webhook/webhook.directory.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { deleteWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 @Operation(deleteWebhook)
 export class DeleteWebhook {

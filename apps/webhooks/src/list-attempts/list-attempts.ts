@@ -2,8 +2,8 @@ import { Inject } from '@nestjs/common';
 import { listWebhookAttempts, type ClientContext, type PageOf, type WebhookAttempt } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { keptSince } from '../attempts.projection.js';
-import { AttemptsReadModel } from '../attempts.read-model.js';
+import { keptSince } from '../webhook-lists/attempts.projection.js';
+import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
 import { living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 

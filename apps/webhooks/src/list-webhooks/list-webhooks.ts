@@ -1,6 +1,6 @@
 import { listWebhooks, type ClientContext, type PageOf, type Webhook } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 @Operation(listWebhooks)
 export class ListWebhooks {

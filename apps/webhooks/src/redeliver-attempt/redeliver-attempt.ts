@@ -9,7 +9,7 @@ import {
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
 import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { AttemptsReadModel } from '../attempts.read-model.js';
+import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';

@@ -1,6 +1,6 @@
 import { retrieveWebhookKeys, type PublicContext, type WebhookKeySet } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { WebhookKeys } from '../webhook-keys.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 
 @Operation(retrieveWebhookKeys)
 export class RetrieveWebhookKeys {

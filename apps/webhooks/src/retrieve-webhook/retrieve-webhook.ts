@@ -1,7 +1,7 @@
 import { retrieveWebhook, type ClientContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { viewOf } from '../webhook-view.js';
+import { viewOf } from '../webhook/webhook-view.js';
 import { living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 

@@ -1,7 +1,7 @@
 import { notFound, rotateWebhookKeys, type ClientContext, type WebhookKeyRotation } from '@attestry/contracts';
 import { KeyNotFound } from '@attestry/keys';
 import { eventContext, Operation } from '@attestry/service-kit';
-import { WebhookKeys } from '../webhook-keys.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 
 @Operation(rotateWebhookKeys)
 export class RotateKeys {

@@ -10,7 +10,7 @@ import {
 } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { CancelReason, ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhookKeys } from '../webhook-keys.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { attemptError } from './attempt-error.js';
 import { ObserveAttempts } from './observe-attempts.js';

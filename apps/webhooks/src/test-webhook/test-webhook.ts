@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { TEST_EVENT, testWebhook, type ClientContext, type WebhookDelivery } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { deliveryKeyOf } from '../delivery-key.js';
+import { deliveryKeyOf } from '../webhook-delivery/delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';

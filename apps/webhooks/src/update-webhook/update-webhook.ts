@@ -1,12 +1,12 @@
 import { updateWebhook, type ClientContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
-import { WebhookDirectory } from '../webhook-directory.js';
-import { viewOf } from '../webhook-view.js';
+import { WebhookDirectory } from '../webhook/webhook.directory.js';
+import { viewOf } from '../webhook/webhook-view.js';
 import { acceptedUrl, living, updateWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 /** Two streams: the slot gets the URL first, so that concurrent updates cannot pass the limit. A failure between the two is corrected by the next update. */
 @Operation(updateWebhook)

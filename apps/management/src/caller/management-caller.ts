@@ -1,5 +1,5 @@
 import { forbidden, type ManagementContext } from '@attestry/contracts';
-import type { Principal } from './tenant/tenant.decisions.js';
+import type { Principal } from '../tenant/tenant.decisions.js';
 
 export const managementCaller = ({ caller }: ManagementContext): Principal =>
   caller.kind === 'management' ? { kind: 'client', clientId: caller.clientId } : caller;

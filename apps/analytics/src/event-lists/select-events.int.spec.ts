@@ -7,8 +7,8 @@ import { insertRows } from '@attestry/read-model';
 import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
 import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
+import { operationEventId } from '../operation-stream/operation-event-id.js';
 import { eventsProjection, type EventTables } from './events.read-model.js';
-import { operationEventId } from './operation-event-id.js';
 import { selectEvents, type EventRow } from './select-events.js';
 
 /** A tenant with few events and one with many; the same first ones in both. */

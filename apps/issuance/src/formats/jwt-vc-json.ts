@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import { dateTime } from '../validity.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { dateTime } from './validity.js';
 import { describing, typesOf, type CredentialToIssue, type Format } from './format.js';
 
 export const CREDENTIALS_V1 = 'https://www.w3.org/2018/credentials/v1';

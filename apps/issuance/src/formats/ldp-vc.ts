@@ -12,11 +12,11 @@ import {
   type ProofOptions,
 } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
-import { baseContextOf } from '../../contexts/base-context.js';
-import { ContextLoader } from '../../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import { linkedDataFault } from '../../credential-configuration/linked-data-limits.js';
-import { dateTime } from '../validity.js';
+import { baseContextOf } from '../contexts/base-context.js';
+import { ContextLoader } from '../contexts/context-loader.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { linkedDataFault } from '../credential-configuration/linked-data-limits.js';
+import { dateTime } from './validity.js';
 import { describing, typesOf, type CredentialToIssue, type Format } from './format.js';
 
 const CRYPTOSUITE = 'eddsa-rdfc-2022';

@@ -1,9 +1,9 @@
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
 import { eventTypes, type EventFilters } from '@attestry/contracts';
 import type { CursorKey } from '@attestry/read-model';
+import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import { chosenActors, type ActorSet, type Kind } from './event-actors.js';
 import type { EventTables } from './events.read-model.js';
-import { idsOfRequest } from './operation-event-id.js';
 
 export type EventRow = EventTables['analytics_events'];
 type Events = SelectQueryBuilder<EventTables, 'analytics_events', EventRow>;

@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import { finishDeletion } from '../did/did.decisions.js';
-import { did, type DidState } from '../did/did.state.js';
+import { finishDeletion } from './did.decisions.js';
+import { did, type DidState } from './did.state.js';
 
 /** The second half of a deletion, done by the caller's request or, when that broke off, by the reaction. */
 @Injectable()

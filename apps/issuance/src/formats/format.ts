@@ -1,6 +1,6 @@
 import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
 import type { PublicJwk, Signer } from '@attestry/keys';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 
 /** Everything a format needs to make one credential. */
 export interface CredentialToIssue {

@@ -3,10 +3,10 @@ import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@att
 import { KeyVault } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
 import { DEFAULT_LIMIT, listCursors, PlatformConfig } from '@attestry/service-kit';
+import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
+import { RecordOperations } from '../record-operations/record-operations.js';
 import { namedActor } from './event-actors.js';
 import { EventsReadModel } from './events.read-model.js';
-import { LoggedDataKeys } from './logged-data-keys.js';
-import { RecordOperations } from './record-operations/record-operations.js';
 import { selectEvents, type EventRow } from './select-events.js';
 
 export interface EventPageRequest {

@@ -1,7 +1,6 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { PRE_AUTHORIZED_GRANT } from '../protocol/offer-document.js';
-import { AUTHORIZATION_CODE_GRANT } from '../exchange-token/check-grant-type.js';
-import { scopeFor } from '../protocol/scope.js';
+import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT } from './offer-document.js';
+import { scopeFor } from './scope.js';
 
 export interface AuthorizationServerMetadata {
   issuer: string;

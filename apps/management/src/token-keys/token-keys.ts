@@ -5,8 +5,8 @@ import { publishedAt, signingKeyAt, type JwkSet, type PublishedKey } from '@atte
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyVault, PLATFORM, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
-import { chooseTokenKey, isTokenKeyDue, retireTokenKeys, rotateTokenKey } from '../token-keys/token-keys.decisions.js';
-import { TOKEN_KEYS_STREAM, tokenKeys, type TokenKeysState } from '../token-keys/token-keys.state.js';
+import { chooseTokenKey, isTokenKeyDue, retireTokenKeys, rotateTokenKey } from './token-keys.decisions.js';
+import { TOKEN_KEYS_STREAM, tokenKeys, type TokenKeysState } from './token-keys.state.js';
 
 /** Longest time that the keys are used as they were read, milliseconds. */
 const REMEMBERED_MS = 60_000;

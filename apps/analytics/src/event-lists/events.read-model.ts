@@ -3,15 +3,15 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RecordedEvent } from '@attestry/event-store';
 import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import { Health, OPERATION_READ_MODELS, startProjection } from '@attestry/service-kit';
-import { actorOf } from './event-actors.js';
-import { operationEventId } from './operation-event-id.js';
-import { openKey } from './operation-stream/open-operations.js';
+import { openKey } from '../operation-stream/open-operations.js';
+import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
   OPERATION_CATEGORY,
   OPERATION_EVENT_TYPES,
   type OperationFact,
   type OperationStreamEvent,
-} from './operation-stream/operation-stream.events.js';
+} from '../operation-stream/operation-stream.events.js';
+import { actorOf } from './event-actors.js';
 
 export interface EventTables {
   analytics_events: {

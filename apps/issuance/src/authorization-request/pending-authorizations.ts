@@ -4,11 +4,24 @@ import { isUuid } from '@attestry/contracts';
 import type { Clock, Ids } from '@attestry/event-store';
 import { isErased, KeyVault } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
-import type { AskingClient } from './parse-authorization-request.js';
-import type { RequestedEntries } from './requested-entries.js';
+import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 
 /** How long a person may take to sign in, seconds. */
 const SIGN_IN_SECONDS = 1200;
+
+/** Who asks, and where the answer goes. */
+export interface AskingClient {
+  clientId: string;
+  redirectUri: string;
+  /** Returned with the answer, whatever that is. */
+  state?: string;
+}
+
+export interface RequestedEntries {
+  entries: OfferEntry[];
+  /** Configurations whose identifiers the token response is to tell. */
+  detailed?: string[];
+}
 
 /** An authorization request whose person is at the provider. */
 export interface PendingAuthorization extends AskingClient, RequestedEntries {
@@ -36,6 +49,8 @@ export interface BrowserBinding {
 }
 
 const COOKIE_PATH = '/v1/oauth/authentication';
+/** Path of the provider's `redirectUrl`. */
+export const CALLBACK = `${COOKIE_PATH}/callback`;
 const nameOf = (id: string): string => `authorization:${id}`;
 const cookieName = (id: string): string => `attestry-sign-in-${id}`;
 const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();

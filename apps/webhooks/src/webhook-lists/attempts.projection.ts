@@ -7,11 +7,11 @@ import type {
   CancelReason,
   ScheduledDelivery,
   WebhookDeliveryEvent,
-} from './webhook-delivery/webhook-delivery.events.js';
-import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
+} from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
 
 /** How long an attempt is listed, milliseconds: 30 days. */
-export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
+const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
 
 export interface AttemptTables {
   /** Every request that went out, and what became of it. `id` is the delivery id, `created_at` when it was sent. */

@@ -1,7 +1,7 @@
 import { readEvent } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
 import { forgetting } from '@attestry/service-kit';
-import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
+import { webhookKeys } from './webhook-keys.state.js';
 
 export interface KeyTables {
   /** Keys that are not retired; `published_until` is null for a tenant's newest. */

@@ -2,9 +2,9 @@ import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { BatchedRows, type Projection } from '@attestry/read-model';
 import { forgetting } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
-import type { CancelReason } from './webhook-delivery/webhook-delivery.events.js';
-import { webhookDelivery } from './webhook-delivery/webhook-delivery.state.js';
-import { hostOf, webhook } from './webhook/webhook.state.js';
+import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
+import { hostOf, webhook } from '../webhook/webhook.state.js';
 
 export interface WebhookTables {
   /** `events` is JSON; `disabled` 0 or 1; `revision` that of the newest event projected. */

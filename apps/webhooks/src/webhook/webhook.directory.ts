@@ -3,8 +3,8 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import type { WebhookEvent } from '@attestry/contracts';
 import { EventStore, readEvent, type RecordedEvent, type Subscription } from '@attestry/event-store';
 import { Health, LOGGER, type Logger } from '@attestry/service-kit';
-import { hostOf, webhook, type WebhookState } from './webhook/webhook.state.js';
-import { WebhooksReadModel } from './webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
+import { hostOf, webhook, type WebhookState } from './webhook.state.js';
 
 interface Entry {
   webhookId: string;

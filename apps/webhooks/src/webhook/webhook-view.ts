@@ -1,5 +1,5 @@
 import type { Webhook } from '@attestry/contracts';
-import type { LivingWebhook } from './webhook/webhook.state.js';
+import type { LivingWebhook } from './webhook.state.js';
 
 /** A webhook as the API shows it. */
 export const viewOf = ({ webhookId, events, url, disabled }: LivingWebhook): Webhook => ({

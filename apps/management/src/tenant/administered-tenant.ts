@@ -1,8 +1,8 @@
 import type { ManagementContext } from '@attestry/contracts';
 import type { Streams } from '@attestry/event-store';
-import { managementCaller } from './management-caller.js';
-import { seenByAdmin } from './tenant/tenant.decisions.js';
-import { tenant, tenantStream, type ActiveTenant } from './tenant/tenant.state.js';
+import { managementCaller } from '../caller/management-caller.js';
+import { seenByAdmin } from './tenant.decisions.js';
+import { tenant, tenantStream, type ActiveTenant } from './tenant.state.js';
 
 /** @throws AppError for a caller who may not administer the tenant */
 export const loadAdministeredTenant = async (

@@ -10,8 +10,8 @@ import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyNotFound, KeyVault, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { chooseKey, retireKeys, rotateKey } from './webhook-keys/webhook-keys.decisions.js';
-import { webhookKeys, webhookKeysStream, type WebhookKeysState } from './webhook-keys/webhook-keys.state.js';
+import { chooseKey, retireKeys, rotateKey } from './webhook-keys.decisions.js';
+import { webhookKeys, webhookKeysStream, type WebhookKeysState } from './webhook-keys.state.js';
 
 /**
  * How long a tenant's keys are taken as they were read, milliseconds. A rotation elsewhere shows here before its key

@@ -13,9 +13,9 @@ import {
 import { parse } from 'tldts';
 
 /** Of the whole exchange, milliseconds. */
-export const DISCOVERY_MS = 5000;
+const DISCOVERY_MS = 5000;
 /** Real documents have less than 20 KB. */
-export const MAX_DISCOVERY_BYTES = 262_144;
+const MAX_DISCOVERY_BYTES = 262_144;
 
 export interface Discovered {
   /** Accepted base address. */

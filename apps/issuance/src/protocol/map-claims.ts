@@ -1,7 +1,7 @@
 import { oauthError, type ClaimMapping, type UserLink } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
-import { isObject } from '../protocol/raw-request.js';
+import { isObject } from './raw-request.js';
 
 /** What `mapFrom` paths address. */
 export interface UserObject {

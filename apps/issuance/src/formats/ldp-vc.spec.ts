@@ -7,8 +7,8 @@ import { encodeDidKey, encodeMultikey, type PublicJwk, type Signer } from '@atte
 import type { Streams } from '@attestry/event-store';
 import { parseConfig } from '@attestry/service-kit';
 import { verifyEd25519Signature2018 } from '@attestry/testing';
-import { ContextLoader } from '../../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { ContextLoader } from '../contexts/context-loader.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { CredentialToIssue } from './format.js';
 import { LdpVc } from './ldp-vc.js';
 
