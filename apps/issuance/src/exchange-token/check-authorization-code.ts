@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { oauthError } from '@attestry/contracts';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import { isExpired, type AuthorizedSession } from '../issuance-session/issuance-session.decisions.js';
 import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { grantContext } from '../protocol/bearer-value.js';
@@ -18,13 +18,13 @@ export const checkAuthorizationCode = (
   request: AuthorizationCodeRequest,
   tenantId: string,
   now: Date,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  macs: Macs,
 ): { fresh: AuthorizedSession } | { spent: RedeemedSession } => {
   const code = state.status === 'authorized' ? state.code : state.status === 'redeemed' ? state.spentCode : undefined;
   if (!code || (state.status !== 'authorized' && state.status !== 'redeemed')) throw invalidGrant();
   // The whole value is under the MAC, its session and token id too; compared in constant time.
   const expected = { mac: code.mac, pepper: code.keyId };
-  if (!vault.verifyMac(request.code, expected, grantContext('authorizationCode', tenantId, state.id)))
+  if (!macs.verifyMac(request.code, expected, grantContext('authorizationCode', tenantId, state.id)))
     throw invalidGrant();
   if (state.status === 'redeemed') return { spent: state };
   const { clientId, redirectUri, codeChallenge } = state.origin;

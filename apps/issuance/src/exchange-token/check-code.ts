@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import { isExpired, type OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext } from '../protocol/bearer-value.js';
@@ -10,12 +10,12 @@ export const checkCode = (
   code: string,
   tenantId: string,
   now: Date,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  macs: Macs,
 ): OfferedSession => {
   if (state.status !== 'offered') throw invalidGrant();
   const { mac, keyId: pepper } = state.code;
   // The whole value is under the MAC, its session and token id too; compared in constant time.
-  if (!vault.verifyMac(code, { mac, pepper }, grantContext('preAuthorizedCode', tenantId, state.id)))
+  if (!macs.verifyMac(code, { mac, pepper }, grantContext('preAuthorizedCode', tenantId, state.id)))
     throw invalidGrant();
   if (isExpired(state.code, now)) throw invalidGrant();
   return state;

@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import { normalTransactionCode } from '../create-pre-authorized-offer/transaction-code.js';
 import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
 
@@ -7,11 +7,7 @@ import type { OfferedSession } from '../issuance-session/issuance-session.decisi
  * OID4VCI §6.3: missing though expected, or sent though not expected, is a fault of the request and does not count.
  * False for a wrong one, which does (§13.6.3).
  */
-export const checkTransactionCode = (
-  session: OfferedSession,
-  given: string | undefined,
-  vault: Pick<KeyVault, 'verifyMac'>,
-): boolean => {
+export const checkTransactionCode = (session: OfferedSession, given: string | undefined, macs: Macs): boolean => {
   const { transactionCode } = session.origin;
   if (!transactionCode) {
     if (given !== undefined)
@@ -23,5 +19,5 @@ export const checkTransactionCode = (
   if (given === undefined)
     throw oauthError('invalid_request', 'tx_code is missing', { check: 'check-transaction-code' });
   const { mac, keyId: pepper, inputMode } = transactionCode;
-  return vault.verifyMac(normalTransactionCode(given, inputMode), { mac, pepper }, session.id);
+  return macs.verifyMac(normalTransactionCode(given, inputMode), { mac, pepper }, session.id);
 };

@@ -169,8 +169,9 @@ describe('authorization-details', () => {
 
 const now = new Date('2026-05-01T10:00:00Z');
 const SESSION = '11111111-1111-4111-8111-111111111111';
-/** Stands for the vault: a MAC is its secret and context, told apart by a bar. */
-const vault = {
+/** Stands for the port: a MAC is its secret and context, told apart by a bar. */
+const macs = {
+  mac: (secret: string, context?: string): SecretMac => ({ pepper: 'p1', mac: `${secret}|${context}` }),
   verifyMac: (secret: string, expected: SecretMac, context?: string) => expected.mac === `${secret}|${context}`,
 };
 const code = makeBearerValue(SESSION, '22222222-2222-4222-8222-222222222222');
@@ -195,7 +196,7 @@ const offered = (more: Partial<OfferedSession> = {}): OfferedSession => ({
 
 describe('check-code', () => {
   const check = (state: IssuanceSessionState, at = now, value = code.value, tenant = 't1') =>
-    outcome(() => checkCode(state, value, tenant, at, vault));
+    outcome(() => checkCode(state, value, tenant, at, macs));
   const refused = ['invalid_grant', 'check-code'];
 
   it('takes the code of an open offer', () => expect(check(offered())).toEqual(offered()));
@@ -245,7 +246,7 @@ describe('check-authorization-code', () => {
     ...{ status: 'redeemed', spentCode: grant, accessTokens: [], issued: {}, origin },
   };
   const check = (state: IssuanceSessionState, more: Partial<AuthorizationCodeRequest> = {}, at = now, tenant = 't1') =>
-    outcome(() => checkAuthorizationCode(state, { ...request, ...more }, tenant, at, vault));
+    outcome(() => checkAuthorizationCode(state, { ...request, ...more }, tenant, at, macs));
   const refused = ['invalid_grant', 'check-authorization-code'];
 
   it('takes the code from who asked for it', () => expect(check(authorized)).toEqual({ fresh: authorized }));
@@ -282,10 +283,7 @@ describe('check-authorization-code', () => {
     offered(),
   ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
   it('is no pre-authorized code', () =>
-    expect(outcome(() => checkCode(authorized, code.value, 't1', now, vault))).toEqual([
-      'invalid_grant',
-      'check-code',
-    ]));
+    expect(outcome(() => checkCode(authorized, code.value, 't1', now, macs))).toEqual(['invalid_grant', 'check-code']));
 });
 
 describe('check-transaction-code', () => {
@@ -297,7 +295,7 @@ describe('check-transaction-code', () => {
         transactionCode: { inputMode, length: 6, mac, keyId: 'p1' },
       },
     });
-  const check = (session: OfferedSession, given?: string) => outcome(() => checkTransactionCode(session, given, vault));
+  const check = (session: OfferedSession, given?: string) => outcome(() => checkTransactionCode(session, given, macs));
   const numeric = withCode('numeric', `012345|${SESSION}`);
 
   it('compares the code, zeros and all', () => {

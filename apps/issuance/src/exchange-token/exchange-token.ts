@@ -8,7 +8,7 @@ import {
   type RawRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -52,7 +52,8 @@ const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
 export class ExchangeToken {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -84,7 +85,7 @@ export class ExchangeToken {
       const details = checkAuthorizationDetails(session, wanted.authorizationDetails, () => this.ids.uuid());
       const made = makeBearerValue(session.id, this.ids.uuid());
       token = made.value;
-      const { mac, pepper } = this.vault.mac(token, grantContext('access', tenantId, session.id));
+      const { mac, pepper } = this.macs.mac(token, grantContext('access', tenantId, session.id));
       const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
       return {
         accessToken: { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt },
@@ -98,15 +99,15 @@ export class ExchangeToken {
       // Of two that redeem one code, the second meets another revision and then a redeemed session.
       async (state) => {
         if (wanted.grant === 'authorizationCode') {
-          const checked = checkAuthorizationCode(state, wanted, tenantId, now, this.vault);
+          const checked = checkAuthorizationCode(state, wanted, tenantId, now, this.macs);
           const redemption = 'fresh' in checked ? redeem(checked.fresh) : undefined;
           await start.acknowledged();
           return 'fresh' in checked
             ? redeemAuthorizationCode(checked.fresh, redemption!, now)
             : replayAuthorizationCode(checked.spent, now);
         }
-        const session = checkCode(state, wanted.code, tenantId, now, this.vault);
-        const right = checkTransactionCode(session, wanted.transactionCode, this.vault);
+        const session = checkCode(state, wanted.code, tenantId, now, this.macs);
+        const right = checkTransactionCode(session, wanted.transactionCode, this.macs);
         const redemption = right ? redeem(session) : undefined;
         await start.acknowledged();
         return redemption ? redeemCode(session, redemption, now) : refuseTransactionCode(session, now);
@@ -118,7 +119,8 @@ export class ExchangeToken {
     if (redeemed?.type !== 'PreAuthorizedCodeRedeemed' && redeemed?.type !== 'AuthorizationCodeRedeemed') {
       // Should the process end here, the sweep of ended sessions does it.
       const { state } = decided;
-      if (state.status === 'locked' || state.status === 'revoked') await this.vault.destroy(tenantId, [state.id]);
+      if (state.status === 'locked' || state.status === 'revoked')
+        await this.sealing.destroyDataKeys(tenantId, [state.id]);
       throw state.status === 'revoked'
         ? oauthError('invalid_grant', 'the code has already been used', { check: 'check-authorization-code' })
         : oauthError('invalid_grant', 'tx_code is wrong', { check: 'check-transaction-code' });

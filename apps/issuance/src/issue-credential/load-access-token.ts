@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import type { Loaded, Streams } from '@attestry/event-store';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import {
   issuanceSession,
@@ -28,7 +28,7 @@ export const loadAccessToken = async (
   tenantId: string,
   now: Date,
   streams: Streams,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  macs: Macs,
   start: StartRecord,
 ): Promise<PresentedToken> => {
   const named = parseBearerValue(token);
@@ -38,12 +38,12 @@ export const loadAccessToken = async (
   if (loaded.state.status === 'absent') throw invalidToken();
   start.begin();
   const check = (state: IssuanceSessionState) => {
-    const session = goodSession(state, named, tenantId, now, vault);
+    const session = goodSession(state, named, tenantId, now, macs);
     if (!session) throw invalidToken();
     return session;
   };
   // Nothing is refused on a cached state alone; nothing is issued on one either, for the append confirms it.
-  if (loaded.cached && !goodSession(loaded.state, named, tenantId, now, vault))
+  if (loaded.cached && !goodSession(loaded.state, named, tenantId, now, macs))
     loaded = await streams.load(issuanceSession, stream);
   const confirm = async () => {
     if (loaded.cached) check((await streams.load(issuanceSession, stream)).state);
@@ -56,13 +56,13 @@ const goodSession = (
   named: BearerValue,
   tenantId: string,
   now: Date,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  macs: Macs,
 ): RedeemedSession | undefined => {
   if (state.status !== 'redeemed') return undefined;
   const grant = state.accessTokens.find(({ tokenId }) => tokenId === named.tokenId);
   if (!grant || isExpired(grant, now)) return undefined;
   const expected = { mac: grant.mac, pepper: grant.keyId };
-  return vault.verifyMac(named.value, expected, grantContext('access', tenantId, state.id)) ? state : undefined;
+  return macs.verifyMac(named.value, expected, grantContext('access', tenantId, state.id)) ? state : undefined;
 };
 
 const invalidToken = () =>

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { createClient, permissionsOf, type CreatedClient, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { loadAdministeredTenant } from '../administered-tenant.js';
 import { managementCaller } from '../management-caller.js';
@@ -14,7 +14,7 @@ import { newClientCredentials } from './client-credentials.js';
 export class CreateClient {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly lists: TenantListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -26,7 +26,7 @@ export class CreateClient {
     const { clientId, clientSecret } = newClientCredentials(context);
     const facts = {
       clientId,
-      secretMac: this.vault.mac(clientSecret, clientId),
+      secretMac: this.macs.mac(clientSecret, clientId),
       now: this.clock.now().toISOString(),
     };
     const { position } = await this.streams.runDecision(

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { OperationContext } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
-import { KeyNotFound, type ByteSource, type DataPurpose, type KeyVault } from '@attestry/keys';
+import { KeyNotFound, type ByteSource, type DataPurpose, type Sealing } from '@attestry/keys';
 
 /** HMAC-SHA256 in counter mode (NIST SP 800-108 §4.1), a stream for each name. */
 export const seededBytes =
@@ -46,15 +46,15 @@ export interface SealedForNew {
  * stored and what it sealed has ended: nobody asks for the text then.
  */
 export const sealAgain = async (
-  vault: KeyVault,
+  sealing: Sealing,
   tenantId: string,
   purpose: DataPurpose,
   keyId: string,
   text: string,
 ): Promise<SealedForNew> => {
   try {
-    await vault.createDataKey(tenantId, purpose, keyId);
-    return { sealed: await vault.seal(tenantId, purpose, keyId, text) };
+    await sealing.createDataKey(tenantId, purpose, keyId);
+    return { sealed: await sealing.sealText(tenantId, purpose, keyId, text) };
   } catch (error) {
     if (!(error instanceof KeyNotFound)) throw error;
     return {
