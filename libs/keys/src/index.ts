@@ -29,7 +29,7 @@ export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
 export { ExpiringRecords, type Attempts, type ExpiringRecord, type PutRecord } from './expiring-records.js';
 export { EmbeddedExpiringRecords, type EmbeddedExpiringRecordsOptions } from './embedded/embedded-expiring-records.js';
-export { base62, newId, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
+export { base62, newId, pooledBytes, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
 export {
   InvalidKey,
   decodeBls12381G2Multikey,

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { DataKeyRow, KeyStore } from './key-store.js';
 import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 import { ERASED, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+import { pooledBytes } from './secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
 /** A key that is not durable yet. Only a key that must be new may already be used: for any other the id may turn out to have one. */
@@ -31,7 +31,7 @@ export class StoredSealing extends Sealing {
   async createDataKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<void> {
     const at = cacheName(tenantId, keyId, purpose);
     if (this.keys.has(at)) return;
-    await (this.pending.get(at) ?? this.generateDataKey(at, tenantId, purpose, keyId, false)).durable;
+    await (this.pending.get(at) ?? this.generateDataKey(tenantId, purpose, keyId, false)).durable;
   }
 
   async sealText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed> {
@@ -50,8 +50,7 @@ export class StoredSealing extends Sealing {
     keyId: string,
     plaintext: string,
   ): { sealed: Sealed; durable: Promise<void> } {
-    const at = cacheName(tenantId, keyId, purpose);
-    const { key, durable } = this.generateDataKey(at, tenantId, purpose, keyId, true);
+    const { key, durable } = this.generateDataKey(tenantId, purpose, keyId, true);
     return {
       sealed: encryptText(key, tenantId, purpose, keyId, plaintext),
       durable: durable as Promise<unknown> as Promise<void>,
@@ -93,15 +92,10 @@ export class StoredSealing extends Sealing {
     this.keys.clear();
   }
 
-  private generateDataKey(
-    at: string,
-    tenantId: string,
-    purpose: DataPurpose,
-    keyId: string,
-    mustBeNew: boolean,
-  ): PendingKey {
+  private generateDataKey(tenantId: string, purpose: DataPurpose, keyId: string, mustBeNew: boolean): PendingKey {
     if (!KEY_ID.test(keyId)) throw new TypeError('a key id is 1 to 200 visible ASCII characters');
-    const key = randomBytes(32);
+    const at = cacheName(tenantId, keyId, purpose);
+    const key = pooledBytes(32);
     const durable = this.storeDataKey(key, tenantId, purpose, keyId, mustBeNew);
     const made: PendingKey = { key, mustBeNew, durable };
     // The key of an earlier caller stays the one that `sealText` uses; this one is going to be refused.

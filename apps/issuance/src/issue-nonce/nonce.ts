@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { Macs } from '@attestry/keys';
+import { randomSecret, type Macs } from '@attestry/keys';
 
 /**
  * A c_nonce is stateless (ADR 0059): `<end of life, milliseconds in base 36>.<128 random bits>.<pepper>.<MAC>`, the
@@ -10,7 +9,7 @@ const FORM = /^([0-9a-z]{1,11}\.[A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{1,64})\.([A-Z
 const contextFor = (tenantId: string): string => `c_nonce:${tenantId}`;
 
 export const makeNonce = (macs: Macs, tenantId: string, expiresAt: Date): string => {
-  const content = `${expiresAt.getTime().toString(36)}.${randomBytes(16).toString('base64url')}`;
+  const content = `${expiresAt.getTime().toString(36)}.${randomSecret(16)}`;
   const { pepper, mac } = macs.mac(content, contextFor(tenantId));
   return `${content}.${pepper}.${mac}`;
 };
