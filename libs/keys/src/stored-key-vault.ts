@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { KeyNotFound, KeyVault, type KeysDestroyed, type Remembered } from './key-vault.js';
 import type { KeyStore } from './key-store.js';
 import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 import { ERASED, type Erased } from './sealing.js';
-import { newId } from './secrets.js';
+import { newId, pooledBytes } from './secrets.js';
 import { StoredMacs } from './stored-macs.js';
 import { StoredSealing } from './stored-sealing.js';
 import { StoredSigningKeys } from './stored-signing-keys.js';
@@ -43,7 +42,7 @@ export class StoredKeyVault extends KeyVault {
     this.tenantKeys = new TenantKeys(store, masterKeys, ttl);
     this.signingKeys = new StoredSigningKeys(store, this.tenantKeys, destroyKeys, clock, ttl);
     this.sealing = new StoredSealing(store, this.tenantKeys, destroyKeys, ttl);
-    this.macs = new StoredMacs(store, masterKeys);
+    this.macs = new StoredMacs(masterKeys);
   }
 
   /**
@@ -70,7 +69,7 @@ export class StoredKeyVault extends KeyVault {
     if (!peppers.length) {
       // A store without a pepper but with tenants is a damaged one: a new pepper would void every stored MAC.
       if (stored.tenantKeys.length) throw new Error('the key store is damaged: it has tenant keys but no pepper');
-      peppers = await this.store.call('putPepper', this.masterKeys.wrap('pepper', 'p1', randomBytes(32)));
+      peppers = await this.store.call('putPepper', this.masterKeys.wrap('pepper', 'p1', pooledBytes(32)));
     }
     this.macs.usePeppers(peppers);
 
