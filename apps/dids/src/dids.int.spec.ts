@@ -148,7 +148,7 @@ const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   throw new Error('was not refused');
 };
 const vaultKeys = async (tenant: TenantContext) =>
-  (await engines.vault.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
+  (await engines.vault.signingKeys.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
 const streamOf = (tenant: TenantContext, did: string): Promise<RecordedEvent[]> =>
   engines.events.readStream(didStream(tenant.id, did));
 
@@ -169,7 +169,7 @@ describe('creating a did:key', () => {
       },
     });
     const [key] = made.localMetadata.keys;
-    const signer = await engines.vault.signer(tenant.id, key!.kmsKeyId);
+    const signer = await engines.vault.signingKeys.loadSigner(tenant.id, key!.kmsKeyId);
     expect(key!.didDocumentKeyId).toBe(`${made.did}#${made.did.slice('did:key:'.length)}`);
     expect(signer.algorithm).toBe('Ed25519');
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
@@ -185,7 +185,7 @@ describe('creating a did:key', () => {
     });
     const { kmsKeyId } = made.localMetadata.keys[0]!;
     expect(await vaultKeys(tenant)).toEqual([kmsKeyId]);
-    await expect(engines.vault.signer(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
+    await expect(engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
     expect(await refusal(reserve(tenant, uuid(), made.did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
     expect((await configuration(tenant)).entries).toEqual([]);
     await remove(tenant, made.did);
@@ -798,7 +798,9 @@ describe('deleting', () => {
       expect([reserved!.status, removed!.status].sort()).toEqual(['fulfilled', 'rejected']);
       if (reserved!.status === 'fulfilled') {
         const { kmsKeyId } = reserved!.value as IssuerKey;
-        await expect(engines.vault.signer(tenant.id, kmsKeyId)).resolves.toMatchObject({ keyId: kmsKeyId });
+        await expect(engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).resolves.toMatchObject({
+          keyId: kmsKeyId,
+        });
       } else {
         expect(await vaultKeys(tenant)).toEqual([]);
       }

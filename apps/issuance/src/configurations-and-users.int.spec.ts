@@ -552,12 +552,12 @@ describe('users', () => {
     const { id } = await create({ claims: { secret: 'canary-4711' } });
     const sealed = await sealedOf(id);
     expect(sealed).not.toContain('canary');
-    expect(JSON.parse((await engines.vault.open(ACME.id, 'user', sealed)) as string)).toEqual({
+    expect(JSON.parse((await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)) as string)).toEqual({
       secret: 'canary-4711',
     });
     // A session of the user holds claims under a key of its own.
     const sessionId = '33333333-3333-4333-8333-333333333333';
-    const held = engines.vault.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
+    const held = engines.vault.sealing.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
     await held.durable;
     await append(sessionId, {
       type: 'OfferCreated',
@@ -581,15 +581,15 @@ describe('users', () => {
     });
 
     await call(deleteUser, { params: { id } });
-    expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
-    expect(await engines.vault.open(ACME.id, 'session', held.sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openSealed(ACME.id, 'session', held.sealed)).toEqual(ERASED);
     const { state } = await engines.streams.load(user, userStream(ACME.id, id));
     expect(state).toEqual({ status: 'deleted' });
   });
 
   it('is gone when the key is, even before the event', async () => {
     const { id } = await create();
-    await engines.vault.destroy(ACME.id, [id]);
+    await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
     expect((await refusal(call(retrieveUser, { params: { id } }))).code).toBe('NotFound');
     expect((await call<PageOf<User>>(listUsers, {})).data.map((entry) => entry.id)).not.toContain(id);
     await call(deleteUser, { params: { id } });
@@ -696,7 +696,7 @@ describe('users', () => {
     await copy(backup, dataDir);
     await rm(backup, { recursive: true });
     await open();
-    expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
     expect(await call(retrieveUser, { params: { id: kept.id } })).toEqual(kept);
   });
 });

@@ -125,7 +125,7 @@ describe('the e-mail of an invitation', () => {
     await invite(email);
     await mail.linkTo(email);
     const sealed = (await sealedSecrets()).at(-1)!;
-    await waitUntil(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), {
+    await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
       timeoutMs: 30_000,
       what: 'the key of the secret destroyed',
     });
@@ -168,7 +168,7 @@ describe('the e-mail of an invitation', () => {
     );
     expect(await accept(await mail.linkTo(deferred))).toMatchObject({ tenantId });
     const sealed = (await sealedSecrets()).at(-4)!;
-    await waitUntil(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), {
+    await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
       timeoutMs: 30_000,
       what: 'the key of the secret destroyed',
     });

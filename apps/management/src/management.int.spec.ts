@@ -978,7 +978,7 @@ describe('management clients', () => {
   it('are registered through the function, also with ids that are any text', async () => {
     const { streams, vault, ids } = engines;
     const register = (more: { clientId?: string; secret?: string }) =>
-      registerManagementClient(streams, vault, ids, clock, { name: 'X', ...more });
+      registerManagementClient(streams, vault.macs, ids, clock, { name: 'X', ...more });
     const made = await register({});
     secrets.add(made.clientSecret);
     await login(made.clientId, made.clientSecret);

@@ -659,7 +659,7 @@ describe('what is kept of people', () => {
     for (const value of personal) expect(text.toLowerCase()).not.toContain(value.toLowerCase());
     expect(secrets.size).toBeGreaterThan(2);
     for (const secret of secrets) expect(text).not.toContain(secret);
-    await engines.vault.destroy(PLATFORM, [userId]);
+    await engines.vault.sealing.destroyDataKeys(PLATFORM, [userId]);
     expect(await client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '', name: '' });
   });
 });

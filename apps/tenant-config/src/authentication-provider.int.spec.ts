@@ -92,7 +92,7 @@ describe('authentication providers', () => {
   const storedSecret = async (tenantId: string, id: string) => {
     const { state } = await engines.streams.load(authenticationProvider, authenticationProviderStream(tenantId, id));
     if (state.status !== 'living') throw new Error(state.status);
-    return engines.vault.open(tenantId, 'tenant', state.sealedSecret!);
+    return engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
   };
   /** A provider of our own making: `answer` says what its discovery document is. */
   const hostile = async (answer: (response: ServerResponse, url: string) => void): Promise<string> => {
@@ -216,7 +216,7 @@ describe('authentication providers', () => {
     await expect(update('t5', id, { url, clientId: 'x' })).rejects.toMatchObject({ kind: 'notFound' });
     expect(await list('t5')).toEqual({ data: [] });
     const { vault } = engines;
-    await waitUntil(async () => isErased(await vault.open('t5', 'tenant', sealedSecret)), {
+    await waitUntil(async () => isErased(await vault.sealing.openSealed('t5', 'tenant', sealedSecret)), {
       timeoutMs: 10_000,
       what: 'the end of the key',
     });

@@ -151,8 +151,8 @@ describe('webhooks', () => {
     const keyId = randomUUID();
     let sealed: string | undefined;
     if (credential) {
-      await engines.vault.createDataKey(tenantId, 'delivery', keyId);
-      sealed = await engines.vault.seal(tenantId, 'delivery', keyId, JSON.stringify(credential));
+      await engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
+      sealed = await engines.vault.sealing.sealText(tenantId, 'delivery', keyId, JSON.stringify(credential));
     }
     const data = {
       tenantId,
@@ -170,7 +170,8 @@ describe('webhooks', () => {
     return {
       id,
       data,
-      erased: async () => sealed !== undefined && isErased(await engines.vault.open(tenantId, 'delivery', sealed)),
+      erased: async () =>
+        sealed !== undefined && isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
     };
   };
 
@@ -933,7 +934,7 @@ describe('webhooks', () => {
       expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(previous.publishedUntil));
       expect(await keySet(tenantId)).toEqual([kid]);
       await until(
-        async () => (await engines.vault.listSigningKeys(tenantId, 'webhook')).length === 1,
+        async () => (await engines.vault.signingKeys.listSigningKeys(tenantId, 'webhook')).length === 1,
         'the old key to be destroyed',
       );
       expect(await send()).toBe(kid);
@@ -941,7 +942,7 @@ describe('webhooks', () => {
 
     it('are taken over from before there was a choice', async () => {
       const tenantId = randomUUID();
-      const { keyId } = await engines.vault.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      const { keyId } = await engines.vault.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
       expect(await keySet(tenantId)).toEqual([keyId]);
       const { kid, previous } = await rotate(tenantId);
       expect(previous.kid).toBe(keyId);
@@ -1037,7 +1038,7 @@ describe('webhooks', () => {
     const { id: webhookId } = await subscribe(tenantId, url, [FULL, SUMMARY]);
     const { id, data } = await issue(tenantId, { a: 1 });
     await until(() => received.length === 2, 'both attempts');
-    await engines.vault.destroy(tenantId, [data.sealedCredential!.keyId]);
+    await engines.vault.sealing.destroyDataKeys(tenantId, [data.sealedCredential!.keyId]);
     expect((await ended(tenantId, id, webhookId)).at(-1)).toMatchObject({
       name: 'DeliveryCancelled',
       data: { reason: 'credential-erased' },
@@ -1067,8 +1068,8 @@ describe('webhooks', () => {
     const second = await subscribe(tenantId, url, [FULL]);
     // As if the process had ended between the two appends, and the second webhook since.
     const [id, keyId] = [randomUUID(), randomUUID()];
-    await engines.vault.createDataKey(tenantId, 'delivery', keyId);
-    const sealed = await engines.vault.seal(tenantId, 'delivery', keyId, '{"a":1}');
+    await engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
+    const sealed = await engines.vault.sealing.sealText(tenantId, 'delivery', keyId, '{"a":1}');
     const payload = {
       format: 'jwt_vc_json' as const,
       userId: randomUUID(),
@@ -1087,11 +1088,14 @@ describe('webhooks', () => {
     });
     await ended(tenantId, id, first.id);
     await client.call(deleteWebhook, { params: { webhookId: second.id } }, contextOf(tenantId));
-    expect(isErased(await engines.vault.open(tenantId, 'delivery', sealed))).toBe(false);
+    expect(isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed))).toBe(false);
     const data = { tenantId, issuer: '', profile: 'jwt-vc' as const, sessionId: randomUUID(), issuedAt, ...payload };
     await publish(credentialIssued, { ...data, sealedCredential: { keyId, sealed } }, id);
     expect((await ended(tenantId, id, second.id)).at(-1)).toMatchObject({ data: { reason: 'webhook-deleted' } });
-    await until(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), 'the key to go');
+    await until(
+      async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
+      'the key to go',
+    );
     expect(received).toHaveLength(1);
     expect((await eventsOf(tenantId, id, first.id)).map(({ name }) => name)).toEqual([
       'DeliveryScheduled',

@@ -1,5 +1,4 @@
 export {
-  ERASED,
   KeyAlreadyExists,
   KeyNotFound,
   KeyVault,
@@ -9,19 +8,19 @@ export {
   ReplayGuard,
   ReplayGuardUnavailable,
   SealBroken,
-  isErased,
-  type DataPurpose,
-  type Erased,
-  type KeyAlgorithm,
   type KeysDestroyed,
-  type PublicJwk,
   type Remembered,
-  type Sealed,
-  type SecretMac,
+} from './key-vault.js';
+export { Macs, type SecretMac } from './macs.js';
+export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+export {
+  SigningKeys,
+  type KeyAlgorithm,
+  type PublicJwk,
   type Signer,
   type SigningKey,
   type SigningPurpose,
-} from './key-vault.js';
+} from './signing-keys.js';
 export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
 export type { MasterKey, MasterKeysGiven } from './master-keys.js';
 export type { KeyPlace } from './key-place.js';
@@ -30,7 +29,7 @@ export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
 export { ExpiringRecords, type Attempts, type ExpiringRecord, type PutRecord } from './expiring-records.js';
 export { EmbeddedExpiringRecords, type EmbeddedExpiringRecordsOptions } from './embedded/embedded-expiring-records.js';
-export { base62, newId, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
+export { base62, newId, pooledBytes, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
 export {
   InvalidKey,
   decodeBls12381G2Multikey,
@@ -47,7 +46,6 @@ export {
   x25519PublicOf,
   type ImportedKey,
 } from './jwk.js';
-export { describeKeyVault, describeReplayGuard, type KeyVaultStore, type ReplayGuardStore } from './keys.contract.js';
 export { openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
 export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';

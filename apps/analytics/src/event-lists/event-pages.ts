@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
 import { DEFAULT_LIMIT, listCursors, PlatformConfig } from '@attestry/service-kit';
 import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
@@ -23,7 +23,7 @@ export class EventPages {
     private readonly readModel: EventsReadModel,
     private readonly writer: RecordOperations,
     private readonly bus: MessageBus,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly keys: LoggedDataKeys,
     private readonly config: PlatformConfig,
   ) {}
@@ -44,7 +44,7 @@ export class EventPages {
   /** `list` is part of the cursor's scope. @throws InvalidCursor */
   async page(tenantId: string, list: 'list' | 'export', request: EventPageRequest): Promise<PageOf<AnalyticsEvent>> {
     const { limit, cursor, filters, direction } = request;
-    const codec = listCursors(this.vault, ['analytics', ...(list === 'list' ? [] : [list]), tenantId], 'timestamp');
+    const codec = listCursors(this.macs, ['analytics', ...(list === 'list' ? [] : [list]), tenantId], 'timestamp');
     const after = cursor === undefined ? undefined : codec.decode(cursor);
     const selection = { tenantId, filters, direction, limit: limit + 1, ...(after && { after }) };
     const rows = await selectEvents(this.readModel.db, selection);

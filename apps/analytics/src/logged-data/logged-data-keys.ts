@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SealDataRequest } from '@attestry/contracts';
-import { isErased, KeyNotFound, KeyVault, type DataPurpose } from '@attestry/keys';
+import { isErased, KeyNotFound, Sealing, type DataPurpose } from '@attestry/keys';
 
 /** The tenant's own key for what was asked and answered. */
 const TENANT_KEY = 'operation-data';
@@ -17,13 +17,13 @@ const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
 export class LoggedDataKeys {
   private readonly made = new Set<string>();
 
-  constructor(private readonly vault: KeyVault) {}
+  constructor(private readonly sealing: Sealing) {}
 
   /** `u.` or `t.` and the sealed text. @throws KeyNotFound when the tenant is gone */
   async seal({ tenantId, general, personId, personal }: SealDataRequest): Promise<string> {
     if (personId !== undefined && personal !== undefined) {
       try {
-        return `u.${await this.vault.seal(tenantId, 'user', personId, JSON.stringify(personal))}`;
+        return `u.${await this.sealing.sealText(tenantId, 'user', personId, JSON.stringify(personal))}`;
       } catch (error) {
         // Nobody's, or of somebody who is gone: then only what tells about nobody is kept.
         if (!(error instanceof KeyNotFound)) throw error;
@@ -31,10 +31,10 @@ export class LoggedDataKeys {
     }
     const text = JSON.stringify(general);
     if (!this.made.has(tenantId)) {
-      await this.vault.createDataKey(tenantId, 'tenant', TENANT_KEY);
+      await this.sealing.createDataKey(tenantId, 'tenant', TENANT_KEY);
       this.made.add(tenantId);
     }
-    return `t.${await this.vault.seal(tenantId, 'tenant', TENANT_KEY, text)}`;
+    return `t.${await this.sealing.sealText(tenantId, 'tenant', TENANT_KEY, text)}`;
   }
 
   /** Null when there is nothing, or its key is gone. */
@@ -42,7 +42,7 @@ export class LoggedDataKeys {
     const purpose = data === null ? undefined : PURPOSES.get(data.slice(0, 1));
     if (data === null || purpose === undefined) return null;
     try {
-      const text = await this.vault.open(tenantId, purpose, data.slice(2));
+      const text = await this.sealing.openSealed(tenantId, purpose, data.slice(2));
       return isErased(text) ? null : (JSON.parse(text) as Record<string, unknown>);
     } catch (error) {
       if (error instanceof KeyNotFound) return null;

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { AppError, createDid, type ContextOf, type DidRecord } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { SigningKeys } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -25,7 +25,7 @@ export class CreateDid {
 
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly signingKeys: SigningKeys,
     private readonly lists: DidListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -56,7 +56,7 @@ export class CreateDid {
       // Only where certainly nothing was stored: otherwise the DID may exist and these are its keys.
       // Of a call that may be run again the keys stay: a destroyed key cannot be made again under its id.
       if (!context.attempt && (error instanceof AppError || error instanceof WrongExpectedRevision))
-        await this.vault.destroy(tenant.id, kmsKeyIds);
+        await this.signingKeys.destroySigningKeys(tenant.id, kmsKeyIds);
       throw error;
     }
   }
@@ -64,7 +64,7 @@ export class CreateDid {
   private async makeKeys(plan: DidPlan, tenantId: string, context: ContextOf<typeof createDid>) {
     const algorithms = plan.method === 'key' ? [plan.algorithm] : DID_WEB_ALGORITHMS;
     const keyIds = context.attempt && algorithms.map((algorithm) => idFor(context, algorithm, this.ids));
-    const keys = await this.vault.createSigningKeys(tenantId, 'did', algorithms, keyIds);
+    const keys = await this.signingKeys.createSigningKeys(tenantId, 'did', algorithms, keyIds);
     const kmsKeyIds = keys.map(({ keyId }) => keyId);
     const command =
       plan.method === 'key'

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { SigningKeys } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import { finishDeletion } from './did.decisions.js';
 import { did, type DidState } from './did.state.js';
@@ -10,14 +10,16 @@ import { did, type DidState } from './did.state.js';
 export class DidDeletion {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly signingKeys: SigningKeys,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** Destroys the private keys, then says so. Nothing to do unless the deletion was begun. */
   async finish(stream: string, state: DidState, context: EventContext): Promise<void> {
     if (state.status !== 'deleting') return;
-    await this.vault.destroy(context.tenantId, [...new Set(state.keys.map(({ kmsKeyId }) => kmsKeyId))]);
+    await this.signingKeys.destroySigningKeys(context.tenantId, [
+      ...new Set(state.keys.map(({ kmsKeyId }) => kmsKeyId)),
+    ]);
     await this.streams.runDecision(did, stream, (current) => finishDeletion(current, this.clock.now()), context);
   }
 }

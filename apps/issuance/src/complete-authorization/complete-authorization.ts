@@ -12,7 +12,7 @@ import {
   type PublicContext,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -56,7 +56,8 @@ export class CompleteAuthorization {
 
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly pending: PendingAuthorizations,
     private readonly users: SignedInUsers,
     private readonly client: ServiceClient,
@@ -125,10 +126,11 @@ export class CompleteAuthorization {
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
     const made = makeBearerValue(sessionId, this.ids.uuid());
-    const { mac, pepper } = this.vault.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
+    const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
     const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
-    const sealed = claims === undefined ? undefined : this.vault.sealWithNewKey(tenantId, 'session', sessionId, claims);
+    const sealed =
+      claims === undefined ? undefined : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, claims);
     const granted = this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),

@@ -8,7 +8,7 @@ import {
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
+import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
 import { bytesFor, CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
@@ -28,7 +28,8 @@ export class CreatePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
     private readonly entries: OfferEntries,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -51,7 +52,7 @@ export class CreatePreAuthorizedOffer {
     const now = this.clock.now();
     const sessionId = idFor(context, 'session', this.ids);
     const code = makeBearerValue(sessionId, idFor(context, 'code', this.ids), bytesFor(context, 'code'));
-    const codeMac = this.vault.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
+    const codeMac = this.macs.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
     const transaction = this.transactionCode(request.body, sessionId, context);
     const document = offerDocument(issuer, configurationIds, code.value, transaction?.kept);
@@ -59,8 +60,8 @@ export class CreatePreAuthorizedOffer {
     const sealedClaims = isEmpty(claims)
       ? undefined
       : context.attempt
-        ? await sealAgain(this.vault, tenantId, 'session', sessionId, JSON.stringify(claims))
-        : this.vault.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
+        ? await sealAgain(this.sealing, tenantId, 'session', sessionId, JSON.stringify(claims))
+        : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
 
     const session = this.streams.decideOn(
       issuanceSession,
@@ -123,7 +124,7 @@ export class CreatePreAuthorizedOffer {
     const inputMode = wanted.inputMode ?? 'numeric';
     const shown = makeTransactionCode(inputMode, bytesFor(context, 'transaction code'));
     // Six digits can be tried out by whoever has the MAC and the pepper: bound to the offer, each costs its own search.
-    const { mac, pepper } = this.vault.mac(normalTransactionCode(shown, inputMode), sessionId);
+    const { mac, pepper } = this.macs.mac(normalTransactionCode(shown, inputMode), sessionId);
     const description = wanted.description ?? undefined;
     return {
       shown,
@@ -147,8 +148,8 @@ export class CreatePreAuthorizedOffer {
     const sealed = isEmpty(kept)
       ? undefined
       : context.attempt
-        ? await sealAgain(this.vault, tenantId, 'user', userId, JSON.stringify(kept))
-        : this.vault.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
+        ? await sealAgain(this.sealing, tenantId, 'user', userId, JSON.stringify(kept))
+        : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
@@ -171,14 +172,16 @@ export class CreatePreAuthorizedOffer {
       userStream(tenantId, userId),
       async (state) => {
         assertActive(state, userId);
-        const before = state.sealedClaims && (await this.vault.open(tenantId, 'user', state.sealedClaims));
+        const before = state.sealedClaims && (await this.sealing.openSealed(tenantId, 'user', state.sealedClaims));
         if (isErased(before)) throw noSuchUser(userId);
         const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...kept });
         if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
           throw invalidBody('claimsToPersist', 'must not give the user more than 64 KiB of stored claims');
         try {
-          await this.vault.createDataKey(tenantId, 'user', userId);
-          return replaceUserClaims(state, { sealedClaims: await this.vault.seal(tenantId, 'user', userId, text) });
+          await this.sealing.createDataKey(tenantId, 'user', userId);
+          return replaceUserClaims(state, {
+            sealedClaims: await this.sealing.sealText(tenantId, 'user', userId, text),
+          });
         } catch (error) {
           // Deleted meanwhile: their key is destroyed first.
           if (error instanceof KeyNotFound) throw noSuchUser(userId);

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { createUser, type ContextOf, type User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Sealing } from '@attestry/keys';
 import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
@@ -11,7 +11,7 @@ import { UsersReadModel } from '../user/users.read-model.js';
 export class CreateUser {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly users: UsersReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -27,8 +27,8 @@ export class CreateUser {
     const seal = !hasClaims
       ? undefined
       : context.attempt
-        ? await sealAgain(this.vault, tenantId, 'user', userId, text)
-        : this.vault.sealWithNewKey(tenantId, 'user', userId, text);
+        ? await sealAgain(this.sealing, tenantId, 'user', userId, text)
+        : this.sealing.sealWithNewKey(tenantId, 'user', userId, text);
     const [created] = await Promise.all([
       this.streams.runDecision(
         user,

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { deletePreAuthorizedOffer, type ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Sealing } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { deleteOffer } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -10,7 +10,7 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 export class DeletePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -25,6 +25,6 @@ export class DeletePreAuthorizedOffer {
       eventContext(context),
     );
     // Should the process end here, the sweep of ended sessions does it.
-    await this.vault.destroy(tenantId, [offerId]);
+    await this.sealing.destroyDataKeys(tenantId, [offerId]);
   }
 }

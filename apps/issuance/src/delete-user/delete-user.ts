@@ -1,6 +1,6 @@
 import { deleteUser, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Sealing } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
@@ -18,7 +18,7 @@ const CATCH_UP_MS = 1000;
 export class DeleteUser {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly users: UsersReadModel,
   ) {}
 
@@ -29,7 +29,7 @@ export class DeleteUser {
     const { id } = activeUser(loaded.state);
     await this.users.running.waitForHead(CATCH_UP_MS);
     const destroyedKeys = [id, ...(await this.users.sessionsOf(tenantId, id))];
-    await this.vault.destroy(tenantId, destroyedKeys);
+    await this.sealing.destroyDataKeys(tenantId, destroyedKeys);
     const deleted = await this.streams.decideOn(
       user,
       stream,

@@ -174,8 +174,9 @@ describe('authorization-details', () => {
 
 const now = new Date('2026-05-01T10:00:00Z');
 const SESSION = '11111111-1111-4111-8111-111111111111';
-/** Stands for the vault: a MAC is its secret and context, told apart by a bar. */
-const vault = {
+/** Stands for the port: a MAC is its secret and context, told apart by a bar. */
+const macs = {
+  mac: (secret: string, context?: string): SecretMac => ({ pepper: 'p1', mac: `${secret}|${context}` }),
   verifyMac: (secret: string, expected: SecretMac, context?: string) => expected.mac === `${secret}|${context}`,
 };
 const code = makeBearerValue(SESSION, '22222222-2222-4222-8222-222222222222');
@@ -202,7 +203,7 @@ describe('check-code', () => {
   const check = (state: IssuanceSessionState, at = now, value = code.value, tenant = 't1') =>
     outcome(() => {
       const request = { grant: 'preAuthorizedCode', code: value } as const;
-      return checkCode(state, matchSecrets(state, request, tenant, vault), at);
+      return checkCode(state, matchSecrets(state, request, tenant, macs), at);
     });
   const refused = ['invalid_grant', 'check-code'];
 
@@ -255,7 +256,7 @@ describe('check-authorization-code', () => {
   const check = (state: IssuanceSessionState, more: Partial<AuthorizationCodeRequest> = {}, at = now, tenant = 't1') =>
     outcome(() => {
       const sent = { ...request, ...more };
-      return checkAuthorizationCode(state, sent, matchSecrets(state, sent, tenant, vault), at);
+      return checkAuthorizationCode(state, sent, matchSecrets(state, sent, tenant, macs), at);
     });
   const refused = ['invalid_grant', 'check-authorization-code'];
 
@@ -294,7 +295,7 @@ describe('check-authorization-code', () => {
   ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
   it('is no pre-authorized code', () => {
     const sent = { grant: 'preAuthorizedCode', code: code.value } as const;
-    expect(matchSecrets(authorized, sent, 't1', vault)).toEqual({
+    expect(matchSecrets(authorized, sent, 't1', macs)).toEqual({
       code: false,
       transactionCode: false,
       verifier: false,
@@ -319,7 +320,7 @@ describe('check-transaction-code', () => {
         ...{ grant: 'preAuthorizedCode', code: code.value },
         ...(given !== undefined && { transactionCode: given }),
       };
-      return checkTransactionCode(session, given, matchSecrets(session, request, 't1', vault));
+      return checkTransactionCode(session, given, matchSecrets(session, request, 't1', macs));
     });
   const numeric = withCode('numeric', `012345|${SESSION}`);
 

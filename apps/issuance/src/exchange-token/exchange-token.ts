@@ -8,7 +8,7 @@ import {
   type RawRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -41,7 +41,8 @@ const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
 export class ExchangeToken {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -68,12 +69,12 @@ export class ExchangeToken {
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());
-    const { mac, pepper } = this.vault.mac(made.value, grantContext('access', tenantId, sessionId));
+    const { mac, pepper } = this.macs.mac(made.value, grantContext('access', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
     const accessToken: Grant = { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt };
     const factsOf = (state: IssuanceSessionState): ExchangeFacts => ({
       now,
-      matched: matchSecrets(state, wanted, tenantId, this.vault),
+      matched: matchSecrets(state, wanted, tenantId, this.macs),
       accessToken,
       identifiers: 'entries' in state ? state.entries.map(() => this.ids.uuid()) : [],
     });
@@ -93,7 +94,7 @@ export class ExchangeToken {
     const outcome = outcomeOf(events);
     if (outcome instanceof AppError) {
       // Should the process end here, the sweep of ended sessions does it.
-      if (state.status === 'locked' || state.status === 'revoked') await this.vault.destroy(tenantId, [state.id]);
+      if (state.status === 'locked' || state.status === 'revoked') await this.sealing.destroyDataKeys(tenantId, [state.id]);
       throw outcome;
     }
     const { scope, authorizationDetails } = outcome;

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext } from '../protocol/bearer-value.js';
@@ -19,12 +19,12 @@ export const matchSecrets = (
   state: IssuanceSessionState,
   request: TokenRequest,
   tenantId: string,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  macs: Pick<Macs, 'verifyMac'>,
 ): MatchedSecrets => {
   const none: MatchedSecrets = { code: false, transactionCode: false, verifier: false };
   if (!('entries' in state)) return none;
   const matches = (secret: string, { mac, keyId: pepper }: Pick<Grant, 'mac' | 'keyId'>, context: string): boolean =>
-    vault.verifyMac(secret, { mac, pepper }, context);
+    macs.verifyMac(secret, { mac, pepper }, context);
   const kept = state.status === 'redeemed' ? state.spentCode : state.code;
   // The whole value is under the MAC, its session and token id too; compared in constant time.
   const code = kept !== undefined && matches(request.code, kept, grantContext(request.grant, tenantId, state.id));

@@ -9,7 +9,7 @@ import {
   type UserLink,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyVault, ReplayGuard, type Sealed } from '@attestry/keys';
+import { isErased, Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -59,7 +59,9 @@ export class IssueCredential {
     private readonly formats: Formats,
     private readonly interest: DeliveryInterest,
     private readonly withdrawn: WithdrawnDomains,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
+    private readonly signingKeys: SigningKeys,
     private readonly guard: ReplayGuard,
     private readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -79,7 +81,7 @@ export class IssueCredential {
     const now = this.clock.now();
     checkContentType(raw);
     const token = checkAccessTokenLocation(raw);
-    const presented = await loadAccessToken(token, tenantId, now, this.streams, this.vault, start);
+    const presented = await loadAccessToken(token, tenantId, now, this.streams, this.macs, start);
     try {
       return await this.issueFor(presented, raw, context, start, now);
     } catch (error) {
@@ -110,11 +112,11 @@ export class IssueCredential {
     };
     const proofs = wanted.proofs.map((jwt) => verifyJwtProof(jwt, expected));
     checkDistinctKeys(proofs);
-    const nonces = checkNonce(proofs, tenantId, now, this.vault);
+    const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered] = await Promise.all([
       this.claimsOf(tenantId, session, configuration),
-      this.vault.signer(tenantId, configuration.issuerKey.kmsKeyId),
+      this.signingKeys.loadSigner(tenantId, configuration.issuerKey.kmsKeyId),
       this.interest.wants(tenantId),
     ]);
 
@@ -187,7 +189,7 @@ export class IssueCredential {
     sealed: Sealed | undefined,
   ): Promise<Record<string, unknown> | undefined> {
     if (sealed === undefined) return undefined;
-    const text = await this.vault.open(tenantId, purpose, sealed);
+    const text = await this.sealing.openSealed(tenantId, purpose, sealed);
     if (isErased(text)) throw gone();
     return JSON.parse(text) as Record<string, unknown>;
   }
@@ -215,7 +217,7 @@ export class IssueCredential {
 
   private sealForDelivery(tenantId: string, credential: string | Record<string, unknown>) {
     const keyId = this.ids.uuid();
-    return { keyId, ...this.vault.sealWithNewKey(tenantId, 'delivery', keyId, JSON.stringify(credential)) };
+    return { keyId, ...this.sealing.sealWithNewKey(tenantId, 'delivery', keyId, JSON.stringify(credential)) };
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type JwtVcConfiguration,
   type PageOf,
 } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { configurationOfRow, ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import { configurationRecord } from '../credential-configuration/credential-configuration.decisions.js';
@@ -15,7 +15,7 @@ import { formatOf } from '../credential-configuration/variant.js';
 export class ListCredentialConfigurations {
   constructor(
     private readonly configurations: ConfigurationsReadModel,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async execute(
@@ -27,7 +27,7 @@ export class ListCredentialConfigurations {
     let rows = this.configurations.ofTenant(tenantId).where('format', '=', format);
     if (query.type !== undefined) rows = rows.where('type', '=', query.type);
     const list = [tenantId, 'credential-configurations', format, query.type ?? ''];
-    const found = await listPage(rows, query, this.vault, list);
+    const found = await listPage(rows, query, this.macs, list);
     return { ...found, data: found.data.map((row) => configurationRecord(configurationOfRow(row))) };
   }
 }

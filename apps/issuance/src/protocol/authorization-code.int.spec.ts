@@ -87,7 +87,7 @@ const open = async () => {
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   serveSignIn();
   engines.bus.serve(reserveIssuerKey.subject, async () => {
-    const { keyId, publicJwk } = await engines.vault.ensureSigningKey(TENANT, 'did', 'P-256');
+    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
     const did = encodeDidKey(publicJwk);
     return {
       ok: true,
@@ -411,6 +411,6 @@ const sealedClaims = async (code: string): Promise<string> => {
   const [granted] = await engines.events.readStream(stream);
   const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
   if (event.status !== 'authorized') throw new Error(event.status);
-  const text = await engines.vault.open(TENANT, 'session', event.sealedClaims!);
+  const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
   return isErased(text) ? 'erased' : text;
 };

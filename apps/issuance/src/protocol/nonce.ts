@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { KeyVault } from '@attestry/keys';
+import { randomSecret, type Macs } from '@attestry/keys';
 
 /**
  * A c_nonce is stateless (ADR 0059): `<end of life, milliseconds in base 36>.<128 random bits>.<pepper>.<MAC>`, the
@@ -9,9 +8,9 @@ const FORM = /^([0-9a-z]{1,11}\.[A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{1,64})\.([A-Z
 
 const contextFor = (tenantId: string): string => `c_nonce:${tenantId}`;
 
-export const makeNonce = (vault: Pick<KeyVault, 'mac'>, tenantId: string, expiresAt: Date): string => {
-  const content = `${expiresAt.getTime().toString(36)}.${randomBytes(16).toString('base64url')}`;
-  const { pepper, mac } = vault.mac(content, contextFor(tenantId));
+export const makeNonce = (macs: Macs, tenantId: string, expiresAt: Date): string => {
+  const content = `${expiresAt.getTime().toString(36)}.${randomSecret(16)}`;
+  const { pepper, mac } = macs.mac(content, contextFor(tenantId));
   return `${content}.${pepper}.${mac}`;
 };
 
@@ -22,14 +21,10 @@ export interface KnownNonce {
 }
 
 /** `undefined` when this tenant never gave it out. */
-export const verifyNonce = (
-  vault: Pick<KeyVault, 'verifyMac'>,
-  tenantId: string,
-  nonce: string,
-): KnownNonce | undefined => {
+export const verifyNonce = (macs: Macs, tenantId: string, nonce: string): KnownNonce | undefined => {
   const parts = FORM.exec(nonce);
   if (!parts) return undefined;
   const [, id, pepper, mac] = parts as unknown as [string, string, string, string];
-  if (!vault.verifyMac(id, { pepper, mac }, contextFor(tenantId))) return undefined;
+  if (!macs.verifyMac(id, { pepper, mac }, contextFor(tenantId))) return undefined;
   return { id, expiresAt: new Date(Number.parseInt(id.slice(0, id.indexOf('.')), 36)) };
 };

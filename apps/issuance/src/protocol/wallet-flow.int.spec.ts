@@ -259,7 +259,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'issuance-'));
   await open();
   for (const algorithm of ['P-256', 'Ed25519'] as const) {
-    const { keyId, publicJwk } = await engines.vault.createSigningKey(TENANT, 'did', algorithm);
+    const { keyId, publicJwk } = await engines.vault.signingKeys.createSigningKey(TENANT, 'did', algorithm);
     const did = encodeDidKey(publicJwk);
     const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
     issuerKeys.set(algorithm, { did, verificationMethod, kmsKeyId: keyId, algorithm, publicJwk });
@@ -435,10 +435,10 @@ describe('claims', () => {
     const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, made.id));
     const sealed = state.status === 'offered' ? state.sealedClaims! : '';
     await keys.sweep();
-    expect(await engines.vault.open(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
+    expect(await engines.vault.sealing.openSealed(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
     ahead = 300_000 + 300_000 + 1000;
     expect(await keys.sweep()).toBeGreaterThan(0);
-    expect(isErased(await engines.vault.open(TENANT, 'session', sealed))).toBe(true);
+    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
     expect(await keys.sweep()).toBe(0);
   });
 });
@@ -740,7 +740,7 @@ describe('the credential endpoint', () => {
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(TENANT)).toBe(true);
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);
     const { credential, kept } = await issueOne();
-    expect(await engines.vault.open(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
+    expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
     await tell('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
     await keeps(false);
     await tell('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });

@@ -1,5 +1,5 @@
 import { retrieveOauthKeys, type PublicContext } from '@attestry/contracts';
-import { KeyVault, type PublicJwk } from '@attestry/keys';
+import { SigningKeys, type PublicJwk } from '@attestry/keys';
 import { Operation } from '@attestry/service-kit';
 
 type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA' };
@@ -7,10 +7,10 @@ type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA
 /** RFC 7517 §5. Access tokens are opaque, so the set is empty until the tenant's authorization server signs something. */
 @Operation(retrieveOauthKeys)
 export class RetrieveOauthKeys {
-  constructor(private readonly vault: KeyVault) {}
+  constructor(private readonly signingKeys: SigningKeys) {}
 
   async execute(_request: unknown, context: PublicContext): Promise<{ keys: PublishedKey[] }> {
-    const keys = await this.vault.listSigningKeys(context.tenant.id, 'token');
+    const keys = await this.signingKeys.listSigningKeys(context.tenant.id, 'token');
     return {
       keys: keys.map(({ keyId, publicJwk, algorithm }) => ({
         ...publicJwk,

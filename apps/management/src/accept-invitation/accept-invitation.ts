@@ -1,6 +1,6 @@
 import { acceptInvitation, invalidBody, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
 import { callingUser } from '../caller/management-caller.js';
@@ -15,7 +15,7 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class AcceptInvitation {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly people: People,
     private readonly links: InvitationLinksReadModel,
     private readonly lists: TenantListsReadModel,
@@ -28,7 +28,7 @@ export class AcceptInvitation {
     if (!token) throw invalidBody('token', 'must be the token of an open invitation');
     const { tenantId, userId, invitationId, secret } = token;
     const facts = {
-      isGenuine: (mac: Parameters<KeyVault['verifyMac']>[1]) => this.vault.verifyMac(secret, mac, invitationId),
+      isGenuine: (mac: Parameters<Macs['verifyMac']>[1]) => this.macs.verifyMac(secret, mac, invitationId),
       registered: (await this.people.user(userId)).status === 'registered',
       now: this.people.now(),
     };

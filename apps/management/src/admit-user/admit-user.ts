@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { isEmail } from 'class-validator';
 import { admitUser, AppError, type AdmittedUser, type ServiceContext } from '@attestry/contracts';
 import { Streams, type EventContext, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { registerUser, takeEmail } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream, type RegisteredUser } from '../management-user/management-user.state.js';
@@ -24,7 +24,7 @@ const MAX_NAME = 255;
 export class AdmitUser {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly people: People,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -33,7 +33,7 @@ export class AdmitUser {
     const { issuer, subject, emailVerified } = request.body;
     const email = emailVerified === true ? plainEmail(request.body.email) : undefined;
     const name = plainName(request.body.name);
-    const identity = this.vault.mac(JSON.stringify([issuer, subject]), 'user-identity').mac;
+    const identity = this.macs.mac(JSON.stringify([issuer, subject]), 'user-identity').mac;
     const events = this.people.events(context);
     const { state } = await this.streams.load(userIdentity, userIdentityStream(identity));
     if (state.status === 'claimed') {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyVault, randomSecret, type SecretMac } from '@attestry/keys';
+import { Macs, randomSecret, type SecretMac } from '@attestry/keys';
 
 /** A secret as it is presented, and as it is kept. */
 export interface PresentedSecret {
@@ -14,13 +14,13 @@ export class ClientAuthentication {
   /** Compared with where there is none, so that the answer takes as long. */
   private readonly noSecret: SecretMac;
 
-  constructor(private readonly vault: KeyVault) {
-    this.noSecret = vault.mac(randomSecret());
+  constructor(private readonly macs: Macs) {
+    this.noSecret = macs.mac(randomSecret());
   }
 
   /** The first MAC that fits. Each is compared, whatever the one before it came to: the time does not tell which fits. */
   fitting(clientId: string, secrets: readonly PresentedSecret[]): SecretMac | undefined {
-    const fits = secrets.map(({ presented, mac }) => this.vault.verifyMac(presented, mac ?? this.noSecret, clientId));
+    const fits = secrets.map(({ presented, mac }) => this.macs.verifyMac(presented, mac ?? this.noSecret, clientId));
     return secrets.find(({ mac }, index) => mac !== undefined && fits[index])?.mac;
   }
 }

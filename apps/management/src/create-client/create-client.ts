@@ -7,7 +7,7 @@ import {
   type ManagementContext,
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { managementCaller } from '../caller/management-caller.js';
@@ -20,7 +20,7 @@ import { newClientCredentials } from '../client-credentials/client-credentials.j
 export class CreateClient {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly lists: TenantListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -35,7 +35,7 @@ export class CreateClient {
     const { clientId, clientSecret } = newClientCredentials(context);
     const facts = {
       clientId,
-      secretMac: this.vault.mac(clientSecret, clientId),
+      secretMac: this.macs.mac(clientSecret, clientId),
       now: this.clock.now().toISOString(),
     };
     const { position } = await this.streams.runDecision(

@@ -9,7 +9,7 @@ import {
   type CreatedTenant,
 } from '@attestry/contracts';
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
@@ -42,7 +42,7 @@ interface Claim {
 export class CreateTenant {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly directory: TenantDirectory,
     private readonly lists: TenantListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -64,7 +64,7 @@ export class CreateTenant {
     await this.claim(claim, events);
 
     const { clientId, clientSecret } = newClientCredentials(context);
-    const facts = { clientId, secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
+    const facts = { clientId, secretMac: this.macs.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const host = tenantHost(subdomain, environment);
     const command = { tenantId: claim.owner, environmentId: environment.id, name, subdomain, host, creator };
     const { position } = await this.streams.runDecision(

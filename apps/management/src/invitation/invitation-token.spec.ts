@@ -8,18 +8,18 @@ const token = {
   secret: 'A'.repeat(43),
 };
 const hmac = (text: string, context = '') => createHmac('sha256', `${context}:key`).update(text).digest('base64url');
-const vault = {
+const macs = {
   mac: (text: string, context?: string) => ({ pepper: 'p1', mac: hmac(text, context) }),
   verifyMac: (text: string, { mac }: { mac: string }, context?: string) => mac === hmac(text, context),
 };
 const sealed = (changed: Partial<InvitationToken> = {}) =>
-  parseInvitationToken(invitationToken(vault, { ...token, ...changed }));
+  parseInvitationToken(invitationToken(macs, { ...token, ...changed }));
 
 describe('the token of an invitation', () => {
   it('is parsed as it was issued', () => {
     const { seal, ...rest } = sealed()!;
     expect(rest).toEqual(token);
-    expect(isAuthentic(vault, { ...rest, ...(seal && { seal }) })).toBe(true);
+    expect(isAuthentic(macs, { ...rest, ...(seal && { seal }) })).toBe(true);
   });
 
   it.each(['tenantId', 'userId', 'invitationId'] as const)('with %s in another case is none', (member) => {
@@ -32,13 +32,13 @@ describe('the token of an invitation', () => {
     ['invitationId', 'dddddddd-1111-4111-8111-111111111111'],
     ['secret', 'B'.repeat(43)],
   ] as const)('with another %s is not authentic', (member, value) => {
-    expect(isAuthentic(vault, { ...sealed()!, [member]: value })).toBe(false);
+    expect(isAuthentic(macs, { ...sealed()!, [member]: value })).toBe(false);
   });
 
   it('without a MAC is parsed, and not authentic by itself', () => {
     const text = [token.tenantId, token.userId, token.invitationId, token.secret].join('.');
     expect(parseInvitationToken(text)).toEqual(token);
-    expect(isAuthentic(vault, token)).toBe(false);
+    expect(isAuthentic(macs, token)).toBe(false);
   });
 
   it.each(['.', '.p1', '.p1.short', `.p1.${'A'.repeat(43)}.more`])('with %j at its end is none', (end) => {

@@ -1,5 +1,5 @@
 import { isUuid } from '@attestry/contracts';
-import type { KeyVault, SecretMac } from '@attestry/keys';
+import type { Macs, SecretMac } from '@attestry/keys';
 
 const CONTEXT = 'invitation-link';
 
@@ -17,9 +17,9 @@ const claimsOf = ({ tenantId, userId, invitationId, secret }: InvitationToken): 
   [tenantId, userId, invitationId, secret].join('.');
 
 /** @returns what {@link parseInvitationToken} takes and {@link isAuthentic} accepts */
-export const invitationToken = (vault: Pick<KeyVault, 'mac'>, token: Omit<InvitationToken, 'seal'>): string => {
+export const invitationToken = (macs: Macs, token: Omit<InvitationToken, 'seal'>): string => {
   const claims = claimsOf(token);
-  const { pepper, mac } = vault.mac(claims, CONTEXT);
+  const { pepper, mac } = macs.mac(claims, CONTEXT);
   return `${claims}.${pepper}.${mac}`;
 };
 
@@ -39,8 +39,8 @@ export const parseInvitationToken = (text: string): InvitationToken | undefined 
 };
 
 /** Whether this platform made the token. */
-export const isAuthentic = (vault: Pick<KeyVault, 'verifyMac'>, token: InvitationToken): boolean =>
-  token.seal !== undefined && vault.verifyMac(claimsOf(token), token.seal, CONTEXT);
+export const isAuthentic = (macs: Macs, token: InvitationToken): boolean =>
+  token.seal !== undefined && macs.verifyMac(claimsOf(token), token.seal, CONTEXT);
 
 /** 256 bits in base64url: a secret, or a MAC. */
 const isMac = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);

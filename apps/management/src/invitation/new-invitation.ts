@@ -1,6 +1,6 @@
 import type { ContextOf, inviteMember } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
-import { randomSecret, type KeyVault } from '@attestry/keys';
+import { randomSecret, type Macs, type Sealing } from '@attestry/keys';
 import { bytesFor, idFor, sealAgain } from '@attestry/service-kit';
 import type { InvitationFacts } from '../tenant/membership.decisions.js';
 
@@ -12,7 +12,8 @@ import type { InvitationFacts } from '../tenant/membership.decisions.js';
  * @param now RFC 3339
  */
 export const newInvitation = async (
-  vault: KeyVault,
+  macs: Macs,
+  sealing: Sealing,
   ids: Ids,
   context: ContextOf<typeof inviteMember>,
   tenantId: string,
@@ -21,11 +22,11 @@ export const newInvitation = async (
 ): Promise<InvitationFacts> => {
   const invitationId = idFor(context, 'invitation', ids);
   const secret = randomSecret(32, bytesFor(context, 'link'));
-  const link = registered ? undefined : await sealAgain(vault, tenantId, 'delivery', invitationId, secret);
+  const link = registered ? undefined : await sealAgain(sealing, tenantId, 'delivery', invitationId, secret);
   return {
     registered,
     invitationId,
-    secretMac: vault.mac(secret, invitationId),
+    secretMac: macs.mac(secret, invitationId),
     // Read by the decision, which does not run again for a call whose invitation was sent.
     get sealedSecret() {
       return link?.sealed ?? '';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { inviteMember, type ContextOf, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
@@ -18,7 +18,8 @@ import { newInvitation } from '../invitation/new-invitation.js';
 export class InviteMember {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mails: MailLimits,
     private readonly lists: TenantListsReadModel,
@@ -52,7 +53,7 @@ export class InviteMember {
     const caller = managementCaller(context);
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
     const now = this.people.now();
-    const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
+    const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { resendInvitation, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
@@ -17,7 +17,8 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class ResendInvitation {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mails: MailLimits,
     private readonly lists: TenantListsReadModel,
@@ -44,7 +45,7 @@ export class ResendInvitation {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     const now = this.people.now();
-    const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
+    const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

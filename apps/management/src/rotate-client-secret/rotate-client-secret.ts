@@ -6,7 +6,7 @@ import {
   type RotatedClientSecret,
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
@@ -19,7 +19,7 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class RotateClientSecret {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -32,7 +32,7 @@ export class RotateClientSecret {
     const overlapSeconds = request.body.overlapSeconds ?? this.config.clientSecretOverlapSeconds;
     const caller = managementCaller(context);
     const { clientSecret } = newClientCredentials(context);
-    const facts = { secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
+    const facts = { secretMac: this.macs.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

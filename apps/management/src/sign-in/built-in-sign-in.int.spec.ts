@@ -175,7 +175,7 @@ describe('an account', () => {
     const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
     expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
     expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
-    await engines.vault.destroy('platform', [holder!.accountId]);
+    await engines.vault.sealing.destroyDataKeys('platform', [holder!.accountId]);
     expect(await accounts.check('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
     expect(await accounts.byId(holder!.accountId)).toBeUndefined();
   });
@@ -253,7 +253,7 @@ describe('a session', () => {
 
 describe('what the provider keeps', () => {
   it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
-    const adapterOf = await keptState(engines.signInRecords!, engines.vault, () => clock.time);
+    const adapterOf = await keptState(engines.signInRecords!, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
     await codes.upsert('code-1', payload, 60);
@@ -278,7 +278,7 @@ describe('what the provider keeps', () => {
 describe('a second use of a code', () => {
   const builtIn = () => services.app.get(SignInDesk, { strict: false }).signIn!;
   const usedCode = async (grantId: string) => {
-    const adapterOf = await keptState(engines.signInRecords!, engines.vault, () => clock.time);
+    const adapterOf = await keptState(engines.signInRecords!, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
     await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);

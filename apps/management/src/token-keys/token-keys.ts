@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
 import { publishedAt, signingKeyAt, type JwkSet, type PublishedKey } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { KeyVault, PLATFORM, type Signer } from '@attestry/keys';
+import { PLATFORM, SigningKeys, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { chooseTokenKey, isTokenKeyDue, retireTokenKeys, rotateTokenKey } from './token-keys.decisions.js';
 import { TOKEN_KEYS_STREAM, tokenKeys, type TokenKeysState } from './token-keys.state.js';
@@ -24,14 +24,14 @@ export class TokenKeys implements OnModuleInit {
   private known: { keys: readonly PublishedKey[]; readAt: number } | undefined;
 
   constructor(
-    private readonly vault: KeyVault,
+    private readonly signingKeys: SigningKeys,
     private readonly streams: Streams,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.vault.signer(PLATFORM, signingKeyAt(await this.ensure(), this.now()).keyId);
+    await this.signingKeys.loadSigner(PLATFORM, signingKeyAt(await this.ensure(), this.now()).keyId);
   }
 
   /** A JWT access token (RFC 9068 §2.1), compact. */
@@ -45,7 +45,7 @@ export class TokenKeys implements OnModuleInit {
   /** Keys that will sign, sign, or have signed tokens that may not have expired. Never cached: another process may have rotated. */
   async jwks(): Promise<JwkSet> {
     const published = new Set(publishedAt(await this.ensure(), this.now()).map(({ keyId }) => keyId));
-    const keys = await this.vault.listSigningKeys(PLATFORM, 'token');
+    const keys = await this.signingKeys.listSigningKeys(PLATFORM, 'token');
     return {
       keys: keys
         .filter(({ keyId }) => published.has(keyId))
@@ -83,7 +83,7 @@ export class TokenKeys implements OnModuleInit {
       TOKEN_KEYS_STREAM,
       async (current) => {
         if (!rotateTokenKey(current, { keyId: '' }, facts).length) return [];
-        keyId ??= (await this.vault.createSigningKey(PLATFORM, 'token', 'P-256')).keyId;
+        keyId ??= (await this.signingKeys.createSigningKey(PLATFORM, 'token', 'P-256')).keyId;
         return rotateTokenKey(current, { keyId }, facts);
       },
       context,
@@ -107,7 +107,7 @@ export class TokenKeys implements OnModuleInit {
         const events = retireTokenKeys(current, { now });
         const keyIds = events.flatMap((event) => (event.type === 'TokenKeyRetired' ? [event.data.keyId] : []));
         // Destroyed before the event: a crash between the two is repaired by the next run.
-        if (keyIds.length) await this.vault.destroy(PLATFORM, keyIds);
+        if (keyIds.length) await this.signingKeys.destroySigningKeys(PLATFORM, keyIds);
         return events;
       },
       context,
@@ -124,7 +124,7 @@ export class TokenKeys implements OnModuleInit {
     const { known } = this;
     const isFresh = known && this.clock.now().getTime() - known.readAt < rememberedMs;
     const keys = isFresh ? known.keys : await this.ensure();
-    return this.vault.signer(PLATFORM, signingKeyAt(keys, this.now()).keyId);
+    return this.signingKeys.loadSigner(PLATFORM, signingKeyAt(keys, this.now()).keyId);
   }
 
   /** The keys as stored; the first is chosen when there is none. */
@@ -132,7 +132,7 @@ export class TokenKeys implements OnModuleInit {
     let { state } = await this.streams.load(tokenKeys, TOKEN_KEYS_STREAM);
     if (state.status === 'absent') {
       // A platform from before rotation has a key that has signed until now.
-      const { keyId } = await this.vault.ensureSigningKey(PLATFORM, 'token', 'P-256');
+      const { keyId } = await this.signingKeys.ensureSigningKey(PLATFORM, 'token', 'P-256');
       ({ state } = await this.streams.runDecision(
         tokenKeys,
         TOKEN_KEYS_STREAM,

@@ -7,7 +7,7 @@ import {
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
+import { isErased, KeyNotFound, SealBroken, Sealing } from '@attestry/keys';
 import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
@@ -22,7 +22,7 @@ import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 export class RedeliverAttempt {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly attempts: AttemptsReadModel,
     private readonly sender: SendDeliveries,
     private readonly requests: WebhookRequests,
@@ -65,7 +65,7 @@ export class RedeliverAttempt {
   /** The delivery key is destroyed with the last delivery that needs it (ADR 0058). */
   private async isKept(tenantId: string, sealed: string): Promise<boolean> {
     try {
-      return !isErased(await this.vault.open(tenantId, 'delivery', sealed));
+      return !isErased(await this.sealing.openSealed(tenantId, 'delivery', sealed));
     } catch (error) {
       if (error instanceof KeyNotFound || error instanceof SealBroken) return false;
       throw error;

@@ -7,7 +7,7 @@ import {
   type WebhookKeySet,
 } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { KeyNotFound, KeyVault, type Signer } from '@attestry/keys';
+import { KeyNotFound, SigningKeys, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { chooseKey, retireKeys, rotateKey } from './webhook-keys.decisions.js';
@@ -25,7 +25,7 @@ export class WebhookKeys {
   private readonly known = new LRUCache<string, readonly PublishedKey[]>({ max: 10_000, ttl: REMEMBERED_MS });
 
   constructor(
-    private readonly vault: KeyVault,
+    private readonly signingKeys: SigningKeys,
     private readonly streams: Streams,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -34,7 +34,7 @@ export class WebhookKeys {
   /** @throws KeyNotFound when the tenant's keys were destroyed */
   async signer(tenantId: string, context: EventContext): Promise<Signer> {
     const keys = this.known.get(tenantId) ?? (await this.ensure(tenantId, context));
-    return this.vault.signer(tenantId, signingKeyAt(keys, this.now()).keyId);
+    return this.signingKeys.loadSigner(tenantId, signingKeyAt(keys, this.now()).keyId);
   }
 
   /** The tenant's keys; its first is chosen when there is none. @throws KeyNotFound when they have ended */
@@ -42,7 +42,7 @@ export class WebhookKeys {
     let state = await this.load(tenantId);
     if (state.status === 'absent') {
       // Of tenants from before there was a choice it is the key that has signed so far.
-      const { keyId } = await this.vault.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      const { keyId } = await this.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
       ({ state } = await this.streams.runDecision(
         webhookKeys,
         webhookKeysStream(tenantId),
@@ -70,7 +70,7 @@ export class WebhookKeys {
       async (current) => {
         // No key for nothing. One whose rotation is not stored never signs and is never published.
         if (!rotateKey(current, { keyId: '' }, facts).length) return [];
-        keyId ??= (await this.vault.createSigningKey(tenantId, 'webhook', 'Ed25519')).keyId;
+        keyId ??= (await this.signingKeys.createSigningKey(tenantId, 'webhook', 'Ed25519')).keyId;
         return rotateKey(current, { keyId }, facts);
       },
       context,
@@ -94,7 +94,7 @@ export class WebhookKeys {
       async (state) => {
         const events = retireKeys(state, { now });
         const keyIds = events.flatMap((event) => (event.type === 'WebhookKeyRetired' ? [event.data.keyId] : []));
-        await this.vault.destroy(tenantId, keyIds);
+        await this.signingKeys.destroySigningKeys(tenantId, keyIds);
         return events;
       },
       context,
@@ -105,7 +105,7 @@ export class WebhookKeys {
   /** RFC 8037 §2. Those that sign, have signed or will: see the overlap of a rotation. */
   async keySet(tenantId: string): Promise<WebhookKeySet> {
     const published = await this.published(tenantId);
-    const keys = (await this.vault.listSigningKeys(tenantId, 'webhook')).filter(
+    const keys = (await this.signingKeys.listSigningKeys(tenantId, 'webhook')).filter(
       ({ keyId }) => published === undefined || published.has(keyId),
     );
     return {
@@ -125,7 +125,7 @@ export class WebhookKeys {
     const state = await this.load(tenantId);
     if (state.status === 'ended') return new Set();
     if (state.status === 'living') return new Set(publishedAt(state.keys, this.now()).map(({ keyId }) => keyId));
-    await this.vault.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+    await this.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { PageOf, PageQuery, WebhookAttempt } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
 import { attemptsProjection, type AttemptTables } from './attempts.projection.js';
@@ -12,7 +12,7 @@ export class AttemptsReadModel implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: Health,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -31,7 +31,7 @@ export class AttemptsReadModel implements OnModuleInit {
       .where('created_at', '>=', since)
       .selectAll();
     const options = { direction: 'desc' } as const;
-    const listed = await listPage(query, request, this.vault, ['webhook-attempts', tenantId, webhookId], options);
+    const listed = await listPage(query, request, this.macs, ['webhook-attempts', tenantId, webhookId], options);
     return {
       ...listed,
       data: listed.data.map((row) => ({

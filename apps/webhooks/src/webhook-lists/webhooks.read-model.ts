@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { PageOf, PageQuery, Webhook, WebhookEvent } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
 import { webhooksProjection, type WebhookTables } from './webhooks.projection.js';
@@ -12,7 +12,7 @@ export class WebhooksReadModel implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: Health,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -30,7 +30,7 @@ export class WebhooksReadModel implements OnModuleInit {
       .selectFrom('webhook')
       .where('tenant_id', '=', tenantId)
       .select(['id', 'url', 'events', 'disabled', 'created_at']);
-    const listed = await listPage(query, request, this.vault, ['webhooks', tenantId]);
+    const listed = await listPage(query, request, this.macs, ['webhooks', tenantId]);
     return {
       ...listed,
       data: listed.data.map(({ id, url, events, disabled }) => ({

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
-import { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
+import { ExpiringRecords, KeyVault, Macs, ReplayGuard, Sealing, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
@@ -37,6 +37,9 @@ export class EnginesModule {
       [CHECKPOINTS, engines.checkpoints],
       [OPERATION_EVENT_STORE, engines.operationEvents],
       [KeyVault, engines.vault],
+      [Macs, engines.vault?.macs],
+      [Sealing, engines.vault?.sealing],
+      [SigningKeys, engines.vault?.signingKeys],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
       [ExpiringRecords, engines.signInRecords],
