@@ -1,5 +1,6 @@
 // What the architecture page promises and a machine can check. libs/testing/src/boundaries.int.spec.ts proves that each rule fires.
-import { dirname, relative, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import nx from '@nx/eslint-plugin/nx';
 import { createProjectGraphAsync } from '@nx/devkit';
 import tseslint from 'typescript-eslint';
@@ -135,25 +136,50 @@ const clocks = [
   { selector: 'ImportExpression', message: 'A noun folder loads nothing.' },
 ];
 
-const stayInPackage = {
-  meta: { type: 'problem', schema: [], messages: { leaves: "'{{path}}' leaves the package '{{folder}}'." } },
+/** A rule over every import and export of another file. */
+const importRule = (messages, check) => ({
+  meta: { type: 'problem', schema: [], messages },
   create(context) {
-    const [, folder] = /^((?:libs|apps)\/[^/]+|bench)\//.exec(inRepository(context.filename)) ?? [];
-    const check = ({ source }) => {
-      if (!folder || typeof source?.value !== 'string' || !/^\.{1,2}(\/|$)/.test(source.value)) return;
-      const path = inRepository(resolve(dirname(context.filename), source.value));
-      if (!`${path}/`.startsWith(`${folder}/`)) {
-        context.report({ node: source, messageId: 'leaves', data: { path: source.value, folder } });
-      }
+    const file = inRepository(context.filename);
+    const visit = ({ source }) => {
+      if (typeof source?.value !== 'string' || !/^\.{1,2}(\/|$)/.test(source.value)) return;
+      const found = check(file, inRepository(resolve(dirname(context.filename), source.value)));
+      if (found) context.report({ node: source, ...found, data: { path: source.value, ...found.data } });
     };
     return {
-      ImportDeclaration: check,
-      ImportExpression: check,
-      ExportNamedDeclaration: check,
-      ExportAllDeclaration: check,
+      ImportDeclaration: visit,
+      ImportExpression: visit,
+      ExportNamedDeclaration: visit,
+      ExportAllDeclaration: visit,
     };
   },
+});
+const stayInPackage = importRule({ leaves: "'{{path}}' leaves the package '{{folder}}'." }, (file, target) => {
+  const [, folder] = /^((?:libs|apps)\/[^/]+|bench)\//.exec(file) ?? [];
+  return folder && !`${target}/`.startsWith(`${folder}/`) ? { messageId: 'leaves', data: { folder } } : undefined;
+});
+
+/** The folder in which a file lies, when that folder holds a use case: a class with `@Operation` in the file of its name. */
+const useCaseOf = (file) => {
+  const [, folder, name] = /^(apps\/[^/]+\/src\/([^/]+))\//.exec(file) ?? [];
+  if (!folder) return undefined;
+  if (!useCases.has(folder)) {
+    const main = join(import.meta.dirname, folder, `${name}.ts`);
+    useCases.set(folder, existsSync(main) && /^@Operation\(/m.test(readFileSync(main, 'utf8')));
+  }
+  return useCases.get(folder) ? folder : undefined;
 };
+const useCases = new Map();
+const useCasesApart = importRule(
+  {
+    imported:
+      "'{{path}}' belongs to the use case '{{useCase}}', which only its own files and the module import: what others need goes to the folder of a noun or to a folder of its own (architecture, Use cases, not layers).",
+  },
+  (file, target) => {
+    const useCase = useCaseOf(`${target}/`);
+    return useCase && useCase !== useCaseOf(file) ? { messageId: 'imported', data: { useCase } } : undefined;
+  },
+);
 function inRepository(file) {
   return relative(import.meta.dirname, file).replaceAll('\\', '/');
 }
@@ -175,7 +201,10 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts'],
     extends: [tseslint.configs.recommended],
-    plugins: { '@nx': nx, attestry: { rules: { 'stay-in-package': stayInPackage } } },
+    plugins: {
+      '@nx': nx,
+      attestry: { rules: { 'stay-in-package': stayInPackage, 'use-cases-apart': useCasesApart } },
+    },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       eqeqeq: 'error',
@@ -205,6 +234,11 @@ export default tseslint.config(
       '@typescript-eslint/no-restricted-imports': imports(engineClients, adapters),
       'no-restricted-syntax': ['error', ...swallowed, ...engineSettings],
     },
+  },
+  {
+    files: ['apps/*/src/**/*.ts'],
+    ignores: [...specs, 'apps/*/src/*.module.ts'],
+    rules: { 'attestry/use-cases-apart': 'error' },
   },
   { files: specs, rules: { '@nx/enforce-module-boundaries': boundaries(withTesting) } },
   {

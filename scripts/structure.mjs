@@ -1,19 +1,29 @@
-// What no linter sees because it is about files, not their text. Prints a line for each fault.
+// What no linter sees because it is about files, or about many of them. Prints a line for each fault.
+// `node scripts/structure.mjs [folder]`; default: the repository.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { dirname, join as joinPosix } from 'node:path/posix';
+import ts from 'typescript';
 import { root } from './setup.mjs';
 
 const vague = ['util', 'utils', 'common', 'core', 'shared', 'helper', 'helpers', 'misc'];
+const AT_THE_TOP = /^index\.ts$|\.(?:module|reactions|spec)\.ts$/;
+const folder = process.argv[2] ?? root;
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
-  cwd: root,
+  cwd: folder,
   encoding: 'utf8',
 });
 const faults = [];
+const imports = new Map();
 
 for (const file of new Set(listed.split('\0'))) {
   const [, inside] = /^(?:libs|apps)\/[^/]+\/src\/(.+)$/.exec(file) ?? [];
   if (!inside) continue;
+  if (file.endsWith('.ts') && existsSync(join(folder, file))) imports.set(file, importsOf(file));
+  if (/^apps\/(?!platform\/|e2e\/)/.test(file) && !inside.includes('/') && !AT_THE_TOP.test(inside)) {
+    faults.push(`${file}: belongs in the folder of a noun, a use case or a follower (architecture, Folders)`);
+  }
   if (basename(inside) === 'index.ts' && inside !== 'index.ts') {
     faults.push(`${file}: a barrel; only src/index.ts is public (architecture, What is not built)`);
   }
@@ -25,10 +35,41 @@ for (const file of new Set(listed.split('\0'))) {
   }
 }
 
-const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+for (const circle of circlesOf(imports)) faults.push(`${circle.join(' → ')}: a circle of imports`);
+
+const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
 for (const [path, { resolved }] of Object.entries(packages)) {
   if (/^(https?|git)\b/.test(resolved ?? '')) faults.push(`package-lock.json: ${path} is bound to a host`);
 }
 
 for (const fault of faults) console.error(fault);
 process.exit(faults.length > 0 ? 1 : 0);
+
+/** The files that a file imports by path, types included. */
+function importsOf(file) {
+  const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, file), 'utf8'), true, true);
+  const paths = importedFiles.map(({ fileName }) => fileName).filter((path) => path.startsWith('.'));
+  return paths.map((path) => joinPosix(dirname(file), path).replace(/\.js$/, '.ts'));
+}
+
+/** Files that import nothing of what is left are removed; where none remains to remove, each path ends in a circle. */
+function circlesOf(imports) {
+  const circles = [];
+  const left = new Map(imports);
+  const nextOf = (file) => left.get(file).find((target) => left.has(target));
+  while (left.size > 0) {
+    const ends = [...left.keys()].filter((file) => nextOf(file) === undefined);
+    for (const file of ends) left.delete(file);
+    if (ends.length > 0) continue;
+    const path = [left.keys().next().value];
+    for (let next = nextOf(path[0]); ; next = nextOf(next)) {
+      const start = path.indexOf(next);
+      path.push(next);
+      if (start < 0) continue;
+      circles.push(path.slice(start));
+      left.delete(next);
+      break;
+    }
+  }
+  return circles;
+}

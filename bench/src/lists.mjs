@@ -75,9 +75,9 @@ try {
   for (const [name, operation, filters] of CALLS) {
     const ask = async (id, cursor) => {
       const context = {
-        tenant: { id, environmentId: id, host: 'h', baseUrl: 'http://h' },
-        ...{ caller: { kind: 'client', clientId: 'c', roles: ['admin'] }, requestId: 'r', operation: operation.name },
-        ...{ deadline: Date.now() + 60_000, publicUrl: 'http://h' },
+        tenant: { id, host: 'h', baseUrl: 'http://h' },
+        ...{ caller: { kind: 'client', clientId: 'c' }, requestId: 'r', operation: operation.name },
+        ...{ deadline: Date.now() + 60_000 },
       };
       const query = { limit: 100, ...filters, ...(cursor && { cursor }) };
       const page = await client.call(operation, { query }, context);

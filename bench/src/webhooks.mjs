@@ -51,12 +51,11 @@ await client.call(
   createWebhook,
   { body: { url: receiver.url, events: ['OpenIdCredentialIssuedSummary'] } },
   {
-    tenant: { id: tenantId, environmentId: 'bench', host: 'bench.localhost', baseUrl: 'http://bench.localhost' },
-    caller: { kind: 'client', clientId: 'bench', roles: ['admin'] },
+    tenant: { id: tenantId, host: 'bench.localhost', baseUrl: 'http://bench.localhost' },
+    caller: { kind: 'client', clientId: 'bench' },
     requestId: randomUUID(),
     operation: 'bench',
     deadline: Date.now() + 20_000,
-    publicUrl: 'http://bench.localhost',
   },
 );
 

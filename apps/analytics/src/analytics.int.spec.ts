@@ -8,7 +8,7 @@ import {
   operationSubject,
   REQUESTS_COMMITTED_SUBJECT,
   type BusParty,
-  type OperationContext,
+  type ClientContext,
   type OperationEventMessage,
   type Outcome,
 } from '@attestry/contracts';
@@ -78,13 +78,12 @@ const publish = (...messages: OperationEventMessage[]) =>
   );
 
 const list = async (query: object = {}, tenantId = T1) => {
-  const context: OperationContext = {
-    tenant: { id: tenantId, environmentId: 'e', host: 'h', baseUrl: 'http://h' },
-    caller: { kind: 'client', clientId: 'c1', roles: ['admin'] },
+  const context: ClientContext = {
+    tenant: { id: tenantId, host: 'h', baseUrl: 'http://h' },
+    caller: { kind: 'client', clientId: 'c1' },
     requestId: 'q',
     operation: listEvents.name,
     deadline: Date.now() + 10_000,
-    publicUrl: 'http://h',
   };
   return new ServiceClient(engines.bus, 'gateway').call(listEvents, { query } as never, context) as unknown as Promise<{
     data: {

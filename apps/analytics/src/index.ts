@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { AnalyticsModule } from './analytics.module.js';
-import { eventsProjection } from './events.read-model.js';
+import { eventsProjection } from './event-lists/events.read-model.js';
 
 export const analyticsService: ServiceDefinition = {
   name: 'analytics',

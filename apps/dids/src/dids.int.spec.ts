@@ -18,10 +18,10 @@ import {
   retrieveDid,
   retrieveDidConfiguration,
   retrieveDidDocument,
+  type ClientContext,
   type DidRecord,
   type IssuerKey,
   type ListedDid,
-  type OperationContext,
   type PageOf,
   type TenantContext,
   type WireAppError,
@@ -100,15 +100,14 @@ const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, 
 const newTenant = (): TenantContext => {
   const id = uuid();
   const host = `t${count}.localhost:8080`;
-  return { id, environmentId: uuid(), host, baseUrl: `http://${host}` };
+  return { id, host, baseUrl: `http://${host}` };
 };
-const context = (tenant: TenantContext): OperationContext => ({
+const context = (tenant: TenantContext): ClientContext => ({
   tenant,
-  caller: { kind: 'client', clientId: 'c', roles: ['issuer'] },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: tenant.baseUrl,
 });
 
 const create = (tenant: TenantContext, method: string, options: unknown): Promise<DidRecord> =>
@@ -123,7 +122,7 @@ const document = (tenant: TenantContext, url: string) =>
   client.call(
     retrieveDidDocument,
     { raw: { method: 'GET', url, headers: {}, text: '' } },
-    { ...context(tenant), caller: { kind: 'public' } },
+    { ...context(tenant), caller: { kind: 'public' }, publicUrl: tenant.baseUrl },
   ) as Promise<unknown>;
 const configuration = (tenant: TenantContext, publicUrl = tenant.baseUrl) =>
   client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' }, publicUrl });
@@ -137,7 +136,7 @@ const reserve = (
   return issuance.call(reserveIssuerKey, { body }, context(tenant));
 };
 const release = (tenant: TenantContext, configurationId: string, did: string) =>
-  issuance.call(releaseIssuerKey, { body: { did, configurationId } }, context(tenant));
+  issuance.call(releaseIssuerKey, { body: { tenantId: tenant.id, did, configurationId } }, context(tenant));
 
 const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   try {
@@ -149,7 +148,7 @@ const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   throw new Error('was not refused');
 };
 const vaultKeys = async (tenant: TenantContext) =>
-  (await engines.vault.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
+  (await engines.vault.signingKeys.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
 const streamOf = (tenant: TenantContext, did: string): Promise<RecordedEvent[]> =>
   engines.events.readStream(didStream(tenant.id, did));
 
@@ -170,7 +169,7 @@ describe('creating a did:key', () => {
       },
     });
     const [key] = made.localMetadata.keys;
-    const signer = await engines.vault.signer(tenant.id, key!.kmsKeyId);
+    const signer = await engines.vault.signingKeys.loadSigner(tenant.id, key!.kmsKeyId);
     expect(key!.didDocumentKeyId).toBe(`${made.did}#${made.did.slice('did:key:'.length)}`);
     expect(signer.algorithm).toBe('Ed25519');
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
@@ -186,7 +185,7 @@ describe('creating a did:key', () => {
     });
     const { kmsKeyId } = made.localMetadata.keys[0]!;
     expect(await vaultKeys(tenant)).toEqual([kmsKeyId]);
-    await expect(engines.vault.signer(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
+    await expect(engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
     expect(await refusal(reserve(tenant, uuid(), made.did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
     expect((await configuration(tenant)).entries).toEqual([]);
     await remove(tenant, made.did);
@@ -799,7 +798,9 @@ describe('deleting', () => {
       expect([reserved!.status, removed!.status].sort()).toEqual(['fulfilled', 'rejected']);
       if (reserved!.status === 'fulfilled') {
         const { kmsKeyId } = reserved!.value as IssuerKey;
-        await expect(engines.vault.signer(tenant.id, kmsKeyId)).resolves.toMatchObject({ keyId: kmsKeyId });
+        await expect(engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).resolves.toMatchObject({
+          keyId: kmsKeyId,
+        });
       } else {
         expect(await vaultKeys(tenant)).toEqual([]);
       }

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CreateDid } from './create-did/create-did.js';
 import { DeleteDid } from './delete-did/delete-did.js';
-import { DidDeletion } from './delete-did/did-deletion.js';
+import { DidDeletion } from './did/did-deletion.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { LinkageCredentials } from './domain-linkage/linkage-credentials.js';
 import { DidsReactions } from './dids.reactions.js';

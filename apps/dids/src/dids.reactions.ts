@@ -3,7 +3,7 @@ import { didCreated, didDeleted } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact, forgetTenants } from '@attestry/service-kit';
 import { did } from './did/did.state.js';
-import { DidDeletion } from './delete-did/did-deletion.js';
+import { DidDeletion } from './did/did-deletion.js';
 
 /** Categories that {@link factsOf} tells of. */
 export const PUBLISHED = [did] as const;

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDid, type OperationContext } from '@attestry/contracts';
+import { createDid, type ContextOf } from '@attestry/contracts';
 import {
   openEngines,
   parseConfig,
@@ -32,18 +32,16 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = (host: string, clientId: string, idempotencyKey: string): OperationContext => ({
+const context = (host: string, clientId: string, idempotencyKey: string): ContextOf<typeof createDid> => ({
   tenant: {
     id: '30000000-0000-4000-8000-000000000001',
-    environmentId: '30000000-0000-4000-8000-000000000002',
     host,
     baseUrl: `http://${host}`,
   },
-  caller: { kind: 'client', clientId, roles: ['issuer'] },
+  caller: { kind: 'client', clientId },
   requestId: `request${++serial}`,
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: `http://${host}`,
   idempotencyKey,
 });
 

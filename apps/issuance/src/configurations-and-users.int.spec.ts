@@ -27,6 +27,7 @@ import {
   type PageOf,
   type ReleaseIssuerKeyRequest,
   type ReserveIssuerKeyRequest,
+  type TenantContext,
   type User,
   type UserCredential,
   type WebSemanticConfiguration,
@@ -107,14 +108,13 @@ const close = async () => {
   await engines.close();
 };
 
-const context = (operation: Operation, tenant = ACME): OperationContext => ({
+const context = (operation: Operation, tenant = ACME): OperationContext & { tenant: TenantContext } => ({
   tenant: {
     id: tenant.id,
-    environmentId: NOBODY,
     host: `${tenant.name}.localhost`,
     baseUrl: `http://${tenant.name}.localhost`,
   },
-  caller: { kind: 'client', clientId: 'c'.repeat(32), roles: ['admin'] },
+  caller: operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'client', clientId: 'c'.repeat(32) },
   requestId: 'r'.repeat(22),
   operation: operation.name,
   deadline: Date.now() + 20_000,
@@ -551,12 +551,12 @@ describe('users', () => {
     const { id } = await create({ claims: { secret: 'canary-4711' } });
     const sealed = await sealedOf(id);
     expect(sealed).not.toContain('canary');
-    expect(JSON.parse((await engines.vault.open(ACME.id, 'user', sealed)) as string)).toEqual({
+    expect(JSON.parse((await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)) as string)).toEqual({
       secret: 'canary-4711',
     });
     // A session of the user holds claims under a key of its own.
     const sessionId = '33333333-3333-4333-8333-333333333333';
-    const held = engines.vault.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
+    const held = engines.vault.sealing.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
     await held.durable;
     await append(sessionId, {
       type: 'OfferCreated',
@@ -580,15 +580,15 @@ describe('users', () => {
     });
 
     await call(deleteUser, { params: { id } });
-    expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
-    expect(await engines.vault.open(ACME.id, 'session', held.sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openSealed(ACME.id, 'session', held.sealed)).toEqual(ERASED);
     const { state } = await engines.streams.load(user, userStream(ACME.id, id));
     expect(state).toEqual({ status: 'deleted' });
   });
 
   it('is gone when the key is, even before the event', async () => {
     const { id } = await create();
-    await engines.vault.destroy(ACME.id, [id]);
+    await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
     expect((await refusal(call(retrieveUser, { params: { id } }))).code).toBe('NotFound');
     expect((await call<PageOf<User>>(listUsers, {})).data.map((entry) => entry.id)).not.toContain(id);
     await call(deleteUser, { params: { id } });
@@ -695,7 +695,7 @@ describe('users', () => {
     await copy(backup, dataDir);
     await rm(backup, { recursive: true });
     await open();
-    expect(await engines.vault.open(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
     expect(await call(retrieveUser, { params: { id: kept.id } })).toEqual(kept);
   });
 });

@@ -7,7 +7,7 @@ import {
   jwtVcConfigurations,
   reserveIssuerKey,
   tenantPurged,
-  type OperationContext,
+  type ClientContext,
 } from '@attestry/contracts';
 import type { RunningProjection } from '@attestry/read-model';
 import {
@@ -29,13 +29,12 @@ let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
 
-const context = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: tenantId, host: 'acme.localhost:8080', baseUrl: 'http://acme.localhost:8080' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const context = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost:8080', baseUrl: 'http://acme.localhost:8080' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: 'request',
   operation: jwtVcConfigurations.create.name,
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost:8080',
 });
 const GONE = '30000000-0000-4000-8000-000000000001';
 const LIVING = '30000000-0000-4000-8000-000000000002';

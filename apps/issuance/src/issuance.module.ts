@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Authorize } from './authorize/authorize.js';
-import { PendingAuthorizations } from './authorize/pending-authorizations.js';
+import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { CountDomainConfigurations } from './count-domain-configurations/count-domain-configurations.js';
 import { CheckCredentialConfiguration } from './check-credential-configuration/check-credential-configuration.js';
 import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
@@ -28,9 +28,9 @@ import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-p
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
-import { Formats } from './issue-credential/formats/formats.js';
-import { JwtVcJson } from './issue-credential/formats/jwt-vc-json.js';
-import { LdpVc } from './issue-credential/formats/ldp-vc.js';
+import { Formats } from './formats/formats.js';
+import { JwtVcJson } from './formats/jwt-vc-json.js';
+import { LdpVc } from './formats/ldp-vc.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';

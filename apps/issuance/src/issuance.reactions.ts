@@ -86,14 +86,11 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     try {
       await this.client.call(
         releaseIssuerKey,
-        { body: { did: event.data.did, configurationId: event.data.configurationId } },
+        { body: { tenantId, did: event.data.did, configurationId: event.data.configurationId } },
         {
-          tenant: { id: tenantId, environmentId: '', host: '', baseUrl: '' },
-          caller: { kind: 'service', service: 'issuance' },
           requestId,
           operation: 'issuance.release-issuer-keys',
           deadline: Date.now() + this.config.operationTimeoutMs,
-          publicUrl: '',
           ...(traceparent !== undefined && { traceparent }),
         },
       );

@@ -9,7 +9,7 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   webSemanticConfigurations,
-  type OperationContext,
+  type ContextOf,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -31,13 +31,12 @@ let services: RunningServices;
 let client: ServiceClient;
 let serial = 0;
 
-const context = (clientId = 'one', idempotencyKey?: string, operation = 'test'): OperationContext => ({
-  tenant: { id: TENANT, environmentId: TENANT, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId, roles: ['admin'] },
+const context = (clientId = 'one', idempotencyKey?: string, operation = 'test'): ContextOf<typeof createUser> => ({
+  tenant: { id: TENANT, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId },
   requestId: `request${++serial}`,
   operation,
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost',
   ...(idempotencyKey !== undefined && { idempotencyKey }),
 });
 const configuration = (type: string) => ({

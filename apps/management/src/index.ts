@@ -25,5 +25,5 @@ export {
   registerManagementClient,
   type ManagementClientCredentials,
 } from './register-management-client/register-management-client.js';
-export { TokenKeys, type TokenKeyRotation } from './issue-token/token-keys.js';
+export { TokenKeys, type TokenKeyRotation } from './token-keys/token-keys.js';
 export { requestTokenKeyRotation, tokenKeyRotationOutcome } from './rotate-token-keys/token-key-request.js';

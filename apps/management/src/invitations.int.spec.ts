@@ -10,8 +10,8 @@ import {
   inviteMember,
   resendInvitation,
   type AppError,
-  type Caller,
-  type OperationContext,
+  type ManagementCaller,
+  type ManagementContext,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { isErased } from '@attestry/keys';
@@ -67,19 +67,18 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = (caller: Caller): OperationContext => ({
+const context = (caller: ManagementCaller): ManagementContext => ({
   caller,
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.one.example',
 });
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 const invite = (email: string) =>
   client.call(inviteMember, { params: { tenantId }, body: { email, roles: ['issuer'] } }, boss());
 const accept = async (link: URL) => {
   const body = { issuer: 'https://login.example', subject: unique('sub-') };
-  const { userId } = await client.call(admitUser, { body }, context({ kind: 'service', service: 'gateway' }));
+  const { userId } = await client.call(admitUser, { body }, boss());
   const token = link.searchParams.get('token')!;
   return client.call(acceptInvitation, { body: { token } }, context({ kind: 'user', userId }));
 };
@@ -126,7 +125,7 @@ describe('the e-mail of an invitation', () => {
     await invite(email);
     await mail.linkTo(email);
     const sealed = (await sealedSecrets()).at(-1)!;
-    await waitUntil(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), {
+    await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
       timeoutMs: 30_000,
       what: 'the key of the secret destroyed',
     });
@@ -169,7 +168,7 @@ describe('the e-mail of an invitation', () => {
     );
     expect(await accept(await mail.linkTo(deferred))).toMatchObject({ tenantId });
     const sealed = (await sealedSecrets()).at(-4)!;
-    await waitUntil(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), {
+    await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
       timeoutMs: 30_000,
       what: 'the key of the secret destroyed',
     });

@@ -26,11 +26,11 @@ import {
   updateMembership,
   updateTenant,
   updateUserInformation,
-  type Caller,
   type CreatedTenant,
   type Invitation,
+  type ManagementCaller,
+  type ManagementContext,
   type Member,
-  type OperationContext,
   type PageOf,
   type Role,
   type Tenant,
@@ -83,16 +83,15 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = (caller: Caller): OperationContext => ({
+const context = (caller: ManagementCaller): ManagementContext => ({
   caller,
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.one.example',
 });
 const user = (userId: string) => context({ kind: 'user', userId });
 const machine = (clientId: string) => context({ kind: 'management', clientId });
-const gateway = () => context({ kind: 'service', service: 'gateway' });
+const gateway = () => machine('unused');
 
 interface Claims {
   issuer?: string;
@@ -116,17 +115,17 @@ const newPerson = async (name?: string) => {
   const userId = await admit(unique('sub-'), { email, emailVerified: true, ...(name && { name }) });
   return { userId, email };
 };
-const create = (by: OperationContext): Promise<CreatedTenant> =>
+const create = (by: ManagementContext): Promise<CreatedTenant> =>
   client.call(createTenant, { body: { subdomain: unique('tenant-'), environmentId } }, by);
-const invite = (tenantId: string, email: string, roles: Role[], by: OperationContext) =>
+const invite = (tenantId: string, email: string, roles: Role[], by: ManagementContext) =>
   client.call(inviteMember, { params: { tenantId }, body: { email, roles } }, by);
-const members = (tenantId: string, by: OperationContext, query: { limit?: number; cursor?: string } = {}) =>
+const members = (tenantId: string, by: ManagementContext, query: { limit?: number; cursor?: string } = {}) =>
   client.call(listMembers, { params: { tenantId }, query }, by) as unknown as Promise<PageOf<Member>>;
-const member = (tenantId: string, userId: string, by: OperationContext) =>
+const member = (tenantId: string, userId: string, by: ManagementContext) =>
   client.call(retrieveMember, { params: { tenantId, userId } }, by);
-const tenantsOf = async (by: OperationContext) =>
+const tenantsOf = async (by: ManagementContext) =>
   ((await client.call(listTenants, {}, by)) as unknown as PageOf<Tenant>).data;
-const accept = (token: string, by: OperationContext) => client.call(acceptInvitation, { body: { token } }, by);
+const accept = (token: string, by: ManagementContext) => client.call(acceptInvitation, { body: { token } }, by);
 const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   try {
     await call;
@@ -608,7 +607,7 @@ describe('members of a tenant', () => {
     await invite(tenantId, guest.email, ['issuer'], owner);
     const { userId: pending } = await invite(tenantId, freshEmail(), ['admin'], owner);
     const params = { tenantId, userId: guest.userId };
-    const calls = (by: OperationContext) => [
+    const calls = (by: ManagementContext) => [
       members(tenantId, by),
       invite(tenantId, 'victim@people.example', ['admin'], by),
       client.call(updateMembership, { params, body: { roles: ['admin'] } }, by),
@@ -660,7 +659,7 @@ describe('what is kept of people', () => {
     for (const value of personal) expect(text.toLowerCase()).not.toContain(value.toLowerCase());
     expect(secrets.size).toBeGreaterThan(2);
     for (const secret of secrets) expect(text).not.toContain(secret);
-    await engines.vault.destroy(PLATFORM, [userId]);
+    await engines.vault.sealing.destroyDataKeys(PLATFORM, [userId]);
     expect(await client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '', name: '' });
   });
 });

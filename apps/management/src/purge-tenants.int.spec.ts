@@ -7,7 +7,7 @@ import {
   deleteTenant,
   tenantPurged,
   type CreatedTenant,
-  type OperationContext,
+  type ManagementContext,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, readEvent, verifyChain } from '@attestry/event-store';
 import { ERASED, KeyNotFound } from '@attestry/keys';
@@ -56,12 +56,11 @@ const stop = async () => {
   await services.close();
   await engines.close();
 };
-const context = (): OperationContext => ({
+const context = (): ManagementContext => ({
   caller: { kind: 'management', clientId: 'boss' },
   requestId: `request${++serial}`,
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.one.example',
 });
 const create = (subdomain: string): Promise<CreatedTenant> =>
   client.call(createTenant, { body: { subdomain, environmentId } }, context());
@@ -77,8 +76,8 @@ const lookUntilPurged = (tenantId: string) =>
     return purged(tenantId);
   });
 const personal = async (tenantId: string) => {
-  await engines.vault.createDataKey(tenantId, 'user', 'person');
-  return engines.vault.seal(tenantId, 'user', 'person', 'Ada Lovelace');
+  await engines.vault.sealing.createDataKey(tenantId, 'user', 'person');
+  return engines.vault.sealing.sealText(tenantId, 'user', 'person', 'Ada Lovelace');
 };
 
 describe('the purge of deleted tenants', () => {
@@ -99,13 +98,13 @@ describe('the purge of deleted tenants', () => {
     await services.app.get(TenantListsReadModel, { strict: false }).running.waitForHead(10_000);
     await look();
     expect(await purged(gone.id)).toBe(false);
-    expect(await engines.vault.open(gone.id, 'user', theirs)).toBe('Ada Lovelace');
+    expect(await engines.vault.sealing.openSealed(gone.id, 'user', theirs)).toBe('Ada Lovelace');
     clock.time += 1;
     await lookUntilPurged(gone.id);
 
-    expect(await engines.vault.open(gone.id, 'user', theirs)).toBe(ERASED);
-    await expect(engines.vault.createDataKey(gone.id, 'user', 'another')).rejects.toThrow(KeyNotFound);
-    expect(await engines.vault.open(living.id, 'user', ours)).toBe('Ada Lovelace');
+    expect(await engines.vault.sealing.openSealed(gone.id, 'user', theirs)).toBe(ERASED);
+    await expect(engines.vault.sealing.createDataKey(gone.id, 'user', 'another')).rejects.toThrow(KeyNotFound);
+    expect(await engines.vault.sealing.openSealed(living.id, 'user', ours)).toBe('Ada Lovelace');
     const events = await eventsOf(gone.id);
     expect(verifyChain(events)).toMatchObject({ intact: true });
     expect(events.map((stored) => readEvent(tenant, stored).type)).toEqual([
@@ -144,7 +143,7 @@ describe('the purge of deleted tenants', () => {
         (error: unknown) => error instanceof EventStoreUnavailable,
       ),
     );
-    expect(await engines.vault.open(gone.id, 'user', sealed)).toBe(ERASED);
+    expect(await engines.vault.sealing.openSealed(gone.id, 'user', sealed)).toBe(ERASED);
     expect(await purged(gone.id)).toBe(false);
     await stop();
     await start();

@@ -9,8 +9,8 @@ import {
   inviteMember,
   rotateClientSecret,
   updateMembership,
-  type Caller,
-  type OperationContext,
+  type ContextOf,
+  type ManagementCaller,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -34,13 +34,12 @@ let environmentId: string;
 let tenantId: string;
 let serial = 0;
 
-const machine = (clientId: string): Caller => ({ kind: 'management', clientId });
-const context = (caller: Caller, key?: string): OperationContext => ({
+const machine = (clientId: string): ManagementCaller => ({ kind: 'management', clientId });
+const context = (caller: ManagementCaller, key?: string): ContextOf<typeof createTenant> => ({
   caller,
   requestId: `request${++serial}`,
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.one.example',
   ...(key !== undefined && { idempotencyKey: key }),
 });
 const append = (event: TenantEvent) =>

@@ -15,7 +15,7 @@ const register = async (config: PlatformConfig, name: string) => {
   const { streams, vault, ids, clock } = engines;
   try {
     if (!streams || !vault) throw new Error('no engines');
-    return await registerManagementClient(streams, vault, ids, clock, { name });
+    return await registerManagementClient(streams, vault.macs, ids, clock, { name });
   } finally {
     await engines.close();
   }

@@ -18,7 +18,7 @@ const rotate = async (config: PlatformConfig): Promise<TokenKeyRotation> => {
   const { streams, vault, clock } = engines;
   try {
     if (!streams || !vault) throw new Error('no engines');
-    return await new TokenKeys(vault, streams, config, clock).rotate();
+    return await new TokenKeys(vault.signingKeys, streams, config, clock).rotate();
   } finally {
     await engines.close();
   }

@@ -13,7 +13,7 @@ import {
   updateAuthenticationProvider,
   type AuthenticationProvider,
   type AuthenticationProviderRequest,
-  type OperationContext,
+  type ClientContext,
   type PageOf,
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
@@ -32,13 +32,12 @@ import {
 } from './authentication-provider/authentication-provider.state.js';
 import { tenantConfigService } from './index.js';
 
-const contextOf = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const contextOf = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: randomUUID(),
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'https://acme.localhost',
 });
 
 const listen = async (server: Server): Promise<number> => {
@@ -93,7 +92,7 @@ describe('authentication providers', () => {
   const storedSecret = async (tenantId: string, id: string) => {
     const { state } = await engines.streams.load(authenticationProvider, authenticationProviderStream(tenantId, id));
     if (state.status !== 'active') throw new Error(state.status);
-    return engines.vault.open(tenantId, 'tenant', state.sealedSecret!);
+    return engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
   };
   /** A provider of our own making: `answer` says what its discovery document is. */
   const hostile = async (answer: (response: ServerResponse, url: string) => void): Promise<string> => {
@@ -217,7 +216,7 @@ describe('authentication providers', () => {
     await expect(update('t5', id, { url, clientId: 'x' })).rejects.toMatchObject({ kind: 'notFound' });
     expect(await list('t5')).toEqual({ data: [] });
     const { vault } = engines;
-    await waitUntil(async () => isErased(await vault.open('t5', 'tenant', sealedSecret)), {
+    await waitUntil(async () => isErased(await vault.sealing.openSealed('t5', 'tenant', sealedSecret)), {
       timeoutMs: 10_000,
       what: 'the end of the key',
     });

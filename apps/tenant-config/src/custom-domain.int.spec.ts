@@ -14,8 +14,9 @@ import {
   tenantDeleted,
   updateCustomDomain,
   verifyCustomDomain,
+  type ClientContext,
   type CustomDomain,
-  type OperationContext,
+  type PublicContext,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -29,20 +30,16 @@ import { chosenEngines, TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestr
 import { tenantConfigService } from './index.js';
 import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
 
-const contextOf = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const contextOf = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: randomUUID(),
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost',
 });
 
-const asGateway = {
-  ...contextOf('nobody'),
-  deadline: Date.now() + 600_000,
-  caller: { kind: 'service' as const, service: 'gateway' },
-};
+const publicContextOf = (tenantId: string): PublicContext => ({ ...contextOf(tenantId), caller: { kind: 'public' } });
+const asGateway = { ...contextOf('nobody'), deadline: Date.now() + 600_000 };
 
 describe('the custom domain of a tenant', () => {
   let folder: string;
@@ -246,7 +243,9 @@ describe('the custom domain of a tenant', () => {
       expect(await read('h2')).toMatchObject({ domain: 'hands.example', isVerified: true });
       // As if deleted.
       await expect(read('h1')).rejects.toMatchObject({ kind: 'notFound' });
-      await expect(client.call(retrieveManifest, {}, contextOf('h1'))).rejects.toMatchObject({ kind: 'notFound' });
+      await expect(client.call(retrieveManifest, {}, publicContextOf('h1'))).rejects.toMatchObject({
+        kind: 'notFound',
+      });
       expect((await heard(customDomainWithdrawn.subject, 'h1')).data).toEqual({
         tenantId: 'h1',
         domain: 'hands.example',
@@ -337,11 +336,13 @@ describe('the custom domain of a tenant', () => {
 
   it('shows the brand once verified', async () => {
     await create('t10', 'ten.example');
-    await expect(client.call(retrieveManifest, {}, contextOf('t10'))).rejects.toMatchObject({ kind: 'notFound' });
-    await expect(client.call(retrieveManifest, {}, contextOf('none'))).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(client.call(retrieveManifest, {}, publicContextOf('t10'))).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(client.call(retrieveManifest, {}, publicContextOf('none'))).rejects.toMatchObject({
+      kind: 'notFound',
+    });
     dns.set('ten.example', (await read('t10')).verificationToken);
     await verify('t10');
-    expect(await client.call(retrieveManifest, {}, contextOf('t10'))).toEqual({
+    expect(await client.call(retrieveManifest, {}, publicContextOf('t10'))).toEqual({
       name: 'Acme',
       short_name: 'Acme',
       icons: [{ src: 'https://acme.example/l.png' }],

@@ -11,7 +11,7 @@ import {
   deleteCustomDomain,
   listAuthenticationProviders,
   type AuthenticationProvider,
-  type OperationContext,
+  type ContextOf,
   type PageOf,
 } from '@attestry/contracts';
 import {
@@ -52,13 +52,16 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const contextOf = (tenantId: string, clientId = 'one', idempotencyKey?: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId, roles: ['admin'] },
+const contextOf = (
+  tenantId: string,
+  clientId = 'one',
+  idempotencyKey?: string,
+): ContextOf<typeof createCustomDomain> => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+  caller: { kind: 'client', clientId },
   requestId: `request${++serial}`,
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'https://acme.localhost',
   ...(idempotencyKey !== undefined && { idempotencyKey }),
 });
 

@@ -13,8 +13,8 @@ import {
   deleteAuthenticationProvider,
   updateAuthenticationProvider,
   type AuthenticationProviderRequest,
+  type ClientContext,
   type CompleteSignInRequest,
-  type OperationContext,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -64,13 +64,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const contextOf = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const contextOf = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: randomUUID(),
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'https://acme.localhost',
 });
 const tenantWith = async (more: Partial<AuthenticationProviderRequest> = {}) => {
   const tenantId = randomUUID();

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
-import { Discovery } from './discovery.js';
+import { Discovery } from './authentication-provider/discovery.js';
 import { BeginSignIn } from './begin-sign-in/begin-sign-in.js';
 import { CompleteSignIn } from './complete-sign-in/complete-sign-in.js';
 import { CreateAuthenticationProvider } from './create-authentication-provider/create-authentication-provider.js';

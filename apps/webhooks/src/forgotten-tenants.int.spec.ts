@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createWebhook, testWebhook, tenantPurged, type OperationContext } from '@attestry/contracts';
+import { createWebhook, testWebhook, tenantPurged, type ClientContext } from '@attestry/contracts';
 import type { RunningProjection } from '@attestry/read-model';
 import {
   openEngines,
@@ -14,22 +14,21 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import type { Kysely } from 'kysely';
-import { AttemptsReadModel } from './attempts.read-model.js';
+import { AttemptsReadModel } from './webhook-lists/attempts.read-model.js';
 import { webhooksService } from './index.js';
-import { WebhooksReadModel } from './webhooks.read-model.js';
+import { WebhooksReadModel } from './webhook-lists/webhooks.read-model.js';
 
 let dataDir: string;
 let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
 
-const context = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: tenantId, host: 'acme.localhost:8080', baseUrl: 'http://acme.localhost:8080' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const context = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost:8080', baseUrl: 'http://acme.localhost:8080' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost:8080',
 });
 const GONE = '30000000-0000-4000-8000-000000000001';
 const LIVING = '30000000-0000-4000-8000-000000000002';

@@ -1,9 +1,9 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
-import { attemptsProjection } from './attempts.projection.js';
-import { keysProjection } from './keys.projection.js';
+import { attemptsProjection } from './webhook-lists/attempts.projection.js';
+import { keysProjection } from './webhook-keys/keys.projection.js';
 import { WebhooksModule } from './webhooks.module.js';
 import { PUBLISHED } from './webhooks.reactions.js';
-import { webhooksProjection } from './webhooks.projection.js';
+import { webhooksProjection } from './webhook-lists/webhooks.projection.js';
 
 export const webhooksService: ServiceDefinition = {
   name: 'webhooks',

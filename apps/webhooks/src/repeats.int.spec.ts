@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createWebhook, deleteWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
+import { createWebhook, deleteWebhook, type ContextOf, type Webhook } from '@attestry/contracts';
 import {
   openEngines,
   parseConfig,
@@ -37,13 +37,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = (tenantId: string, clientId: string, idempotencyKey?: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId, roles: ['admin'] },
+const context = (tenantId: string, clientId: string, idempotencyKey?: string): ContextOf<typeof createWebhook> => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId },
   requestId: `request${++serial}`,
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost',
   ...(idempotencyKey !== undefined && { idempotencyKey }),
 });
 const create = (tenantId: string, url: string, clientId = 'one', key?: string): Promise<Webhook> =>

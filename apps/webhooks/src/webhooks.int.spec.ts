@@ -28,7 +28,7 @@ import {
   webhookDeleted,
   webhookSaved,
   type IntegrationEventType,
-  type OperationContext,
+  type ClientContext,
   type PageOf,
   type Webhook,
   type WebhookAttempt,
@@ -46,7 +46,7 @@ import {
   type RunningServices,
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
-import { deliveryKeyOf } from './delivery-key.js';
+import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { webhooksService } from './index.js';
 import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from './webhook-delivery/webhook-delivery.events.js';
@@ -78,13 +78,12 @@ const until = async <T>(look: () => T | Promise<T>, what: string): Promise<Exclu
   throw new Error(`waited in vain for ${what}`);
 };
 
-const contextOf = (tenantId: string): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'env', host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c', roles: ['admin'] },
+const contextOf = (tenantId: string): ClientContext => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+  caller: { kind: 'client', clientId: 'c' },
   requestId: randomUUID(),
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://acme.localhost',
 });
 
 describe('webhooks', () => {
@@ -134,7 +133,7 @@ describe('webhooks', () => {
   const subscribe = (tenantId: string, url: string, events: WebhookEvent[]) =>
     client.call(createWebhook, { body: { url, events } }, contextOf(tenantId));
 
-  const list = async (request: Parameters<typeof client.call<typeof listWebhooks>>[1], context: OperationContext) =>
+  const list = async (request: Parameters<typeof client.call<typeof listWebhooks>>[1], context: ClientContext) =>
     (await client.call(listWebhooks, request, context)) as PageOf<Webhook>;
 
   const publish = <Data extends object>(type: IntegrationEventType<Data>, data: Data, id: string = randomUUID()) =>
@@ -152,8 +151,8 @@ describe('webhooks', () => {
     const keyId = randomUUID();
     let sealed: string | undefined;
     if (credential) {
-      await engines.vault.createDataKey(tenantId, 'delivery', keyId);
-      sealed = await engines.vault.seal(tenantId, 'delivery', keyId, JSON.stringify(credential));
+      await engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
+      sealed = await engines.vault.sealing.sealText(tenantId, 'delivery', keyId, JSON.stringify(credential));
     }
     const data = {
       tenantId,
@@ -171,7 +170,8 @@ describe('webhooks', () => {
     return {
       id,
       data,
-      erased: async () => sealed !== undefined && isErased(await engines.vault.open(tenantId, 'delivery', sealed)),
+      erased: async () =>
+        sealed !== undefined && isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
     };
   };
 
@@ -403,7 +403,8 @@ describe('webhooks', () => {
     });
 
     it('have one key set a tenant, the same for all who ask at once [T34]', async () => {
-      const ask = (tenantId: string) => client.call(retrieveWebhookKeys, {}, contextOf(tenantId));
+      const ask = (tenantId: string) =>
+        client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } });
       const tenantId = randomUUID();
       const [first, again] = await Promise.all([ask(tenantId), ask(tenantId)]);
       expect(first.keys).toEqual([
@@ -457,7 +458,7 @@ describe('webhooks', () => {
     });
     expect(got.sort()).toEqual([`${first.id} ${FULL}`, `${first.id} ${SUMMARY}`, `${second.id} ${FULL}`].sort());
 
-    const { keys } = await client.call(retrieveWebhookKeys, {}, contextOf(tenantId));
+    const { keys } = await client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } });
     const { verifySignature } = await import('http-message-sig');
     for (const { headers, body, method, url: path } of received) {
       const digest = createHash('sha256').update(body).digest('base64');
@@ -881,7 +882,9 @@ describe('webhooks', () => {
 
   describe('keys', () => {
     const keySet = async (tenantId: string) =>
-      (await client.call(retrieveWebhookKeys, {}, contextOf(tenantId))).keys.map(({ kid }) => kid as string);
+      (await client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } })).keys.map(
+        ({ kid }) => kid as string,
+      );
     const rotate = (tenantId: string) => client.call(rotateWebhookKeys, {}, contextOf(tenantId));
     const restart = async (times: {
       webhookKeyLeadSeconds?: number;
@@ -931,7 +934,7 @@ describe('webhooks', () => {
       expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(previous.publishedUntil));
       expect(await keySet(tenantId)).toEqual([kid]);
       await until(
-        async () => (await engines.vault.listSigningKeys(tenantId, 'webhook')).length === 1,
+        async () => (await engines.vault.signingKeys.listSigningKeys(tenantId, 'webhook')).length === 1,
         'the old key to be destroyed',
       );
       expect(await send()).toBe(kid);
@@ -939,7 +942,7 @@ describe('webhooks', () => {
 
     it('are taken over from before there was a choice', async () => {
       const tenantId = randomUUID();
-      const { keyId } = await engines.vault.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      const { keyId } = await engines.vault.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
       expect(await keySet(tenantId)).toEqual([keyId]);
       const { kid, previous } = await rotate(tenantId);
       expect(previous.kid).toBe(keyId);
@@ -1035,7 +1038,7 @@ describe('webhooks', () => {
     const { id: webhookId } = await subscribe(tenantId, url, [FULL, SUMMARY]);
     const { id, data } = await issue(tenantId, { a: 1 });
     await until(() => received.length === 2, 'both attempts');
-    await engines.vault.destroy(tenantId, [data.sealedCredential!.keyId]);
+    await engines.vault.sealing.destroyDataKeys(tenantId, [data.sealedCredential!.keyId]);
     expect((await ended(tenantId, id, webhookId)).at(-1)).toMatchObject({
       name: 'DeliveryCancelled',
       data: { reason: 'credential-erased' },
@@ -1065,8 +1068,8 @@ describe('webhooks', () => {
     const second = await subscribe(tenantId, url, [FULL]);
     // As if the process had ended between the two appends, and the second webhook since.
     const [id, keyId] = [randomUUID(), randomUUID()];
-    await engines.vault.createDataKey(tenantId, 'delivery', keyId);
-    const sealed = await engines.vault.seal(tenantId, 'delivery', keyId, '{"a":1}');
+    await engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
+    const sealed = await engines.vault.sealing.sealText(tenantId, 'delivery', keyId, '{"a":1}');
     const payload = {
       format: 'jwt_vc_json' as const,
       userId: randomUUID(),
@@ -1085,11 +1088,14 @@ describe('webhooks', () => {
     });
     await ended(tenantId, id, first.id);
     await client.call(deleteWebhook, { params: { webhookId: second.id } }, contextOf(tenantId));
-    expect(isErased(await engines.vault.open(tenantId, 'delivery', sealed))).toBe(false);
+    expect(isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed))).toBe(false);
     const data = { tenantId, issuer: '', profile: 'jwt-vc' as const, sessionId: randomUUID(), issuedAt, ...payload };
     await publish(credentialIssued, { ...data, sealedCredential: { keyId, sealed } }, id);
     expect((await ended(tenantId, id, second.id)).at(-1)).toMatchObject({ data: { reason: 'webhook-deleted' } });
-    await until(async () => isErased(await engines.vault.open(tenantId, 'delivery', sealed)), 'the key to go');
+    await until(
+      async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
+      'the key to go',
+    );
     expect(received).toHaveLength(1);
     expect((await eventsOf(tenantId, id, first.id)).map(({ name }) => name)).toEqual([
       'DeliveryScheduled',

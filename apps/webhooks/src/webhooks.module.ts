@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
-import { AttemptsReadModel } from './attempts.read-model.js';
+import { AttemptsReadModel } from './webhook-lists/attempts.read-model.js';
 import { CreateWebhook } from './create-webhook/create-webhook.js';
 import { DeleteWebhook } from './delete-webhook/delete-webhook.js';
 import { ListAttempts } from './list-attempts/list-attempts.js';
@@ -18,10 +18,10 @@ import { TestWebhook } from './test-webhook/test-webhook.js';
 import { UpdateWebhook } from './update-webhook/update-webhook.js';
 import { WebhookRequests } from './webhook-requests/webhook-requests.js';
 import { TenantSlots } from './webhook-slots/tenant-slots.js';
-import { WebhookDirectory } from './webhook-directory.js';
-import { WebhookKeys } from './webhook-keys.js';
+import { WebhookDirectory } from './webhook/webhook.directory.js';
+import { WebhookKeys } from './webhook-keys/webhook-keys.js';
 import { WebhooksReactions } from './webhooks.reactions.js';
-import { WebhooksReadModel } from './webhooks.read-model.js';
+import { WebhooksReadModel } from './webhook-lists/webhooks.read-model.js';
 
 @Module({
   providers: [

@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { webhookDeleted, webhookSaved } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Sealing } from '@attestry/keys';
 import { fact, Reactions, type Fact, forgetTenants } from '@attestry/service-kit';
-import { deliveryKeyOf } from './delivery-key.js';
+import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
 import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
 import { webhook } from './webhook/webhook.state.js';
@@ -42,7 +42,7 @@ export class WebhooksReactions implements OnApplicationBootstrap {
   constructor(
     private readonly reactions: Reactions,
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -75,6 +75,6 @@ export class WebhooksReactions implements OnApplicationBootstrap {
       if (others.every((other) => hasEnded(other.state)))
         done.set(tenantId, (done.get(tenantId) ?? new Set()).add(sealedCredential.keyId));
     }
-    for (const [tenantId, keyIds] of done) await this.vault.destroy(tenantId, [...keyIds]);
+    for (const [tenantId, keyIds] of done) await this.sealing.destroyDataKeys(tenantId, [...keyIds]);
   }
 }

@@ -1,25 +1,32 @@
-import type { Role } from './roles.js';
+import type { Access } from './operation.js';
 
 /** The tenant a request is for, from the gateway's tenant directory. */
 export interface TenantContext {
   id: string;
-  environmentId: string;
   /** Canonical host with port, for example `acme.localhost:8080`. */
   host: string;
   /** `<PUBLIC_SCHEME>://<host>`: base address and issuer identifier. */
   baseUrl: string;
 }
 
-export type Caller =
-  | { kind: 'client'; clientId: string; roles: Role[] }
-  /** A machine client of the management API. */
-  | { kind: 'management'; clientId: string }
-  /** A person on the management API. */
-  | { kind: 'user'; userId: string }
+/** Who calls, by the kind of access that an operation declares. */
+interface CallerOfKind {
+  /** Sent without credentials, or with credentials that the operation itself reads. */
+  public: { kind: 'public' };
+  /** A client of the tenant, with one of the roles that the operation requires. */
+  roles: { kind: 'client'; clientId: string };
+  /** A machine client, or a person, on the management API. */
+  management: { kind: 'management'; clientId: string } | { kind: 'user'; userId: string };
   /** Presents a code or token of a wallet, checked by the service. */
-  | { kind: 'holder' }
-  | { kind: 'public' }
-  | { kind: 'service'; service: string };
+  holder: { kind: 'holder' };
+  /** A participant of the bus on its own behalf. */
+  internal: { kind: 'service'; service: string };
+}
+export type PublicCaller = CallerOfKind['public'];
+export type ClientCaller = CallerOfKind['roles'];
+export type ManagementCaller = CallerOfKind['management'];
+export type HolderCaller = CallerOfKind['holder'];
+export type Caller = CallerOfKind[keyof CallerOfKind];
 
 /** The same for every retry of a call under one idempotency key. */
 export interface Attempt {
@@ -33,25 +40,60 @@ export interface Attempt {
   bytes(name: string): (length: number) => Buffer;
 }
 
-/** Context of an operation beside its request; sent in message headers. */
-export interface OperationContext {
-  /** Absent on the management and authorization hosts. */
-  tenant?: TenantContext;
-  caller: Caller;
+/** What every operation has beside its request. */
+export interface CallContext {
   /** 22 characters base62; in `x-request-id` and on every event. */
   requestId: string;
-  /** Name of the operation. */
+  /** Name of the operation that was called over HTTP, or of the reaction: calls between services keep it. */
   operation: string;
   /** Milliseconds since the epoch. */
   deadline: number;
   traceparent?: string;
-  /** `Idempotency-Key`, on operations that take it. */
+}
+
+/** For an operation with the flag `idempotent`. */
+interface Repeatable {
   idempotencyKey?: string;
   /** Set by the service for a call with a key; never sent. */
   attempt?: Attempt;
+}
+/** For an operation with the flag `publicUrl`. */
+interface Addressed {
   /** Scheme and canonical host the request was sent to: `tenant.baseUrl` on tenant hosts, another on their custom domains. */
   publicUrl: string;
 }
+
+interface PlatformCall<Kind extends Access['kind']> extends CallContext {
+  caller: CallerOfKind[Kind];
+}
+interface TenantCall<Kind extends Access['kind']> extends PlatformCall<Kind> {
+  tenant: TenantContext;
+}
+
+export type ClientContext = TenantCall<'roles'>;
+export type ManagementContext = PlatformCall<'management'>;
+export type HolderContext = TenantCall<'holder'>;
+/** Of a public operation on the hosts of tenants; on the platform's own hosts it is a {@link PlatformContext}. */
+export type PublicContext = TenantCall<'public'>;
+export type PlatformContext = PlatformCall<'public'>;
+/** Of an operation that services call for a tenant (`calledForTenant`); with `calledBy` it is a {@link ServiceContext}. */
+export type TenantServiceContext = TenantCall<'internal'>;
+export type ServiceContext = PlatformCall<'internal'>;
+
+/** Any of them: for code that serves every operation. */
+export interface OperationContext extends CallContext, Repeatable, Partial<Addressed> {
+  caller: Caller;
+  tenant?: TenantContext;
+}
+
+/** The context that the declaration of an operation gives it. */
+export type ContextOf<O> = O extends { access: infer A extends Access; forTenant: infer Tenant }
+  ? Access extends A
+    ? OperationContext
+    : (Tenant extends true ? TenantCall<A['kind']> : PlatformCall<A['kind']>) &
+        (O extends { idempotent: true } ? Repeatable : unknown) &
+        (O extends { publicUrl: true } ? Addressed : unknown)
+  : never;
 
 /** `actor` of event metadata. */
 export const actorOf = (caller: Caller): string => {

@@ -11,14 +11,6 @@ export interface IntegrationEventType<Data> {
   readonly data?: Data;
 }
 
-/** Headers of an integration event on the feed. */
-export interface IntegrationHeaders {
-  tenantId: string;
-  requestId: string;
-  occurredAt: string;
-  traceparent?: string;
-}
-
 /** Keys that one process destroyed; every process with a key vault publishes and receives it. */
 export const KEYS_DESTROYED_SUBJECT = 'event.keys.destroyed';
 

@@ -22,15 +22,19 @@ export type Access =
   | { kind: 'management' }
   /** A wallet's code or token, presented in the request and checked by the service. */
   | { kind: 'holder' }
-  /** Only these participants of the bus, on their own behalf; no HTTP. */
-  | { kind: 'internal'; callers: readonly BusParty[] };
+  /** Only these participants of the bus, on their own behalf and some for the tenant of their own request; no HTTP. */
+  | { kind: 'internal'; callers: readonly BusParty[]; forTenant: boolean };
+type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
-export const publicAccess: Access = { kind: 'public' };
-export const managementAccess: Access = { kind: 'management' };
-export const holderAccess: Access = { kind: 'holder' };
-export const calledBy = (...callers: BusParty[]): Access => ({ kind: 'internal', callers });
+export const publicAccess: AccessOf<'public'> = { kind: 'public' };
+export const managementAccess: AccessOf<'management'> = { kind: 'management' };
+export const holderAccess: AccessOf<'holder'> = { kind: 'holder' };
+const internal = <Tenant extends boolean>(callers: BusParty[], forTenant: Tenant) =>
+  ({ kind: 'internal', callers, forTenant }) as const;
+export const calledBy = (...callers: BusParty[]) => internal(callers, false);
+export const calledForTenant = (...callers: BusParty[]) => internal(callers, true);
 /** Roles that carry the permission (table in roles.ts). */
-export const requires = (permission: Permission): Access => ({
+export const requires = (permission: Permission): AccessOf<'roles'> => ({
   kind: 'roles',
   permission,
   roles: rolesWith(permission),
@@ -146,7 +150,23 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
    * for {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
    */
   idempotent?: true;
+  /** Its context has the address that the request was sent to, `publicUrl`. */
+  publicUrl?: true;
 }
+
+/** What of a declaration decides the context of the operation. */
+type DeclaredContext = Pick<
+  OperationDeclaration<unknown, unknown, unknown, unknown>,
+  'access' | 'http' | 'idempotent' | 'publicUrl'
+>;
+type ForTenant<D> = D extends { access: { forTenant: infer Tenant } }
+  ? Tenant
+  : D extends { http: { hosts: readonly (infer H)[] } }
+    ? H extends 'tenant' | 'custom-domain'
+      ? true
+      : false
+    : true;
+type Declared<D> = Pick<D, keyof D & ('access' | 'idempotent' | 'publicUrl')> & { readonly forTenant: ForTenant<D> };
 
 /** A declared operation with the values derived from its declaration. */
 export interface Operation<
@@ -162,6 +182,8 @@ export interface Operation<
   readonly rate: RateClass;
   /** `op.<name>` */
   readonly subject: string;
+  /** Whether it is served on hosts of tenants, or called for a tenant. */
+  readonly forTenant: boolean;
 }
 
 /** The request as a service receives it. Absent parts are empty objects. */
@@ -208,14 +230,15 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
  * pages and the test suite that walks the registry derive from it.
  */
-export const defineOperation = <Body, Params, Query, Response>(
-  declaration: OperationDeclaration<Body, Params, Query, Response>,
-): Operation<Body, Params, Query, Response> => {
+export const defineOperation = <Body, Params, Query, Response, const D extends DeclaredContext>(
+  declaration: OperationDeclaration<Body, Params, Query, Response> & D,
+): Operation<Body, Params, Query, Response> & Declared<D> => {
+  const { access, http } = declaration;
   const [service, useCase, variant] = declaration.name.split('.') as [ServiceName, string, string | undefined];
-  const kind = declaration.kind ?? (declaration.http?.method === 'GET' ? 'query' : 'command');
-  const rate =
-    declaration.rate ??
-    (declaration.access.kind === 'public' ? 'public' : declaration.access.kind === 'holder' ? 'wallet' : 'api');
+  const kind = declaration.kind ?? (http?.method === 'GET' ? 'query' : 'command');
+  const rate = declaration.rate ?? (access.kind === 'public' ? 'public' : access.kind === 'holder' ? 'wallet' : 'api');
+  const hosts: readonly Api[] = http?.hosts ?? ['tenant'];
+  const isOfTenants = hosts.includes('tenant') || hosts.includes('custom-domain');
   return Object.freeze({
     ...declaration,
     service,
@@ -224,5 +247,6 @@ export const defineOperation = <Body, Params, Query, Response>(
     kind,
     rate,
     subject: `op.${declaration.name}`,
+    forTenant: (access.kind === 'internal' ? access.forTenant : isOfTenants) as boolean & ForTenant<D>,
   });
 };

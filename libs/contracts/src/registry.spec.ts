@@ -79,6 +79,28 @@ describe('registry', () => {
   });
 });
 
+describe('the context of an operation', () => {
+  it.each(overHttp)('%s has a tenant exactly on hosts of tenants', (_name, { http, forTenant }) => {
+    for (const host of http!.hosts ?? ['tenant']) expect(forTenant).toBe(host === 'tenant' || host === 'custom-domain');
+  });
+
+  it('has the address of the request for public operations alone', () => {
+    const addressed = described.filter(([, { publicUrl }]) => publicUrl);
+    expect(new Set(addressed.map(([, { access }]) => access.kind))).toEqual(new Set(['public']));
+  });
+
+  it('of operations between services has a tenant where the caller acts for one', () => {
+    const forTenant = described.filter(([, { access, forTenant: has }]) => access.kind === 'internal' && has);
+    expect(forTenant.map(([name]) => name)).toEqual([
+      'tenant-config.begin-sign-in',
+      'tenant-config.complete-sign-in',
+      'dids.reserve-issuer-key',
+      'issuance.check-credential-configuration',
+      'issuance.count-domain-configurations',
+    ]);
+  });
+});
+
 describe('analytics of operations', () => {
   const recorded = described.filter(([, { analytics }]) => analytics);
 

@@ -1,4 +1,4 @@
-import type { Erased } from './key-vault.js';
+import type { Erased } from './sealing.js';
 
 /** A text as it is stored under a name. */
 export interface StoredText {

@@ -1,5 +1,4 @@
 export {
-  ERASED,
   KeyAlreadyExists,
   KeyNotFound,
   KeyVault,
@@ -9,18 +8,18 @@ export {
   ReplayGuard,
   ReplayGuardUnavailable,
   SealBroken,
-  isErased,
-  type DataPurpose,
-  type Erased,
-  type KeyAlgorithm,
   type KeysDestroyed,
+} from './key-vault.js';
+export { Macs, type SecretMac } from './macs.js';
+export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+export {
+  SigningKeys,
+  type KeyAlgorithm,
   type PublicJwk,
-  type Sealed,
-  type SecretMac,
   type Signer,
   type SigningKey,
   type SigningPurpose,
-} from './key-vault.js';
+} from './signing-keys.js';
 export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
 export type { MasterKey, MasterKeysGiven } from './master-keys.js';
 export type { KeyPlace } from './key-place.js';
@@ -38,7 +37,7 @@ export {
   type SignInRecord,
 } from './sign-in-store.js';
 export { EmbeddedSignInStore, type EmbeddedSignInStoreOptions } from './embedded/embedded-sign-in-store.js';
-export { base62, newId, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
+export { base62, newId, pooledBytes, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
 export {
   InvalidKey,
   decodeBls12381G2Multikey,
@@ -55,7 +54,6 @@ export {
   x25519PublicOf,
   type ImportedKey,
 } from './jwk.js';
-export { describeKeyVault, describeReplayGuard, type KeyVaultStore, type ReplayGuardStore } from './keys.contract.js';
 export { openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
 export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';

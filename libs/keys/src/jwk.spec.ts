@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { base58 } from '@scure/base';
-import type { PublicJwk } from './key-vault.js';
+import type { PublicJwk } from './signing-keys.js';
 import {
   InvalidKey,
   decodeDidJwk,

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { findPostgres, PostgresServer, skipSuite } from '@attestry/testing';
 import { copyKeys, KeysDiffer } from './copy-keys.js';
 import { EmbeddedKeyVault } from './embedded/embedded-key-vault.js';
-import { ERASED, KeyNotFound, MasterKeyMismatch, PLATFORM, type KeyVault } from './key-vault.js';
+import { KeyNotFound, MasterKeyMismatch, PLATFORM, type KeyVault } from './key-vault.js';
 import type { KeyPlace } from './key-place.js';
 import type { MasterKeysGiven } from './master-keys.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
 import { rotateMasterKey } from './rotate-master-key.js';
+import { ERASED } from './sealing.js';
 
 const key = (version: number) => ({ version, key: new Uint8Array(32).fill(version) });
 const first: MasterKeysGiven = { current: key(1) };
@@ -54,28 +55,33 @@ const close = async (vault: KeyVault) => {
 const fill = async (vault: KeyVault) => {
   const [tenantId, ended] = [randomUUID(), randomUUID()];
   const ids = Array.from({ length: 520 }, (_, n) => `u${n}`);
-  await Promise.all(ids.map((id) => vault.createDataKey(tenantId, 'user', id)));
-  const sealed = await Promise.all(ids.slice(0, 3).map((id, n) => vault.seal(tenantId, 'user', id, `text ${n}`)));
-  const older = await vault.createSigningKey(tenantId, 'did', 'Ed25519');
-  const newer = await vault.createSigningKey(tenantId, 'did', 'Ed25519');
-  const token = await vault.ensureSigningKey(PLATFORM, 'token', 'P-256');
-  await vault.destroy(tenantId, ['u1', 'never-made']);
-  await vault.createDataKey(ended, 'session', 's1');
-  const lost = await vault.seal(ended, 'session', 's1', 'gone');
+  await Promise.all(ids.map((id) => vault.sealing.createDataKey(tenantId, 'user', id)));
+  const sealed = await Promise.all(
+    ids.slice(0, 3).map((id, n) => vault.sealing.sealText(tenantId, 'user', id, `text ${n}`)),
+  );
+  const older = await vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519');
+  const newer = await vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519');
+  const token = await vault.signingKeys.ensureSigningKey(PLATFORM, 'token', 'P-256');
+  await vault.sealing.destroyDataKeys(tenantId, ['u1', 'never-made']);
+  await vault.sealing.createDataKey(ended, 'session', 's1');
+  const lost = await vault.sealing.sealText(ended, 'session', 's1', 'gone');
   await vault.destroyTenant(ended);
   await vault.checkpoints.write('erasures', '500');
-  return { tenantId, ended, sealed, lost, older, newer, token, mac: vault.mac('secret', 'client') };
+  return { tenantId, ended, sealed, lost, older, newer, token, mac: vault.macs.mac('secret', 'client') };
 };
 const expectAll = async (vault: KeyVault, made: Awaited<ReturnType<typeof fill>>) => {
   const { tenantId, ended, sealed, lost, older, newer, token, mac } = made;
-  const texts = await Promise.all(sealed.map((one) => vault.open(tenantId, 'user', one)));
+  const texts = await Promise.all(sealed.map((one) => vault.sealing.openSealed(tenantId, 'user', one)));
   expect(texts).toEqual(['text 0', ERASED, 'text 2']);
-  expect(await vault.open(ended, 'session', lost)).toBe(ERASED);
-  await expect(vault.createDataKey(tenantId, 'user', 'never-made')).rejects.toThrow(KeyNotFound);
-  expect((await vault.listSigningKeys(tenantId, 'did')).map(({ keyId }) => keyId)).toEqual([older.keyId, newer.keyId]);
-  expect((await vault.ensureSigningKey(PLATFORM, 'token', 'P-256')).keyId).toBe(token.keyId);
-  expect((await vault.signer(tenantId, newer.keyId)).publicJwk).toEqual(newer.publicJwk);
-  expect(vault.verifyMac('secret', mac, 'client')).toBe(true);
+  expect(await vault.sealing.openSealed(ended, 'session', lost)).toBe(ERASED);
+  await expect(vault.sealing.createDataKey(tenantId, 'user', 'never-made')).rejects.toThrow(KeyNotFound);
+  expect((await vault.signingKeys.listSigningKeys(tenantId, 'did')).map(({ keyId }) => keyId)).toEqual([
+    older.keyId,
+    newer.keyId,
+  ]);
+  expect((await vault.signingKeys.ensureSigningKey(PLATFORM, 'token', 'P-256')).keyId).toBe(token.keyId);
+  expect((await vault.signingKeys.loadSigner(tenantId, newer.keyId)).publicJwk).toEqual(newer.publicJwk);
+  expect(vault.macs.verifyMac('secret', mac, 'client')).toBe(true);
 };
 
 if (!programs) skipSuite('moved keys: PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
@@ -95,8 +101,8 @@ describe('copying keys', () => {
     await expectAll(moved, made);
     expect(await moved.checkpoints.read('erasures')).toBeUndefined();
     // Destroyed here and there since.
-    await vault.destroy(made.tenantId, ['u0']);
-    await moved.destroy(made.tenantId, ['u2']);
+    await vault.sealing.destroyDataKeys(made.tenantId, ['u0']);
+    await moved.sealing.destroyDataKeys(made.tenantId, ['u2']);
     await close(moved);
     expect(await copyKeys(source, target, { masterKeys: first })).toEqual({
       added: 0,
@@ -105,7 +111,8 @@ describe('copying keys', () => {
       secretsVerify: true,
     });
     const again = await open(target);
-    for (const sealed of made.sealed) expect(await again.open(made.tenantId, 'user', sealed)).toBe(ERASED);
+    for (const sealed of made.sealed)
+      expect(await again.sealing.openSealed(made.tenantId, 'user', sealed)).toBe(ERASED);
   });
 
   it('of one tenant leaves those of others, and says that secrets do not verify with another pepper', async () => {
@@ -117,9 +124,9 @@ describe('copying keys', () => {
     await expect(copyKeys(source, target, options)).rejects.toThrow('the target has a different pepper');
     expect(await copyKeys(source, target, { ...options, otherPepper: true })).toMatchObject({ secretsVerify: false });
     const moved = await open(target);
-    expect(await moved.open(one.tenantId, 'user', one.sealed[0]!)).toBe('text 0');
-    expect(moved.verifyMac('secret', one.mac, 'client')).toBe(false);
-    await expect(moved.open(other.tenantId, 'user', other.sealed[0]!)).rejects.toThrow(KeyNotFound);
+    expect(await moved.sealing.openSealed(one.tenantId, 'user', one.sealed[0]!)).toBe('text 0');
+    expect(moved.macs.verifyMac('secret', one.mac, 'client')).toBe(false);
+    await expect(moved.sealing.openSealed(other.tenantId, 'user', other.sealed[0]!)).rejects.toThrow(KeyNotFound);
     await expectAll(moved, resident);
   });
 
@@ -130,7 +137,7 @@ describe('copying keys', () => {
     await expect(copyKeys(source, target, { masterKeys: other })).rejects.toThrow(MasterKeyMismatch);
     await copyKeys(source, await inFile(), { masterKeys: first });
     const there = await open(target);
-    await there.createDataKey(made.tenantId, 'user', 'x');
+    await there.sealing.createDataKey(made.tenantId, 'user', 'x');
     const forced = { masterKeys: first, tenantId: made.tenantId, otherPepper: true };
     await expect(copyKeys(source, target, forced)).rejects.toThrow(/a different key of .* \(tenant_keys/);
   });
@@ -170,11 +177,13 @@ describe('rotating the master key', () => {
     const changed = await open(place, { current: key(2), previous: [key(1)] });
     await expectAll(changed, made);
     const [late, newest] = [randomUUID(), randomUUID()];
-    await one.createDataKey(late, 'user', 'u');
-    await changed.createDataKey(newest, 'user', 'u');
+    await one.sealing.createDataKey(late, 'user', 'u');
+    await changed.sealing.createDataKey(newest, 'user', 'u');
     for (const vault of [one, two, changed])
       for (const tenantId of [late, newest])
-        expect(await vault.open(tenantId, 'user', await vault.seal(tenantId, 'user', 'u', 'text'))).toBe('text');
+        expect(
+          await vault.sealing.openSealed(tenantId, 'user', await vault.sealing.sealText(tenantId, 'user', 'u', 'text')),
+        ).toBe('text');
     // A process of the old setting that starts meanwhile turns nothing back.
     await expectAll(await open(place, knowing), made);
     await close(one);

@@ -1,21 +1,10 @@
-import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { SealBroken } from './key-vault.js';
+import { pooledBytes } from './secrets.js';
 
 /** Bytes around the plaintext: 12 of iv before, 16 of tag after. */
 const IV = 12;
 const TAG = 16;
-
-/** Random bytes come in blocks: a call to the system for each 12 byte iv costs more than the encryption. */
-const pool = Buffer.allocUnsafeSlow(12 * 341);
-let used = pool.length;
-const fillIv = (target: Uint8Array): void => {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  target.set(pool.subarray(used, used + IV));
-  used += IV;
-};
 
 /** Associated data: every part preceded by its length, so that no two lists of parts read alike. */
 export const bind = (...parts: readonly string[]): Buffer =>
@@ -24,8 +13,9 @@ export const bind = (...parts: readonly string[]): Buffer =>
 /** AES-256-GCM: iv, ciphertext, tag. The result has memory of its own, so that it can be posted to a thread. */
 export const sealBytes = (key: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Buffer => {
   const out = Buffer.allocUnsafeSlow(IV + plaintext.length + TAG);
-  fillIv(out);
-  const cipher = createCipheriv('aes-256-gcm', key, out.subarray(0, IV));
+  const iv = pooledBytes(IV);
+  out.set(iv);
+  const cipher = createCipheriv('aes-256-gcm', key, iv);
   cipher.setAAD(associated);
   out.set(cipher.update(plaintext), IV);
   cipher.final();

@@ -1,4 +1,4 @@
-import { base62, newId, randomDigits, randomSecret } from './secrets.js';
+import { base62, newId, pooledBytes, randomDigits, randomSecret } from './secrets.js';
 
 describe('secrets', () => {
   it('randomSecret: 32 bytes by default, as many as asked, never twice the same', () => {
@@ -20,6 +20,21 @@ describe('secrets', () => {
     expect(counts.size).toBe(62);
     // 1000 expected, standard deviation 31: seven of them.
     for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(220);
+  });
+
+  it('pooledBytes: as many as requested, each uniform, never handed out twice, in memory of their own', () => {
+    const made = [0, 1, 12, 32, 8192, 8193, ...Array.from({ length: 2000 }, () => 16)].map((length) => {
+      const bytes = pooledBytes(length);
+      expect(bytes).toHaveLength(length);
+      return bytes;
+    });
+    expect(new Set(made.slice(-2000).map((bytes) => bytes.toString('hex'))).size).toBe(2000);
+    const [first] = made.slice(-1);
+    expect(first!.buffer.byteLength).toBe(16);
+    const counts = new Array<number>(256).fill(0);
+    for (let i = 0; i < 2000; i++) for (const byte of pooledBytes(32)) counts[byte]!++;
+    // 250 expected, standard deviation 16: seven of them.
+    for (const count of counts) expect(Math.abs(count - 250)).toBeLessThan(112);
   });
 
   it('newId: a version 4 UUID', () => {

@@ -1,13 +1,34 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 
 /** The next bytes, each uniform: the system's generator, or a stream that can be drawn again (see service-kit's attempts). */
 export type ByteSource = (length: number) => Buffer;
 
+const pool = Buffer.allocUnsafeSlow(8192);
+let used = pool.length;
+
+/**
+ * Random bytes of the system's generator, taken from it in blocks: a call for each iv costs more than the encryption. They
+ * have memory of their own and are cleared in the pool.
+ */
+export const pooledBytes: ByteSource = (length) => {
+  if (length > pool.length) return randomBytes(length);
+  if (used + length > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const taken = pool.subarray(used, used + length);
+  used += length;
+  const bytes = Buffer.allocUnsafeSlow(length);
+  bytes.set(taken);
+  taken.fill(0);
+  return bytes;
+};
+
 /** `bytes` random bytes as base64url; 32 bytes (256 bit) give 43 characters. */
-export const randomSecret = (bytes = 32, from: ByteSource = randomBytes): string => from(bytes).toString('base64url');
+export const randomSecret = (bytes = 32, from: ByteSource = pooledBytes): string => from(bytes).toString('base64url');
 
 /** `length` characters of an alphabet of at most 256, each uniform. */
-export const randomPick = (alphabet: string, length: number, from: ByteSource = randomBytes): string => {
+export const randomPick = (alphabet: string, length: number, from: ByteSource = pooledBytes): string => {
   // The largest multiple in a byte: without the cut the first characters would be likelier.
   const limit = 256 - (256 % alphabet.length);
   let text = '';

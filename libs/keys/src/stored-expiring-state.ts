@@ -1,18 +1,19 @@
 import { ExpiringState, type StoredText } from './expiring-state.js';
 import type { KeyStore } from './key-store.js';
-import { ERASED, KeyNotFound, type Erased } from './key-vault.js';
+import { KeyNotFound } from './key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
+import { ERASED, type Erased } from './sealing.js';
 import { newId } from './secrets.js';
+import type { TenantKeys } from './tenant-keys.js';
 
 /** Stored: the name of the associated data never changes. */
 const binding = (tenantId: string, name: string) => bind('remembered', tenantId, name);
 
 /** ExpiringState beside the keys, in the same store. */
 export class StoredExpiringState extends ExpiringState {
-  /** @param tenantKey rejects with KeyNotFound when the tenant was destroyed */
   constructor(
     private readonly store: KeyStore,
-    private readonly tenantKey: (tenantId: string, name: string) => Promise<Buffer>,
+    private readonly tenantKeys: TenantKeys,
   ) {
     super();
   }
@@ -21,7 +22,7 @@ export class StoredExpiringState extends ExpiringState {
     const row = await this.store.call('readExpiring', { tenant: tenantId, name });
     if (!row) return undefined;
     const { version, expiresAt, sealed } = row;
-    const tenantKey = await this.tenantKey(tenantId, name).catch((error: unknown) => {
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name).catch((error: unknown) => {
       if (error instanceof KeyNotFound) return undefined;
       throw error;
     });
@@ -36,7 +37,7 @@ export class StoredExpiringState extends ExpiringState {
     text: string,
     { after, expiresAt }: { after?: string | undefined; expiresAt: number },
   ): Promise<string | undefined> {
-    const tenantKey = await this.tenantKey(tenantId, name);
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name);
     const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), binding(tenantId, name));
     const version = newId();
     const row = { tenant: tenantId, name, version, expiresAt, sealed, after };

@@ -1,6 +1,8 @@
 import {
   createDid,
+  issueCredential,
   issueToken,
+  listTenants,
   lookUpTenant,
   reserveIssuerKey,
   type Caller,
@@ -8,14 +10,13 @@ import {
 } from '@attestry/contracts';
 import { checkCaller } from './check-caller.js';
 
-const client: Caller = { kind: 'client', clientId: 'c', roles: ['admin'] };
+const client: Caller = { kind: 'client', clientId: 'c' };
 const service = (name: string): Caller => ({ kind: 'service', service: name });
 
 /** Whether a request is believed. */
 const believed = (operation: unknown, from: string, caller: Caller): boolean => {
-  const context = { caller, requestId: '', operation: '', deadline: 0, publicUrl: '' };
   try {
-    checkCaller(operation as Operation, context, from);
+    checkCaller(operation as Operation, { caller }, from);
     return true;
   } catch (error) {
     expect(error).toMatchObject({ kind: 'forbidden', message: 'Forbidden', check: 'check-caller' });
@@ -27,8 +28,20 @@ describe('what a request says of its caller', () => {
   it('is believed of the gateway, which has authenticated whom it speaks for', () => {
     expect(believed(createDid, 'gateway', client)).toBe(true);
     expect(believed(issueToken, 'gateway', { kind: 'public' })).toBe(true);
-    expect(believed(createDid, 'gateway', service('gateway'))).toBe(true);
+    expect(believed(listTenants, 'gateway', { kind: 'management', clientId: 'm' })).toBe(true);
+    expect(believed(listTenants, 'gateway', { kind: 'user', userId: 'u' })).toBe(true);
+    expect(believed(issueCredential, 'gateway', { kind: 'holder' })).toBe(true);
     expect(believed(lookUpTenant, 'gateway', service('gateway'))).toBe(true);
+  });
+
+  it('is not believed of the gateway for a kind of caller that has no access to the operation', () => {
+    for (const operation of [createDid, issueToken, issueCredential, listTenants])
+      expect(believed(operation, 'gateway', service('gateway'))).toBe(false);
+    for (const operation of [issueToken, issueCredential, listTenants])
+      expect(believed(operation, 'gateway', client)).toBe(false);
+    for (const operation of [createDid, issueCredential, listTenants])
+      expect(believed(operation, 'gateway', { kind: 'public' })).toBe(false);
+    expect(believed(createDid, 'gateway', { kind: 'user', userId: 'u' })).toBe(false);
   });
 
   it('is believed of a service that speaks for itself, where it is named', () => {

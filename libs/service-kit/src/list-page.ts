@@ -1,5 +1,5 @@
 import type { PageQuery } from '@attestry/contracts';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import { CursorCodec, page, type CursorCodecOptions, type Page, type PageOptions } from '@attestry/read-model';
 import type { SelectQueryBuilder } from 'kysely';
 
@@ -8,12 +8,12 @@ export const DEFAULT_LIMIT = 100;
 
 /** Cursors that only this deployment makes. `list` names owner, list and filters: a cursor of another list is refused. */
 export const listCursors = (
-  vault: KeyVault,
+  macs: Macs,
   list: readonly string[],
   timeName?: CursorCodecOptions['timeName'],
 ): CursorCodec =>
   new CursorCodec({
-    mac: (text) => vault.mac(text, 'cursor').mac,
+    mac: (text) => macs.mac(text, 'cursor').mac,
     scope: JSON.stringify(list),
     ...(timeName && { timeName }),
   });
@@ -25,7 +25,7 @@ export const listCursors = (
 export const listPage = <DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
   { limit = DEFAULT_LIMIT, cursor }: PageQuery,
-  vault: KeyVault,
+  macs: Macs,
   list: readonly string[],
   {
     timeName,
@@ -34,7 +34,7 @@ export const listPage = <DB, TB extends keyof DB, Row>(
 ): Promise<Page<Row>> =>
   page(query, {
     ...options,
-    codec: listCursors(vault, list, timeName),
+    codec: listCursors(macs, list, timeName),
     limit,
     ...(cursor !== undefined && { cursor }),
   });

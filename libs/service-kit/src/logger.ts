@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
+import type { OperationContext } from '@attestry/contracts';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { currentContext } from './request-context.js';
 import { traceIdOf } from './tracing/tracing.js';
 
 export type { Logger };
@@ -12,25 +12,26 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** What a line says about the request it was written in, whoever writes it. */
-const requestOf = (): object => {
-  const context = currentContext();
-  if (!context) return {};
-  const { requestId, operation, tenant, traceparent } = context;
-  return {
-    requestId,
-    operation,
-    ...(tenant && { tenantId: tenant.id }),
-    ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
-  };
-};
+/** What a line about a call says of it. */
+export type LoggedContext = Pick<OperationContext, 'requestId' | 'operation' | 'tenant' | 'traceparent'>;
+
+export const requestFields = ({
+  requestId,
+  operation,
+  tenant,
+  traceparent,
+}: LoggedContext): Record<string, unknown> => ({
+  requestId,
+  operation,
+  ...(tenant && { tenantId: tenant.id }),
+  ...(traceparent !== undefined && { traceId: traceIdOf(traceparent) }),
+});
 
 /** JSON lines on standard output. Bodies, headers and credentials are never passed to it; the paths below are the safety net. */
 export const createLogger = (level: string, { service = 'platform', destination }: LoggerOptions = {}): Logger => {
   const options = {
     level,
     base: { service },
-    mixin: requestOf,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
       paths: [

@@ -13,9 +13,15 @@ describe('the shape of requests to a service', () => {
   };
   const handle = operationHandler(createWebhook, useCase, createLogger('silent'));
   const headersFor = (caller: OperationContext['caller']) =>
-    contextToHeaders({ caller, requestId: 'r', operation: createWebhook.name, deadline: 0, publicUrl: 'http://a' });
+    contextToHeaders(createWebhook, {
+      caller,
+      tenant: { id: 't', host: 'a', baseUrl: 'http://a' },
+      requestId: 'r',
+      operation: createWebhook.name,
+      deadline: Date.now() + 60_000,
+    });
   const wrong = { params: {}, query: {}, body: { events: [] } };
-  const gateway = headersFor({ kind: 'client', clientId: 'c', roles: ['issuer'] });
+  const gateway = headersFor({ kind: 'client', clientId: 'c' });
   beforeEach(() => ran.splice(0));
 
   it('is checked where they enter the process', async () => {

@@ -2,11 +2,10 @@ import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { CommandHandler, QueryHandler, type CommandBus, type QueryBus } from '@nestjs/cqrs';
 import { AppError, invalid, type Operation, type OperationContext, type OperationRequest } from '@attestry/contracts';
 import type { RequestHandler } from '@attestry/messaging';
-import type { Logger } from './logger.js';
+import { requestFields, type LoggedContext, type Logger } from './logger.js';
 import { checkCaller } from './check-caller.js';
 import { contextFromHeaders } from './operation-headers.js';
 import type { Repeats } from './repeats/repeats.js';
-import { runInContext } from './request-context.js';
 import type { UseCase } from './use-case.js';
 import { checkRequest } from './validation.js';
 
@@ -55,33 +54,40 @@ const TRANSIENT = new Set([
 export const operationHandler =
   (operation: Operation, useCase: UseCase, logger: Logger, repeats?: Repeats): RequestHandler =>
   async (data, headers, from, isChecked) => {
-    const context = contextFromHeaders(headers);
-    return runInContext(context, async () => {
-      try {
-        checkCaller(operation, context, from);
-        if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
-        const request = isChecked ? (data as OperationRequest) : checkRequest(operation, data as OperationRequest);
-        const result: unknown = await (repeats && operation.idempotent && context.idempotencyKey !== undefined
-          ? repeats.run(
-              operation,
-              request,
-              context,
-              (own) => useCase.execute(request, own),
-              async () => useCase.checkRetry?.(request, context),
-            )
-          : useCase.execute(request, context));
-        return { ok: true, data: result };
-      } catch (error) {
-        return { ok: false, error: toAppError(error, operation.name, context.requestId, logger).toWire() };
-      }
-    });
+    let context: OperationContext | undefined;
+    try {
+      const own = (context = contextFromHeaders(operation, headers));
+      checkCaller(operation, own, from);
+      if (Date.now() > own.deadline) throw new AppError('unavailable', 'Deadline exceeded');
+      const request = isChecked ? (data as OperationRequest) : checkRequest(operation, data as OperationRequest);
+      const result: unknown = await (repeats && own.idempotencyKey !== undefined
+        ? repeats.run(
+            operation,
+            request,
+            own,
+            (repeated) => useCase.execute(request, repeated),
+            async () => useCase.checkRetry?.(request, own),
+          )
+        : useCase.execute(request, own));
+      return { ok: true, data: result };
+    } catch (error) {
+      return {
+        ok: false,
+        error: toAppError(
+          error,
+          { requestId: headers['request-id'] ?? 'unknown', ...context, operation: operation.name },
+          logger,
+        ).toWire(),
+      };
+    }
   };
 
-export const toAppError = (error: unknown, operation: string, requestId: string, logger: Logger): AppError => {
+export const toAppError = (error: unknown, context: LoggedContext, logger: Logger): AppError => {
+  const fields = requestFields(context);
   if (error instanceof AppError) {
     const severe = error.kind === 'internal' || error.kind === 'unavailable';
     logger[severe ? 'error' : 'info'](
-      { requestId, operation, code: error.code, check: error.check, cause: describeCause(error.cause) },
+      { ...fields, code: error.code, check: error.check, cause: describeCause(error.cause) },
       'operation refused',
     );
     return error;
@@ -89,7 +95,7 @@ export const toAppError = (error: unknown, operation: string, requestId: string,
   const name = error instanceof Error ? error.name : '';
   if (name === 'InvalidCursor')
     return invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
-  logger.error({ requestId, operation, cause: describeCause(error) }, 'operation failed');
+  logger.error({ ...fields, cause: describeCause(error) }, 'operation failed');
   return TRANSIENT.has(name)
     ? new AppError('unavailable', 'Service temporarily unavailable')
     : new AppError('internal', 'Internal error');

@@ -1,25 +1,75 @@
-import type { OperationContext } from '@attestry/contracts';
+import { AppError, type Caller, type Operation, type OperationContext } from '@attestry/contracts';
 import type { Headers } from '@attestry/messaging';
 
-/** The operation context as message headers, and back. Members a reader does not know are ignored. */
-export const contextToHeaders = (context: OperationContext): Headers => ({
+/** The members of the context that the operation has, as message headers. */
+export const contextToHeaders = (operation: Operation, context: OperationContext): Headers => ({
   'request-id': context.requestId,
   operation: context.operation,
   deadline: String(context.deadline),
   caller: JSON.stringify(context.caller),
-  'public-url': context.publicUrl,
-  ...(context.tenant && { tenant: JSON.stringify(context.tenant) }),
   ...(context.traceparent && { traceparent: context.traceparent }),
-  ...(context.idempotencyKey !== undefined && { 'idempotency-key': context.idempotencyKey }),
+  ...(operation.forTenant && { tenant: JSON.stringify(context.tenant) }),
+  ...(operation.publicUrl && { 'public-url': context.publicUrl! }),
+  ...(operation.idempotent && context.idempotencyKey !== undefined && { 'idempotency-key': context.idempotencyKey }),
 });
 
-export const contextFromHeaders = (headers: Headers): OperationContext => ({
-  requestId: headers['request-id'] ?? '',
-  operation: headers['operation'] ?? '',
-  deadline: Number(headers['deadline'] ?? 0),
-  caller: JSON.parse(headers['caller'] ?? '{"kind":"public"}') as OperationContext['caller'],
-  publicUrl: headers['public-url'] ?? '',
-  ...(headers['tenant'] !== undefined && { tenant: JSON.parse(headers['tenant']) as OperationContext['tenant'] }),
-  ...(headers['traceparent'] !== undefined && { traceparent: headers['traceparent'] }),
-  ...(headers['idempotency-key'] !== undefined && { idempotencyKey: headers['idempotency-key'] }),
-});
+/** The member of a caller beside its kind. */
+const NAME_OF_CALLER: Record<string, string> = {
+  client: 'clientId',
+  management: 'clientId',
+  user: 'userId',
+  service: 'service',
+};
+
+/**
+ * The context of an operation from the headers of its message. Headers and members that no context has are ignored.
+ * @throws AppError 500 for a member that is missing, malformed, or that the context of this operation does not have
+ */
+export const contextFromHeaders = (operation: Operation, headers: Headers): OperationContext => {
+  const refusal = (member: string, problem: string) =>
+    new AppError('internal', 'Internal error', {
+      check: 'parse-context',
+      cause: new Error(`context of ${operation.name}: ${member} ${problem}`),
+    });
+  const textOf = (member: string, value: unknown = headers[member]): string => {
+    if (typeof value !== 'string' || value === '') throw refusal(member, 'must be a text that is not empty');
+    return value;
+  };
+  const recordOf = (member: string): Record<string, unknown> => {
+    try {
+      return Object(JSON.parse(textOf(member))) as Record<string, unknown>;
+    } catch {
+      throw refusal(member, 'must be a JSON object');
+    }
+  };
+  const { forTenant, publicUrl, idempotent } = operation;
+  for (const [member, has] of [
+    ['tenant', forTenant],
+    ['public-url', publicUrl],
+    ['idempotency-key', idempotent],
+  ] as const)
+    if (!has && headers[member] !== undefined) throw refusal(member, 'is no member of it');
+  const deadline = Number(textOf('deadline'));
+  if (!Number.isSafeInteger(deadline)) throw refusal('deadline', 'must be milliseconds since the epoch');
+  const caller = recordOf('caller');
+  const kind = textOf('caller.kind', caller['kind']);
+  const name = NAME_OF_CALLER[kind];
+  const { id, host, baseUrl } = forTenant ? recordOf('tenant') : {};
+  const { traceparent, 'idempotency-key': idempotencyKey } = headers;
+  return {
+    requestId: textOf('request-id'),
+    operation: textOf('operation'),
+    deadline,
+    caller: { kind, ...(name && { [name]: textOf(`caller.${name}`, caller[name]) }) } as Caller,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(forTenant && {
+      tenant: {
+        id: textOf('tenant.id', id),
+        host: textOf('tenant.host', host),
+        baseUrl: textOf('tenant.baseUrl', baseUrl),
+      },
+    }),
+    ...(publicUrl && { publicUrl: textOf('public-url') }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+};

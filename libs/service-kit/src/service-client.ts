@@ -2,6 +2,8 @@ import {
   AppError,
   unavailable,
   type BusParty,
+  type CallContext,
+  type ContextOf,
   type Operation,
   type OperationContext,
   type WireAppError,
@@ -9,6 +11,11 @@ import {
 import { MessageBus, RequestFailed } from '@attestry/messaging';
 import type { RequestOf, ResponseOf } from './use-case.js';
 import { contextToHeaders } from './operation-headers.js';
+
+/** What a caller hands over: between services, the service that calls is the caller. */
+export type CallContextOf<O extends Operation> = O extends { access: { kind: 'internal' } }
+  ? Omit<ContextOf<O>, 'caller'>
+  : ContextOf<O>;
 
 /**
  * How one party calls an operation of another: by its declaration, over the bus. The gateway speaks for the callers it knows; a
@@ -24,14 +31,14 @@ export class ServiceClient {
   async call<O extends Operation>(
     operation: O,
     request: Partial<RequestOf<O>>,
-    context: OperationContext,
+    context: CallContextOf<O>,
   ): Promise<ResponseOf<O>> {
     try {
       const reply = await this.bus.request<ResponseOf<O>>(
         operation.subject,
         { body: {}, params: {}, query: {}, ...(request as object) },
         {
-          headers: contextToHeaders(this.spokenFor(context)),
+          headers: contextToHeaders(operation, this.contextFor(operation, context)),
           timeoutMs: Math.max(1, context.deadline - Date.now()),
           from: this.party,
         },
@@ -44,7 +51,8 @@ export class ServiceClient {
     }
   }
 
-  private spokenFor(context: OperationContext): OperationContext {
-    return this.party === 'gateway' ? context : { ...context, caller: { kind: 'service', service: this.party } };
+  private contextFor(operation: Operation, context: CallContext): OperationContext {
+    if (operation.access.kind !== 'internal') return context as OperationContext;
+    return { ...context, caller: { kind: 'service', service: this.party } };
   }
 }

@@ -1,5 +1,5 @@
 import { DiscoveryService } from '@nestjs/core';
-import type { HttpAnswer, Operation as AnyOperation, OperationContext, OperationRequest } from '@attestry/contracts';
+import type { ContextOf, HttpAnswer, Operation as AnyOperation, OperationRequest } from '@attestry/contracts';
 
 /** What a service receives of an operation's request: `params`, `query` and `body` as declared. */
 export type RequestOf<O> =
@@ -8,11 +8,11 @@ export type RequestOf<O> =
     : never;
 export type ResponseOf<O> = O extends AnyOperation<infer _B, infer _P, infer _Q, infer Response> ? Response : never;
 
-/** The handler of an operation. */
+/** The handler of an operation. Its members are no methods in this type: those would accept a handler for the context of another kind of access. */
 export interface UseCase<O = AnyOperation> {
-  execute(request: RequestOf<O>, context: OperationContext): Promise<ResponseOf<O> | HttpAnswer>;
+  execute: (request: RequestOf<O>, context: ContextOf<O>) => Promise<ResponseOf<O> | HttpAnswer>;
   /** Of an idempotent operation: throws for a caller who may no longer receive the first result. */
-  checkRetry?(request: RequestOf<O>, context: OperationContext): Promise<void>;
+  checkRetry?: ((request: RequestOf<O>, context: ContextOf<O>) => Promise<void>) | undefined;
 }
 
 export const OperationsOfClass = DiscoveryService.createDecorator<readonly AnyOperation[]>();

@@ -1,4 +1,4 @@
-import type { Api, Operation } from '@attestry/contracts';
+import type { Operation } from '@attestry/contracts';
 import { hostFetch } from './host-fetch.js';
 
 export interface Answer<T = unknown> {
@@ -80,9 +80,6 @@ export const pathOf = (path: string, params: Record<string, string> = {}): strin
     if (value === undefined) throw new Error(`${path}: no ${name}`);
     return encodeURIComponent(value);
   });
-
-/** Hosts on which an operation is served. */
-export const hostsOf = (operation: Operation): readonly Api[] => operation.http?.hosts ?? ['tenant'];
 
 const parsed = (response: Response, text: string): unknown => {
   if (text === '') return undefined;

@@ -25,6 +25,7 @@ function lint(snippets: readonly Snippet[]): readonly (readonly Message[])[] {
 
 const boundaries = '@nx/enforce-module-boundaries';
 const imports = '@typescript-eslint/no-restricted-imports';
+const apart = 'attestry/use-cases-apart';
 const service = 'apps/dids/src/create-did/example-handler.ts';
 const decisions = 'apps/dids/src/did/example.decisions.ts';
 const events = 'apps/dids/src/did/example.events.ts';
@@ -45,6 +46,21 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
   ['the store imports contracts', boundaries, 'libs/event-store/src/x.ts', `export { a } from '@attestry/contracts';`],
   ['a library ships the test kit', boundaries, 'libs/event-store/src/x.ts', `export { a } from '@attestry/testing';`],
   ['an import by path leaves its package', 'attestry/stay-in-package', service, `import '../../../../scripts/x.js';`],
+  ['a use case imports another', apart, service, `export { a } from '../delete-did/delete-did.js';`],
+  [
+    'a use case imports a type of another',
+    apart,
+    service,
+    `import type { A } from '../list-dids/x.js';\nexport type B = A;`,
+  ],
+  ['a use case loads another at run time', apart, service, `export const a = import('../delete-did/delete-did.js');`],
+  ['a noun imports a use case', apart, 'apps/dids/src/did/x.ts', `export { a } from '../create-did/check-options.js';`],
+  [
+    'reactions import a use case',
+    apart,
+    'apps/dids/src/x.reactions.ts',
+    `export { a } from './delete-did/delete-did.js';`,
+  ],
   ['an import goes past src/index.ts', imports, service, `export { a } from '@attestry/keys/src/secrets.js';`],
   ['an import goes into dist', imports, service, `export { a } from '@attestry/keys/dist/secrets.js';`],
   ['EventBus', imports, service, `export { EventBus } from '@nestjs/cqrs';`],
@@ -86,6 +102,12 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
 
 const sound: readonly [name: string, filePath: string, text: string][] = [
   ['a service imports contracts', service, `export { a } from '@attestry/contracts';`],
+  [
+    'a use case imports its own files and a noun',
+    service,
+    `import './check-options.js';\nimport '../did/did-view.js';`,
+  ],
+  ['a module imports use cases', 'apps/dids/src/x.module.ts', `export { a } from './create-did/create-did.js';`],
   ['the platform imports services', 'apps/platform/src/x.ts', `export { a } from '@attestry/dids';`],
   ['black-box tests import contracts', 'apps/e2e/src/x.e2e.spec.ts', `export { a } from '@attestry/contracts';`],
   ["a library's specs use the test kit", 'libs/event-store/src/x.spec.ts', `export { a } from '@attestry/testing';`],

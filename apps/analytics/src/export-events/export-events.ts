@@ -1,6 +1,6 @@
-import { exportEvents, type AnalyticsEvent, type OperationContext, type PageOf } from '@attestry/contracts';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { EventPages } from '../event-pages.js';
+import { exportEvents, type AnalyticsEvent, type ClientContext, type PageOf } from '@attestry/contracts';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { EventPages } from '../event-lists/event-pages.js';
 
 /** Lines the gateway has in memory at a time; a message on the bus stays below 1 MiB. */
 const PAGE = 500;
@@ -12,11 +12,11 @@ export class ExportEvents {
 
   async execute(
     { query, page }: RequestOf<typeof exportEvents>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<AnalyticsEvent>> {
     const cursor = page?.cursor;
     if (cursor === undefined) await this.pages.settled();
     const selection = { filters: query, limit: PAGE, cursor, direction: 'asc' as const };
-    return this.pages.page(tenantOf(context).id, 'export', selection);
+    return this.pages.page(context.tenant.id, 'export', selection);
   }
 }

@@ -1,6 +1,6 @@
 import { listEventsOfTenant, type AnalyticsEvent, type PageOf } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { EventPages } from '../event-pages.js';
+import { EventPages } from '../event-lists/event-pages.js';
 
 /** The same pages, of the tenant that management names after it has seen that the caller is its admin. */
 @Operation(listEventsOfTenant)

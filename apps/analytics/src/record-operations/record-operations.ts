@@ -32,8 +32,8 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { EventsReadModel } from '../events.read-model.js';
-import { operationEventId } from '../operation-event-id.js';
+import { EventsReadModel } from '../event-lists/events.read-model.js';
+import { operationEventId } from '../operation-stream/operation-event-id.js';
 import { OpenOperations, type OpenOperation } from '../operation-stream/open-operations.js';
 import {
   eventOf,

@@ -1,6 +1,6 @@
 import { sealData, type SealedData } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { LoggedDataKeys } from '../logged-data-keys.js';
+import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
 
 @Operation(sealData)
 export class SealData {

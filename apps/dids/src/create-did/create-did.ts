@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { AppError, createDid, type DidRecord, type OperationContext } from '@attestry/contracts';
+import { AppError, createDid, type ContextOf, type DidRecord } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { SigningKeys } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -10,7 +10,6 @@ import {
   Operation,
   PlatformConfig,
   platformHostTest,
-  tenantOf,
   type RequestOf,
 } from '@attestry/service-kit';
 import { activeDid, checkDidIsFree, createDid as decide } from '../did/did.decisions.js';
@@ -26,7 +25,7 @@ export class CreateDid {
 
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly signingKeys: SigningKeys,
     private readonly lists: DidListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -35,8 +34,8 @@ export class CreateDid {
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute(request: RequestOf<typeof createDid>, context: OperationContext): Promise<DidRecord> {
-    const tenant = tenantOf(context);
+  async execute(request: RequestOf<typeof createDid>, context: ContextOf<typeof createDid>): Promise<DidRecord> {
+    const { tenant } = context;
     const plan = checkOptions(request.body, tenant, this.isPlatformHost);
     // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
     // When the call is run again it may be his own, which the decision finds.
@@ -57,15 +56,15 @@ export class CreateDid {
       // Only where certainly nothing was stored: otherwise the DID may exist and these are its keys.
       // Of a call that may be run again the keys stay: a destroyed key cannot be made again under its id.
       if (!context.attempt && (error instanceof AppError || error instanceof WrongExpectedRevision))
-        await this.vault.destroy(tenant.id, kmsKeyIds);
+        await this.signingKeys.destroySigningKeys(tenant.id, kmsKeyIds);
       throw error;
     }
   }
 
-  private async makeKeys(plan: DidPlan, tenantId: string, context: OperationContext) {
+  private async makeKeys(plan: DidPlan, tenantId: string, context: ContextOf<typeof createDid>) {
     const algorithms = plan.method === 'key' ? [plan.algorithm] : DID_WEB_ALGORITHMS;
     const keyIds = context.attempt && algorithms.map((algorithm) => idFor(context, algorithm, this.ids));
-    const keys = await this.vault.createSigningKeys(tenantId, 'did', algorithms, keyIds);
+    const keys = await this.signingKeys.createSigningKeys(tenantId, 'did', algorithms, keyIds);
     const kmsKeyIds = keys.map(({ keyId }) => keyId);
     const command =
       plan.method === 'key'

@@ -1,12 +1,12 @@
 import { Inject } from '@nestjs/common';
-import { checkCredentialConfiguration, deleteDid, type OperationContext } from '@attestry/contracts';
+import { checkCredentialConfiguration, deleteDid, type ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, Operation, ServiceClient, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, ServiceClient, type RequestOf } from '@attestry/service-kit';
 import { holdersOf, startDeletion } from '../did/did.decisions.js';
 import { did, didStream, type DidState } from '../did/did.state.js';
 import { didOfPath } from '../did/did-view.js';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
-import { DidDeletion } from './did-deletion.js';
+import { DidDeletion } from '../did/did-deletion.js';
 
 /**
  * Two appends around the destruction of the keys. Were the keys destroyed before the stream says so, a configuration
@@ -23,8 +23,8 @@ export class DeleteDid {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof deleteDid>, context: OperationContext): Promise<void> {
-    const stream = didStream(tenantOf(context).id, didOfPath(request.params.id));
+  async execute(request: RequestOf<typeof deleteDid>, context: ClientContext): Promise<void> {
+    const stream = didStream(context.tenant.id, didOfPath(request.params.id));
     const events = eventContext(context);
     const { state } = await this.streams.load(did, stream);
     const abandoned = await this.abandoned(state, context);
@@ -39,7 +39,7 @@ export class DeleteDid {
   }
 
   /** Of the configurations that hold the DID, those whose creation broke off long ago. Stops at the first that exists. */
-  private async abandoned(state: DidState, context: OperationContext): Promise<Set<string>> {
+  private async abandoned(state: DidState, context: ClientContext): Promise<Set<string>> {
     const abandoned = new Set<string>();
     const { settled, young } = holdersOf(state, this.clock.now());
     if (young.length > 0) return abandoned;

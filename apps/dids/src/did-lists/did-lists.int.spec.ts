@@ -18,7 +18,7 @@ let lists: DidListsReadModel;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attestry-did-plans-'));
   engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
-  lists = new DidListsReadModel(engines.readModels, engines.health, engines.vault);
+  lists = new DidListsReadModel(engines.readModels, engines.health, engines.vault.macs);
   await lists.onModuleInit();
   const { db } = lists.running;
   for (const { tenantId, size } of [FEW, MANY]) {

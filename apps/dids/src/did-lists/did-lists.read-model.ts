@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ListedDid, PageOf, PageQuery } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
 import type { DidKey } from '../did/did.events.js';
@@ -20,7 +20,7 @@ export class DidListsReadModel implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: Health,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -38,7 +38,7 @@ export class DidListsReadModel implements OnModuleInit {
       .selectFrom('did')
       .where('tenant_id', '=', tenantId)
       .select(['did', 'id', 'created_at', 'registered', 'keys', 'document']);
-    const rows = await listPage(query, request, this.vault, ['dids', tenantId]);
+    const rows = await listPage(query, request, this.macs, ['dids', tenantId]);
     return {
       ...rows,
       data: rows.data.map(({ did, keys, registered, document }) =>

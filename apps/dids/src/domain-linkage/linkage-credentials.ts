@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { DomainLinkageCredential } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { KeyNotFound, KeyVault } from '@attestry/keys';
+import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import {
   Canonicalization,
   ED25519_SIGNATURE_2018,
@@ -28,7 +28,7 @@ export class LinkageCredentials {
   private readonly kept = new LRUCache<string, Signed>({ max: KEPT });
 
   constructor(
-    private readonly vault: KeyVault,
+    private readonly signingKeys: SigningKeys,
     private readonly canonicalization: Canonicalization,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -67,7 +67,7 @@ export class LinkageCredentials {
   private async sign(tenantId: string, linkage: DomainLinkage): Signed {
     const { credential, created, verificationMethod, kmsKeyId } = linkage;
     try {
-      const signer = await this.vault.signer(tenantId, kmsKeyId);
+      const signer = await this.signingKeys.loadSigner(tenantId, kmsKeyId);
       const proof: ProofOptions = {
         type: ED25519_SIGNATURE_2018,
         created,

@@ -1,6 +1,6 @@
-import { releaseIssuerKey, type OperationContext } from '@attestry/contracts';
+import { releaseIssuerKey, type ServiceContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { releaseIssuerKey as decide } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { isDid } from '../did/did-web.js';
@@ -10,14 +10,14 @@ import { isDid } from '../did/did-web.js';
 export class ReleaseIssuerKey {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ body }: RequestOf<typeof releaseIssuerKey>, context: OperationContext): Promise<void> {
+  async execute({ body }: RequestOf<typeof releaseIssuerKey>, context: ServiceContext): Promise<void> {
     if (!isDid(body.did)) return;
-    const { configurationId } = body;
+    const { tenantId, configurationId } = body;
     await this.streams.runDecision(
       did,
-      didStream(tenantOf(context).id, body.did),
+      didStream(tenantId, body.did),
       (state) => decide(state, configurationId),
-      eventContext(context),
+      eventContext(context, tenantId),
     );
   }
 }

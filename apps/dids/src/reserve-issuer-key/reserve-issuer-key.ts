@@ -1,5 +1,11 @@
 import { Inject } from '@nestjs/common';
-import { AppError, invalidBody, reserveIssuerKey, type IssuerKey, type OperationContext } from '@attestry/contracts';
+import {
+  AppError,
+  invalidBody,
+  reserveIssuerKey,
+  type IssuerKey,
+  type TenantServiceContext,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import {
   CLOCK,
@@ -7,7 +13,6 @@ import {
   Operation,
   PlatformConfig,
   platformHostTest,
-  tenantOf,
   type RequestOf,
 } from '@attestry/service-kit';
 import { reservedKey, reserveIssuerKey as decide, type ReserveCommand } from '../did/did.decisions.js';
@@ -28,14 +33,14 @@ export class ReserveIssuerKey {
     this.isPlatformHost = platformHostTest(config);
   }
 
-  async execute({ body }: RequestOf<typeof reserveIssuerKey>, context: OperationContext): Promise<IssuerKey> {
+  async execute({ body }: RequestOf<typeof reserveIssuerKey>, context: TenantServiceContext): Promise<IssuerKey> {
     const { algorithms } = body;
     const { configurationId } = body;
     if (body.did !== undefined) {
       if (!isDid(body.did)) throw invalidBody('issuerDid', 'must be a DID', body.did.slice(0, 200));
       return this.reserve({ did: body.did, configurationId, algorithms }, context);
     }
-    for await (const candidate of this.lists.issuers(tenantOf(context).id, configurationId, algorithms)) {
+    for await (const candidate of this.lists.issuers(context.tenant.id, configurationId, algorithms)) {
       try {
         return await this.reserve({ did: candidate, configurationId, algorithms }, context);
       } catch (error) {
@@ -46,10 +51,10 @@ export class ReserveIssuerKey {
     throw invalidBody('issuerDid', `the tenant has no DID with an assertion key of type ${algorithms.join(' or ')}`);
   }
 
-  private async reserve(command: ReserveCommand, context: OperationContext): Promise<IssuerKey> {
+  private async reserve(command: ReserveCommand, context: TenantServiceContext): Promise<IssuerKey> {
     const host = didWebHost(command.did);
     // Made before such hosts were refused at creation (ADR 0051).
-    if (host !== undefined && host !== tenantOf(context).host && this.isPlatformHost(host))
+    if (host !== undefined && host !== context.tenant.host && this.isPlatformHost(host))
       throw invalidBody(
         'issuerDid',
         "must not be under a host of the platform other than the tenant's own",
@@ -57,7 +62,7 @@ export class ReserveIssuerKey {
       );
     const { state } = await this.streams.runDecision(
       did,
-      didStream(tenantOf(context).id, command.did),
+      didStream(context.tenant.id, command.did),
       (current) => decide(current, command, this.clock.now()),
       eventContext(context),
     );

@@ -1,6 +1,6 @@
-import { retrieveDidConfiguration, type DidConfiguration, type OperationContext } from '@attestry/contracts';
+import { retrieveDidConfiguration, type ContextOf, type DidConfiguration } from '@attestry/contracts';
 import { DID_CONFIGURATION_V1 } from '@attestry/linked-data';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { Operation } from '@attestry/service-kit';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { LinkageCredentials } from '../domain-linkage/linkage-credentials.js';
 import { originsAt } from '../linked-domain/linked-domain.decisions.js';
@@ -18,8 +18,8 @@ export class RetrieveDidConfiguration {
     private readonly domain: LinkedDomain,
   ) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<DidConfiguration> {
-    const tenant = tenantOf(context);
+  async execute(_request: unknown, context: ContextOf<typeof retrieveDidConfiguration>): Promise<DidConfiguration> {
+    const { tenant } = context;
     const { publicUrl } = context;
     const origins = originsAt({ publicUrl, baseUrl: tenant.baseUrl }, await this.domain.of(tenant.id));
     const dids = await this.lists.linkedDids(tenant.id, Math.floor(MAX_ENTRIES / origins.length));

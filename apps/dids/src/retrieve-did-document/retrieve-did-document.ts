@@ -1,6 +1,6 @@
-import { notFound, retrieveDidDocument, type OperationContext } from '@attestry/contracts';
+import { notFound, retrieveDidDocument, type ContextOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { activeDid } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { didOfDocumentPath } from '../did/did-web.js';
@@ -12,9 +12,9 @@ export class RetrieveDidDocument {
 
   async execute(
     request: RequestOf<typeof retrieveDidDocument>,
-    context: OperationContext,
+    context: ContextOf<typeof retrieveDidDocument>,
   ): Promise<Record<string, unknown>> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const name = didOfDocumentPath(new URL(context.publicUrl).host, request.raw?.url ?? '');
     if (name === undefined) throw notFound();
     return activeDid((await this.streams.load(did, didStream(tenant.id, name))).state).document;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject } from '@nestjs/common';
-import { notFound, retrieveDid, type OperationContext, type RetrievedDid } from '@attestry/contracts';
+import { notFound, retrieveDid, type ClientContext, type RetrievedDid } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { activeDid, seenPublished } from '../did/did.decisions.js';
 import { did, didStream, type ActiveDid } from '../did/did.state.js';
 import { didOfPath, didRecord } from '../did/did-view.js';
@@ -19,9 +19,9 @@ export class RetrieveDid {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof retrieveDid>, context: OperationContext): Promise<RetrievedDid> {
+  async execute(request: RequestOf<typeof retrieveDid>, context: ClientContext): Promise<RetrievedDid> {
     const id = didOfPath(request.params.id);
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const stream = didStream(tenant.id, id);
     const { state } = await this.streams.load(did, stream);
     if (state.status === 'active') return didRecord(await this.lookedUp(stream, state, context));
@@ -33,7 +33,7 @@ export class RetrieveDid {
   }
 
   /** A did:web on another host is complete once its document is found there; until then each retrieval fetches it. */
-  private async lookedUp(stream: string, state: ActiveDid, context: OperationContext): Promise<ActiveDid> {
+  private async lookedUp(stream: string, state: ActiveDid, context: ClientContext): Promise<ActiveDid> {
     if (state.registrationStatus !== 'PROCESSING') return state;
     const document = await this.published.fetch(context.tenant!.id, state.did);
     if (!isDeepStrictEqual(document, state.document)) return state;

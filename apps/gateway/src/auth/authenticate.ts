@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { forbidden, isAllowed, unauthenticated, type Caller, type Operation, type Role } from '@attestry/contracts';
+import {
+  forbidden,
+  isAllowed,
+  unauthenticated,
+  type Caller,
+  type ClientCaller,
+  type Operation,
+  type Role,
+} from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../request/hosts.js';
@@ -16,6 +24,9 @@ const bearerOf = (authorization: string | undefined): string | undefined => {
   const [, token] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9\-._~+/]+=*)$/.exec(authorization ?? '') ?? [];
   return token !== undefined && isExactJwt(token) ? token : undefined;
 };
+
+/** A client with the roles that it has at the tenant: they are checked here, and no operation reads them. */
+export type IdentifiedCaller = Exclude<Caller, ClientCaller> | (ClientCaller & { roles: readonly Role[] });
 
 /** Who calls, by the declared access of the operation: 401 or 403, never a hint which part was wrong. */
 @Injectable()
@@ -44,7 +55,7 @@ export class Authenticate {
     authorization: string | undefined,
     deadline: number,
     beforeCheck?: () => Promise<void>,
-  ): Promise<Caller> {
+  ): Promise<IdentifiedCaller> {
     const { kind } = operation.access;
     if (kind === 'management') return this.managementCaller(authorization, deadline, beforeCheck);
     if (kind === 'roles') return this.tenantClient(host, authorization, deadline, beforeCheck);
@@ -52,7 +63,7 @@ export class Authenticate {
   }
 
   /** @throws AppError 403 when the caller has none of the roles that the tenant takes for the operation; 503 when that is not known by the deadline */
-  async authorize(operation: Operation, host: ResolvedHost, caller: Caller, deadline: number): Promise<void> {
+  async authorize(operation: Operation, host: ResolvedHost, caller: IdentifiedCaller, deadline: number): Promise<void> {
     if (operation.access.kind !== 'roles') return;
     const entry = host.tenant && (await this.directory.tenantByHost(host.tenant.host, deadline));
     if (!entry || caller.kind !== 'client' || !isAllowed(caller.roles, operation.access.permission, entry))
@@ -64,7 +75,7 @@ export class Authenticate {
     authorization: string | undefined,
     deadline: number,
     beforeCheck?: () => Promise<void>,
-  ): Promise<Caller> {
+  ): Promise<IdentifiedCaller> {
     const bearer = bearerOf(authorization);
     if (bearer !== undefined && this.userTokens.isOurs(bearer)) {
       const person = await this.userTokens.verify(bearer, deadline, beforeCheck);
@@ -82,14 +93,14 @@ export class Authenticate {
     authorization: string | undefined,
     deadline: number,
     beforeCheck?: () => Promise<void>,
-  ): Promise<Caller> {
+  ): Promise<IdentifiedCaller> {
     const token = await this.verified(authorization, deadline, beforeCheck);
     const tenant = host.tenant;
     if (!tenant || token.audience !== tenant.baseUrl) throw unauthenticated(INVALID_TOKEN);
     // The directory's roles, not the token's: a change counts at once.
     const roles = await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline);
     if (!roles) throw unauthenticated(INVALID_TOKEN);
-    return { kind: 'client', clientId: token.clientId, roles: roles as Role[] };
+    return { kind: 'client', clientId: token.clientId, roles };
   }
 
   private async verified(authorization: string | undefined, deadline: number, beforeCheck?: () => Promise<void>) {

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { createLocalJWKSet, errors, jwtVerify, type JWTPayload, type JSONWebKeySet } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { retrieveTokenKeys, type OperationContext } from '@attestry/contracts';
+import { retrieveTokenKeys, type PlatformContext } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, PlatformConfig, ServiceClient, type Logger } from '@attestry/service-kit';
+import { newRequestId } from '../request/request-id.js';
 
 export interface ClientToken {
   clientId: string;
@@ -105,12 +106,11 @@ export class TokenVerifier {
 
   /** Calls at the same time share one request. */
   private fetchKeys(now: number, deadline: number): Promise<void> {
-    const context: OperationContext = {
-      caller: { kind: 'service', service: 'gateway' },
-      requestId: '',
+    const context: PlatformContext = {
+      caller: { kind: 'public' },
+      requestId: newRequestId(),
       operation: 'gateway.token-keys',
       deadline,
-      publicUrl: '',
     };
     this.fetching ??= this.services
       .call(retrieveTokenKeys, {}, context)

@@ -16,14 +16,15 @@ import {
   tenantCreated,
   tenantDeleted,
   tokenRevoked,
+  type CallContext,
   type DirectorySecret,
   type DirectoryTenant,
-  type OperationContext,
   type Role,
   type TenantContext,
 } from '@attestry/contracts';
 import type { Consumer } from '@attestry/messaging';
 import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@attestry/service-kit';
+import { newRequestId } from '../request/request-id.js';
 
 /** A living tenant as the gateway needs it. */
 export interface DirectoryEntry {
@@ -227,7 +228,6 @@ export class Directory implements OnApplicationBootstrap {
     return {
       context: {
         id: tenant.tenantId,
-        environmentId: tenant.environmentId,
         host: tenant.host,
         baseUrl: `${this.config.publicScheme}://${tenant.host}`,
       },
@@ -289,10 +289,9 @@ const once = <T>(asking: Map<string, Promise<T>>, key: string, ask: () => Promis
   return asked;
 };
 
-const lookUp = (deadline: number): OperationContext => ({
-  caller: { kind: 'service', service: 'gateway' },
-  requestId: '',
+/** Of no request: those that wait for the same entry share one look-up. */
+const lookUp = (deadline: number): CallContext => ({
+  requestId: newRequestId(),
   operation: 'gateway.directory',
   deadline,
-  publicUrl: '',
 });

@@ -8,7 +8,7 @@ import {
   type OperationContext,
   type OperationRequest,
 } from '@attestry/contracts';
-import { LOGGER, PlatformConfig, ServiceClient, type Logger } from '@attestry/service-kit';
+import { LOGGER, PlatformConfig, requestFields, ServiceClient, type Logger } from '@attestry/service-kit';
 
 /**
  * What a call asked and answered, as far as the tenant's logging level lets it be kept, sealed by analytics: the gateway has no
@@ -45,12 +45,10 @@ export class OperationData {
     try {
       const data = pick(level);
       if (!data) return undefined;
-      // The gateway asks for itself, not for who called it.
-      const own: OperationContext = { ...context, caller: { kind: 'service', service: 'gateway' } };
-      const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, own);
+      const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, context);
       return text;
     } catch (error) {
-      this.logger.warn({ requestId: context.requestId, error: String(error) }, 'operation event data not stored');
+      this.logger.warn({ ...requestFields(context), error: String(error) }, 'operation event data not stored');
       return undefined;
     }
   }

@@ -13,7 +13,15 @@ import {
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { MessageBus, RequestFailed } from '@attestry/messaging';
-import { checkRequest, CLOCK, contextToHeaders, LOGGER, OperationRecorder, type Logger } from '@attestry/service-kit';
+import {
+  checkRequest,
+  CLOCK,
+  contextToHeaders,
+  LOGGER,
+  OperationRecorder,
+  requestFields,
+  type Logger,
+} from '@attestry/service-kit';
 import { OperationData } from './operation-data.js';
 
 /** What a list's START says. */
@@ -128,7 +136,7 @@ export class RunOperation {
   private async forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {
     try {
       const reply = await this.bus.request(operation.subject, request, {
-        headers: contextToHeaders(context),
+        headers: contextToHeaders(operation, context),
         timeoutMs: Math.max(1, context.deadline - Date.now()),
         isChecked: true,
       });
@@ -158,13 +166,13 @@ export class RunOperation {
   }
 
   private lost(context: OperationContext, error: unknown): void {
-    this.logger.error({ requestId: context.requestId, error: String(error) }, 'operation event not recorded');
+    this.logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
   }
 
   private asAppError(error: unknown, context: OperationContext): AppError {
     if (error instanceof AppError) return error;
     this.logger.error(
-      { requestId: context.requestId, error: error instanceof Error ? error.stack : String(error) },
+      { ...requestFields(context), error: error instanceof Error ? error.stack : String(error) },
       'gateway failed',
     );
     return new AppError('internal', 'Internal error');

@@ -1,5 +1,4 @@
 import { notFound, type OperationContext, type OperationRequest } from '@attestry/contracts';
-import { currentContext } from '@attestry/service-kit';
 import { callOperation } from './call-operation.js';
 import { errorOf, exchangeOf } from './exchange.spec-fixture.js';
 
@@ -8,12 +7,12 @@ describe('the operation', () => {
     const exchange = exchangeOf({ url: '/v1/things/7?limit=2' });
     const seen: unknown[] = [];
     const run = async (operation: unknown, context: OperationContext, read: () => OperationRequest) => {
-      seen.push(operation, context, currentContext(), read());
+      seen.push(operation, context, read());
       return { id: '7' };
     };
     await callOperation(exchange, { operations: { run } as never });
     const { plan, context } = exchange;
-    expect(seen).toEqual([plan.operation, context, context, { params: { id: '7' }, query: { limit: '2' }, body: {} }]);
+    expect(seen).toEqual([plan.operation, context, { params: { id: '7' }, query: { limit: '2' }, body: {} }]);
     expect(exchange.result).toEqual({ id: '7' });
   });
 

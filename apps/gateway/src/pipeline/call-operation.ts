@@ -1,4 +1,3 @@
-import { runInContext } from '@attestry/service-kit';
 import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
 import { readRequest } from './read-request.js';
@@ -9,7 +8,5 @@ export const callOperation = async (
   { operations }: Pick<Dependencies, 'operations'>,
 ): Promise<void> => {
   const { plan, context } = exchange;
-  exchange.result = await runInContext(context, () =>
-    operations.run(plan.operation, context, () => readRequest(exchange)),
-  );
+  exchange.result = await operations.run(plan.operation, context, () => readRequest(exchange));
 };

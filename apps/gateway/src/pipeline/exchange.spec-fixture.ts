@@ -13,7 +13,7 @@ import type { Admitted, Exchange } from './exchange.js';
 import { planOf } from './plan.js';
 
 export const HOST = 'acme.example';
-export const TENANT: TenantContext = { id: 't1', environmentId: 'e1', host: HOST, baseUrl: `https://${HOST}` };
+export const TENANT: TenantContext = { id: 't1', host: HOST, baseUrl: `https://${HOST}` };
 /** Milliseconds since the epoch. */
 export const NOW = 1_000_000;
 
@@ -90,7 +90,6 @@ export const exchangeOf = (sent: Sent = {}, declared: Declared = {}, known: Part
       requestId: 'r1',
       operation: plan.operation.name,
       deadline: NOW + 1000,
-      publicUrl: `https://${HOST}`,
     },
     ...known,
   };

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller, OperationContext } from '@attestry/contracts';
+import type { OperationContext } from '@attestry/contracts';
+import type { IdentifiedCaller } from '../auth/authenticate.js';
 import type { ResolvedHost } from '../request/hosts.js';
 import type { ObservedRequest } from '../request/observe-requests.js';
 import type { RateState } from '../request/rate-limits.js';
@@ -45,7 +46,7 @@ export interface Exchange extends Readonly<Received> {
   host?: ResolvedHost;
   plan?: Plan;
   params?: Record<string, string>;
-  caller?: Caller | undefined;
+  caller?: IdentifiedCaller | undefined;
   context?: OperationContext;
   /** Parsed when it is first used. */
   body?: { value: unknown };

@@ -1,4 +1,4 @@
-import type { Caller } from '@attestry/contracts';
+import type { IdentifiedCaller } from '../auth/authenticate.js';
 import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
 import { limitCaller } from './limit-caller.js';
 
@@ -8,7 +8,7 @@ describe('calls with credentials', () => {
     [{ kind: 'management', clientId: 'm' }, 'm'],
     [{ kind: 'user', userId: 'u' }, 'user:u'],
     [{ kind: 'public' }, undefined],
-  ] as [Caller, string | undefined][])('are counted for their caller: %j', async (caller, clientId) => {
+  ] as [IdentifiedCaller, string | undefined][])('are counted for their caller: %j', async (caller, clientId) => {
     const state = rate();
     const { rates, asked } = ratesOf(state);
     const exchange = exchangeOf({}, {}, { caller });

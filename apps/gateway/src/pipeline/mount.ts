@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { MAX_BODY_BYTES } from '@attestry/contracts';
+import { MAX_BODY_BYTES, type Operation } from '@attestry/contracts';
+import { SERVED_OPERATIONS } from '../interface/served-operations.js';
 import { corsPreflight } from '../plugins/cors-preflight.js';
 import { health } from '../plugins/health.js';
 import { interfaceDocuments } from '../plugins/interface-documents.js';
@@ -10,19 +11,25 @@ import { TrustedProxies } from '../request/client-address.js';
 import { limitBody } from '../request/limit-body.js';
 import { answerError } from './answer-error.js';
 import { Dependencies } from './dependencies.js';
+import type { Exchange } from './exchange.js';
 import { addExchangeHook } from './exchange-hook.js';
 import { openExchange } from './open-exchange.js';
 import { sendAnswer } from './send-answer.js';
 import { runSteps, type Step } from './step.js';
-import { STEPS } from './steps.js';
+import { STEPS, stepsOf } from './steps.js';
 
 /** The steps, and the plugins beside them, on the HTTP server. */
 @Injectable()
 export class Pipeline {
+  private readonly steps: ReadonlyMap<Operation, ReturnType<typeof stepsOf>>;
+
   constructor(
     private readonly deps: Dependencies,
     private readonly signIn: SignInPages,
-  ) {}
+    @Inject(SERVED_OPERATIONS) served: readonly Operation[],
+  ) {
+    this.steps = new Map(served.map((operation) => [operation, stepsOf(operation)]));
+  }
 
   /** In a scope of its own. */
   mount(server: FastifyInstance): void {
@@ -54,7 +61,7 @@ export class Pipeline {
     scope.register(this.signIn.plugin);
     scope.register(corsPreflight(deps));
     addSteps(STEPS.route);
-    addExchangeHook(scope, (exchange) => runSteps(exchange.plan!.beforeBody, exchange, deps));
+    addExchangeHook(scope, (exchange) => runSteps(this.stepsFor(exchange).beforeBody, exchange, deps));
     scope.addHook('preParsing', async (request, _reply, payload) => {
       const { plan, inFlight } = request.exchange;
       return limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes));
@@ -64,12 +71,16 @@ export class Pipeline {
       url: '/*',
       exposeHeadRoute: false,
       handler: async ({ exchange }) => {
-        await runSteps(exchange.plan!.afterBody, exchange, deps);
+        await runSteps(this.stepsFor(exchange).afterBody, exchange, deps);
         return sendAnswer(exchange, deps, exchange.answer!);
       },
     });
     scope.addHook('onResponse', async ({ exchange }, reply) =>
       deps.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime),
     );
+  }
+
+  private stepsFor({ plan }: Exchange) {
+    return this.steps.get(plan!.operation)!;
   }
 }

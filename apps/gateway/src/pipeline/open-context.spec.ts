@@ -13,8 +13,19 @@ describe('the context of a call', () => {
       requestId: 'r1',
       operation: 'dids.list-dids',
       deadline: NOW + 1000,
-      publicUrl: `https://${HOST}`,
     });
+  });
+
+  it('has the address of the request where the operation asks for it', () => {
+    const exchange = exchangeOf({}, { publicUrl: true });
+    openContext(exchange);
+    expect(exchange.context.publicUrl).toBe(`https://${HOST}`);
+  });
+
+  it('has no roles of the client: they were checked before', () => {
+    const exchange = exchangeOf({}, {}, { caller: { kind: 'client', clientId: 'c', roles: ['admin'] } });
+    openContext(exchange);
+    expect(exchange.context.caller).toEqual({ kind: 'client', clientId: 'c' });
   });
 
   it('has the idempotency key of operations that take one', () => {
@@ -30,7 +41,7 @@ describe('the context of a call', () => {
     const host = { api: 'management' as const, publicUrl: 'https://m.example' };
     const exchange = exchangeOf({}, {}, { host, observed: { traceparent: 't' } });
     openContext(exchange);
-    expect(exchange.context).toMatchObject({ traceparent: 't', publicUrl: 'https://m.example' });
+    expect(exchange.context).toMatchObject({ traceparent: 't' });
     expect(exchange.context).not.toHaveProperty('tenant');
   });
 });

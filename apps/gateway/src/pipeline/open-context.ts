@@ -4,15 +4,16 @@ import type { Identified } from './exchange.js';
 export const openContext = (exchange: Identified): void => {
   const { plan, host, caller, requestId, deadline, observed, request } = exchange;
   const { traceparent } = observed;
-  const key = plan.operation.idempotent && request.headers['idempotency-key'];
+  const { name, idempotent, publicUrl } = plan.operation;
+  const key = idempotent && request.headers['idempotency-key'];
   exchange.context = {
     ...(host.tenant && { tenant: host.tenant }),
-    caller,
+    caller: caller.kind === 'client' ? { kind: caller.kind, clientId: caller.clientId } : caller,
     requestId,
-    operation: plan.operation.name,
+    operation: name,
     deadline,
     ...(traceparent !== undefined && { traceparent }),
-    publicUrl: host.publicUrl,
+    ...(publicUrl && { publicUrl: host.publicUrl }),
     ...(key !== undefined && { idempotencyKey: String(key) }),
   };
 };

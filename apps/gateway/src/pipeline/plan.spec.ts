@@ -1,57 +1,8 @@
-import {
-  holderAccess,
-  managementAccess,
-  MAX_BODY_BYTES,
-  OPERATIONS,
-  publicAccess,
-  requires,
-  UNREAD_BODY_BYTES,
-  type Operation,
-} from '@attestry/contracts';
+import { holderAccess, managementAccess, MAX_BODY_BYTES, publicAccess, UNREAD_BODY_BYTES } from '@attestry/contracts';
 import { operationOf } from './exchange.spec-fixture.js';
 import { planOf } from './plan.js';
-import type { Step } from './step.js';
 
 const plan = (declared: Parameters<typeof operationOf>[0] = {}) => planOf(operationOf(declared), 5000);
-const names = (steps: readonly Step[]) => steps.map(({ name }) => name);
-const roles = requires('dids:read');
-
-describe('the steps of a plan', () => {
-  it.each([
-    ['public', { access: publicAccess }, ['limitAddress']],
-    ['wallet', { access: holderAccess }, ['limitAddress']],
-    ['management', { access: managementAccess }, ['identifyCaller', 'limitCaller']],
-    ['roles', { access: roles }, ['identifyCaller', 'limitCaller', 'authorize']],
-    ['token call', { access: publicAccess, rate: 'client-token' as const }, ['limitTokenFailures']],
-  ])('before the body are those that its access needs: %s', (_what, declared, expected) => {
-    expect(names(plan(declared).beforeBody)).toEqual(['startSpan', ...expected, 'openContext']);
-  });
-
-  it('after the body call the operation and render its result', () => {
-    expect(names(plan().afterBody)).toEqual(['callOperation', 'renderResult']);
-    expect(names(plan({ rate: 'client-token' }).afterBody)).toEqual([
-      'limitTokenCalls',
-      'callOperation',
-      'countTokenCall',
-      'renderResult',
-    ]);
-    const stream = { method: 'GET' as const, path: '/x', success: 200, stream: true as const };
-    expect(names(plan({ http: stream }).afterBody)).toEqual(['streamList']);
-  });
-
-  const served = OPERATIONS.filter(({ http }) => http);
-  it.each(served.map((operation) => [operation.name, operation] as [string, Operation]))(
-    'limit each call once, and authenticate where a caller is needed: %s',
-    (_name, operation) => {
-      const before = names(planOf(operation, 5000).beforeBody);
-      expect(before.filter((name) => name.startsWith('limit'))).toHaveLength(1);
-      const { kind } = operation.access;
-      expect(before.includes('identifyCaller')).toBe(kind === 'management' || kind === 'roles');
-      expect(before.includes('authorize')).toBe(kind === 'roles');
-      expect(planOf(operation, 5000).caller === undefined).toBe(before.includes('identifyCaller'));
-    },
-  );
-});
 
 describe('a plan', () => {
   it('has the limits of the operation, or the defaults', () => {
@@ -87,7 +38,6 @@ describe('a plan', () => {
 
   it('cannot be changed', () => {
     const made = plan();
-    for (const part of [made, made.headers, made.jsonHeaders, made.beforeBody, made.afterBody, made.caller])
-      expect(Object.isFrozen(part)).toBe(true);
+    for (const part of [made, made.headers, made.jsonHeaders, made.caller]) expect(Object.isFrozen(part)).toBe(true);
   });
 });

@@ -2,13 +2,12 @@ import {
   bodyKindOf,
   bodyLimitOf,
   deprecationHeaders,
-  type Caller,
+  type HolderCaller,
   type HttpBinding,
   type Operation,
+  type PublicCaller,
 } from '@attestry/contracts';
 import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
-import type { Step, StepOfPlan } from './step.js';
-import { STEPS } from './steps.js';
 
 /** What an error needs beside its content; known before the plan is, by the host that the request names. */
 export interface AnswerShape {
@@ -33,9 +32,7 @@ export interface Plan extends AnswerShape {
   /** Milliseconds. */
   readonly timeoutMs: number;
   /** Set where no credentials are read at the gateway. */
-  readonly caller: Caller | undefined;
-  readonly beforeBody: readonly Step[];
-  readonly afterBody: readonly Step[];
+  readonly caller: HolderCaller | PublicCaller | undefined;
 }
 
 const NO_HEADERS = Object.freeze({});
@@ -44,7 +41,7 @@ const NO_HEADERS = Object.freeze({});
 export const shapeOf = (errors: Operation['errors']): AnswerShape => ({ errors, corsHeaders: NO_HEADERS });
 
 /** A wallet's code or token is checked by the service; the secret in a token call as well. */
-const callerOf = ({ rate, access }: Operation): Caller | undefined => {
+const callerOf = ({ rate, access }: Operation): Plan['caller'] => {
   if (rate === 'client-token' || access.kind === 'public') return Object.freeze({ kind: 'public' });
   return access.kind === 'holder' ? Object.freeze({ kind: 'holder' }) : undefined;
 };
@@ -55,8 +52,6 @@ export const planOf = (operation: Operation, operationTimeoutMs: number): Plan =
   const isOpen = allowsOrigins(operation);
   const corsHeaders = isOpen ? CORS_HEADERS : NO_HEADERS;
   const headers = Object.freeze({ 'cache-control': http.cacheControl ?? 'no-store', ...corsHeaders });
-  const needed = (steps: readonly StepOfPlan[]) =>
-    Object.freeze(steps.filter(({ when }) => when?.(operation) ?? true).map(({ step }) => step));
   return Object.freeze({
     operation,
     errors: operation.errors,
@@ -69,7 +64,5 @@ export const planOf = (operation: Operation, operationTimeoutMs: number): Plan =
     bodyLimit: bodyLimitOf(http),
     timeoutMs: operation.timeoutMs ?? operationTimeoutMs,
     caller: callerOf(operation),
-    beforeBody: needed(STEPS.beforeBody),
-    afterBody: needed(STEPS.afterBody),
   });
 };

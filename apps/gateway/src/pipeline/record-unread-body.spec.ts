@@ -24,7 +24,12 @@ describe('a body that cannot be read', () => {
     const operations = { run: () => Promise.reject(unavailable('away')) } as never;
     await recordUnreadBody(exchangeOf(), { operations, logger }, failure);
     expect(logged).toEqual([
-      { requestId: 'r1', error: expect.stringContaining('away') as string },
+      {
+        requestId: 'r1',
+        operation: 'dids.list-dids',
+        tenantId: 't1',
+        error: expect.stringContaining('away') as string,
+      },
       'operation event not recorded',
     ]);
   });

@@ -12,7 +12,7 @@ interface AnyStep {
 export type Step = AnyStep['run'];
 
 /** A step of the operations for which `when` holds; of all when it is absent. */
-export interface StepOfPlan {
+export interface StepOfOperation {
   step: Step;
   when?: (operation: Operation) => boolean;
 }

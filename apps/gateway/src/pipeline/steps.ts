@@ -15,7 +15,7 @@ import { openContext } from './open-context.js';
 import { renderResult } from './render-result.js';
 import { resolveHost } from './resolve-host.js';
 import { startSpan } from './start-span.js';
-import type { Step, StepOfPlan } from './step.js';
+import type { Step, StepOfOperation } from './step.js';
 import { streamList } from './stream-list.js';
 
 const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
@@ -28,8 +28,8 @@ const isStream = ({ http }: Operation): boolean => http!.stream === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);
 
 /**
- * What happens to every request, in this order. Plugins answer before the group that names them; a plan per route, made at
- * boot, leaves out the steps that its operation does not need.
+ * What happens to every request, in this order. Plugins answer before the group that names them; {@link stepsOf} leaves out
+ * the steps that an operation does not need.
  */
 export const STEPS = {
   /** Before it: `plugins/health.ts`. */
@@ -46,7 +46,7 @@ export const STEPS = {
   route: [
     findRoute, // kind of host, method and path → plan
   ],
-  /** Of the plan, before the body is read. */
+  /** Of the operation, before the body is read. */
   beforeBody: [
     { step: startSpan }, // the operation is known to metrics and traces
     { step: limitTokenFailures, when: isTokenCall }, // failed token calls of the address
@@ -57,7 +57,7 @@ export const STEPS = {
     { step: openContext }, // what the operation knows beside its request
   ],
   // Here Fastify reads the body, up to the limit of the plan.
-  /** Of the plan, after the body was read. */
+  /** Of the operation, after the body was read. */
   afterBody: [
     { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
     { step: callOperation, when: isCall }, // START, body and shape, the service, the outcome
@@ -65,4 +65,11 @@ export const STEPS = {
     { step: renderResult, when: isCall }, // result → status, headers, body
     { step: streamList, when: isStream }, // list → lines of JSON, page after page
   ],
-} satisfies Record<'host' | 'target' | 'route', Step[]> & Record<'beforeBody' | 'afterBody', StepOfPlan[]>;
+} satisfies Record<'host' | 'target' | 'route', Step[]> & Record<'beforeBody' | 'afterBody', StepOfOperation[]>;
+
+/** Made at boot, for each operation. */
+export const stepsOf = (operation: Operation): Readonly<Record<'beforeBody' | 'afterBody', readonly Step[]>> => {
+  const needed = (steps: readonly StepOfOperation[]) =>
+    Object.freeze(steps.filter(({ when }) => when?.(operation) ?? true).map(({ step }) => step));
+  return Object.freeze({ beforeBody: needed(STEPS.beforeBody), afterBody: needed(STEPS.afterBody) });
+};

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { runInContext } from '@attestry/service-kit';
 import { streamPages } from '../operation/stream-pages.js';
 import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
@@ -22,8 +21,7 @@ export const streamList = async (exchange: Admitted, { authenticate, operations,
       const caller = plan.caller ?? (await authenticate.caller(operation, host, authorization, deadline));
       await authenticate.authorize(operation, host, caller, deadline);
     }
-    const own = { ...context, deadline };
-    return runInContext(own, () => operations.page(operation, own, wanted, cursor));
+    return operations.page(operation, { ...context, deadline }, wanted, cursor);
   });
   exchange.answer = {
     status: operation.http!.success,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Operation, OperationContext } from '@attestry/contracts';
-import { runInContext, SignInDesk, type PersonOfIssuer } from '@attestry/service-kit';
+import type { ManagementContext, Operation } from '@attestry/contracts';
+import { SignInDesk, type PersonOfIssuer } from '@attestry/service-kit';
 import { Directory } from '../directory/directory.js';
 import { checkQuery } from '../operation/check-utf8.js';
 import { countPublicCall } from '../pipeline/apply-rate.js';
@@ -54,21 +54,18 @@ export class SignInPages {
   }
 
   private async call(
-    { requestId, deadline, host }: Hosted,
+    { requestId, deadline }: Hosted,
     person: PersonOfIssuer,
     operation: Operation,
     body: object,
   ): Promise<unknown> {
     const userId = await this.directory.userOf(person, deadline);
-    const context: OperationContext = {
+    const context: ManagementContext = {
       caller: { kind: 'user', userId },
       requestId,
       operation: operation.name,
       deadline,
-      publicUrl: host.publicUrl,
     };
-    return runInContext(context, () =>
-      this.deps.operations.run(operation, context, () => ({ params: {}, query: {}, body })),
-    );
+    return this.deps.operations.run(operation, context, () => ({ params: {}, query: {}, body }));
   }
 }

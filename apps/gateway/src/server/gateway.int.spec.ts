@@ -43,7 +43,6 @@ const start = async () => {
   engines = await openEngines(config);
   const tenant: DirectoryTenant = {
     tenantId: TENANT,
-    environmentId: TENANT,
     restrictIdentityRoles: false,
     host: HOST,
     clients: [],

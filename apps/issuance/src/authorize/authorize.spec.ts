@@ -1,8 +1,8 @@
 import { AppError } from '@attestry/contracts';
+import { cookieOf, dropCookie, setCookie } from '../authorization-request/pending-authorizations.js';
+import { redirectToClient } from '../authorization-request/redirect.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
-import { cookieOf, dropCookie, setCookie } from './pending-authorizations.js';
-import { redirectToClient } from './redirect.js';
 import { requestedEntries } from './requested-entries.js';
 
 /** As in development, without a list. */

@@ -7,8 +7,8 @@ import {
   oauthError,
   oauthFault,
   type BegunSignIn,
+  type HolderContext,
   type HttpAnswer,
-  type OperationContext,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import {
@@ -18,24 +18,25 @@ import {
   OperationRecorder,
   PlatformConfig,
   ServiceClient,
-  tenantOf,
   toAppError,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
+import {
+  CALLBACK,
+  PendingAuthorizations,
+  setCookie,
+  type AskingClient,
+} from '../authorization-request/pending-authorizations.js';
+import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import { redirect, redirectToClient } from '../authorization-request/redirect.js';
+import { refusalPage } from '../authorization-request/refusal-page.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome } from '../protocol/record-outcome.js';
-import { parseAuthorizationRequest, parseClient, type AskingClient } from './parse-authorization-request.js';
-import { PendingAuthorizations, setCookie } from './pending-authorizations.js';
-import { redirect, redirectToClient } from './redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from './redirect-policy.js';
-import { refusalPage } from './refusal-page.js';
+import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
-
-/** Path of the provider's `redirectUrl`. */
-export const CALLBACK = '/v1/oauth/authentication/callback';
 
 /** Anybody can send authorization requests: of a provider that is refused the trail of its tenant has one a minute and process. */
 const REFUSAL_RECORDED_EVERY_MS = 60_000;
@@ -64,31 +65,27 @@ export class Authorize implements OnApplicationBootstrap {
       this.logger.warn('authorization endpoint refuses all wallets: WALLET_REDIRECT_URIS is not set');
   }
 
-  async execute(request: RequestOf<typeof authorize>, context: OperationContext): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
-    const { baseUrl: issuer } = tenantOf(context);
+    const { baseUrl: issuer } = context.tenant;
     let asking: AskingClient;
     try {
       asking = parseClient(query, this.policy);
     } catch (error) {
       if (!this.policy.rendersPages) throw error;
-      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, { issuer, requestId: context.requestId });
     }
     try {
       return await this.toProvider(asking, query, context);
     } catch (error) {
-      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      const refusal = toAppError(error, context, this.logger);
       return redirectToClient({ ...asking, issuer }, { ...oauthFault(refusal) });
     }
   }
 
-  private async toProvider(
-    asking: AskingClient,
-    query: URLSearchParams,
-    context: OperationContext,
-  ): Promise<HttpAnswer> {
-    const { id: tenantId, baseUrl: issuer } = tenantOf(context);
+  private async toProvider(asking: AskingClient, query: URLSearchParams, context: HolderContext): Promise<HttpAnswer> {
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
     const asked = parseAuthorizationRequest(query, issuer);
     const requested = requestedEntries(asked, await this.configurations.of(tenantId));
     const binding = this.pending.binding();
@@ -113,7 +110,7 @@ export class Authorize implements OnApplicationBootstrap {
     return redirect(begun.url, { 'set-cookie': setCookie(binding, issuer) });
   }
 
-  private async begin(body: RequestOf<typeof beginSignIn>['body'], context: OperationContext): Promise<BegunSignIn> {
+  private async begin(body: RequestOf<typeof beginSignIn>['body'], context: HolderContext): Promise<BegunSignIn> {
     try {
       return await this.client.call(beginSignIn, { body }, context);
     } catch (error) {
@@ -125,8 +122,8 @@ export class Authorize implements OnApplicationBootstrap {
   }
 
   /** A provider that changed where credentials are sent: the tenant's administrators are to see it (ADR 0050). */
-  private async recordRefusal(refusal: AppError, context: OperationContext): Promise<void> {
-    const { id: tenantId } = tenantOf(context);
+  private async recordRefusal(refusal: AppError, context: HolderContext): Promise<void> {
+    const { id: tenantId } = context.tenant;
     const now = this.clock.now().getTime();
     if (now - (this.refused.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
     this.refused.set(tenantId, now);

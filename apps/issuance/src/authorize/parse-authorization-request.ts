@@ -1,15 +1,9 @@
 import { AuthorizationQuery, MAX_WALLET_CLIENT_ID, oauthError, type OAuthErrorCode } from '@attestry/contracts';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
-import { decideRedirect, type RedirectPolicy } from './redirect-policy.js';
+import { checkRedirect } from '../authorization-request/check-redirect.js';
+import type { AskingClient } from '../authorization-request/pending-authorizations.js';
+import type { RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
-
-/** Who asks, and where the answer goes. */
-export interface AskingClient {
-  clientId: string;
-  redirectUri: string;
-  /** Returned with the answer, whatever that is. */
-  state?: string;
-}
 
 export interface AuthorizationRequest {
   codeChallenge: string;
@@ -24,18 +18,6 @@ const MAX_STATE = MAX_LENGTHS.get('state')!;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
-
-/** @throws AppError 400 */
-export const checkRedirect = (redirectUri: string, policy: RedirectPolicy): void => {
-  const decision = decideRedirect(redirectUri, policy);
-  if (decision === 'unusable')
-    throw refused(
-      'invalid_request',
-      'redirect_uri must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment',
-    );
-  if (decision === 'unlisted')
-    throw refused('invalid_request', 'redirect_uri must be one of the redirect URIs that this issuer allows');
-};
 
 /**
  * RFC 6749 §4.1.2.1: where either of the two cannot be believed, the browser is not redirected.

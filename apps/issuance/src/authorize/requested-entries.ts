@@ -1,14 +1,8 @@
 import { isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import { scopeFor } from '../protocol/scope.js';
+import type { RequestedEntries } from '../authorization-request/pending-authorizations.js';
 import type { AuthorizationRequest } from './parse-authorization-request.js';
-
-export interface RequestedEntries {
-  entries: OfferEntry[];
-  /** Configurations whose identifiers the token response is to tell. */
-  detailed?: string[];
-}
 
 /**
  * Credential configurations that an authorization request names, by details (OID4VCI §5.1.1) or by scope (§5.1.2), where unknown

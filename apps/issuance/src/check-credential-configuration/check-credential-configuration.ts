@@ -1,10 +1,10 @@
 import {
   checkCredentialConfiguration,
   type CheckConfigurationAnswer,
-  type OperationContext,
+  type TenantServiceContext,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
@@ -16,9 +16,9 @@ export class CheckCredentialConfiguration {
 
   async execute(
     { body }: RequestOf<typeof checkCredentialConfiguration>,
-    context: OperationContext,
+    context: TenantServiceContext,
   ): Promise<CheckConfigurationAnswer> {
-    const stream = credentialConfigurationStream(tenantOf(context).id, body.configurationId);
+    const stream = credentialConfigurationStream(context.tenant.id, body.configurationId);
     const { state } = await this.streams.load(credentialConfiguration, stream);
     return { exists: state.status === 'active' };
   }

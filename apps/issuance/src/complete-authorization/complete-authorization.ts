@@ -9,10 +9,10 @@ import {
   oauthFault,
   type CompletedSignIn,
   type HttpAnswer,
-  type OperationContext,
+  type PublicContext,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -22,17 +22,20 @@ import {
   OperationRecorder,
   PlatformConfig,
   ServiceClient,
-  tenantOf,
   toAppError,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { CALLBACK } from '../authorize/authorize.js';
-import { dropCookie, PendingAuthorizations, type PendingAuthorization } from '../authorize/pending-authorizations.js';
-import { checkRedirect } from '../authorize/parse-authorization-request.js';
-import { redirectToClient } from '../authorize/redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorize/redirect-policy.js';
-import { refusalPage } from '../authorize/refusal-page.js';
+import {
+  CALLBACK,
+  dropCookie,
+  PendingAuthorizations,
+  type PendingAuthorization,
+} from '../authorization-request/pending-authorizations.js';
+import { checkRedirect } from '../authorization-request/check-redirect.js';
+import { redirectToClient } from '../authorization-request/redirect.js';
+import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import { refusalPage } from '../authorization-request/refusal-page.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -53,7 +56,8 @@ export class CompleteAuthorization {
 
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly pending: PendingAuthorizations,
     private readonly users: SignedInUsers,
     private readonly client: ServiceClient,
@@ -66,13 +70,13 @@ export class CompleteAuthorization {
     this.policy = redirectPolicyOf(config);
   }
 
-  async execute(request: RequestOf<typeof completeAuthorization>, context: OperationContext): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof completeAuthorization>, context: PublicContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
     const id = query.get('state') ?? '';
-    const waiting = await this.pending.take(tenantOf(context).id, id, raw.headers['cookie']);
-    const page = { issuer: tenantOf(context).baseUrl, requestId: context.requestId };
+    const waiting = await this.pending.take(context.tenant.id, id, raw.headers['cookie']);
+    const page = { issuer: context.tenant.baseUrl, requestId: context.requestId };
     if (!waiting) {
       const refusal = oauthError(
         'invalid_request',
@@ -80,14 +84,14 @@ export class CompleteAuthorization {
         { check: 'complete-authorization' },
       );
       if (!this.policy.rendersPages) throw refusal;
-      return refusalPage(toAppError(refusal, context.operation, context.requestId, this.logger), page);
+      return refusalPage(toAppError(refusal, context, this.logger), page);
     }
     const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
     // The list may have changed since the request was made.
     try {
       checkRedirect(waiting.redirectUri, this.policy);
     } catch (error) {
-      const refusal = toAppError(error, context.operation, context.requestId, this.logger);
+      const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, page, headers);
     }
     try {
@@ -106,10 +110,10 @@ export class CompleteAuthorization {
     waiting: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: OperationContext,
+    context: PublicContext,
     start: StartRecord,
   ): Promise<string> {
-    const { id: tenantId } = tenantOf(context);
+    const { id: tenantId } = context.tenant;
     start.begin();
     const person = await this.signedIn(waiting, state, query, context);
     await start.acknowledged();
@@ -122,10 +126,11 @@ export class CompleteAuthorization {
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
     const made = makeBearerValue(sessionId, this.ids.uuid());
-    const { mac, pepper } = this.vault.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
+    const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
     const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
-    const sealed = claims === undefined ? undefined : this.vault.sealWithNewKey(tenantId, 'session', sessionId, claims);
+    const sealed =
+      claims === undefined ? undefined : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, claims);
     const granted = this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
@@ -162,7 +167,7 @@ export class CompleteAuthorization {
     { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: OperationContext,
+    context: PublicContext,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },

@@ -1,9 +1,9 @@
 import {
   countDomainConfigurations,
   type CountDomainConfigurationsAnswer,
-  type OperationContext,
+  type TenantServiceContext,
 } from '@attestry/contracts';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { countUnder } from '../credential-configuration/configurations-under.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 
@@ -13,9 +13,9 @@ export class CountDomainConfigurations {
 
   async execute(
     { body }: RequestOf<typeof countDomainConfigurations>,
-    context: OperationContext,
+    context: TenantServiceContext,
   ): Promise<CountDomainConfigurationsAnswer> {
-    const configurations = await this.configurations.of(tenantOf(context).id);
+    const configurations = await this.configurations.of(context.tenant.id);
     return { activeConfigurations: countUnder(configurations, body.domain) };
   }
 }

@@ -4,8 +4,9 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   webSemanticConfigurations,
+  type ClientContext,
+  type ContextOf,
   type JwtVcConfiguration,
-  type OperationContext,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
@@ -15,8 +16,8 @@ import {
   IDS,
   LOGGER,
   Operation,
+  requestFields,
   ServiceClient,
-  tenantOf,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
@@ -57,10 +58,10 @@ export class CreateCredentialConfiguration {
 
   async execute(
     { body }: RequestOf<typeof webSemanticConfigurations.create>,
-    context: OperationContext,
+    context: ContextOf<typeof webSemanticConfigurations.create>,
   ): Promise<JwtVcConfiguration> {
     const format = formatOf(context);
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     checkConfiguration(body, format);
     const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
     await this.types.check(owner);
@@ -100,15 +101,19 @@ export class CreateCredentialConfiguration {
   }
 
   /** Best effort: both heal by themselves, and the caller must get the first error. */
-  private async giveBack(owner: TypeOwner, did: string, context: OperationContext): Promise<void> {
+  private async giveBack(owner: TypeOwner, did: string, context: ClientContext): Promise<void> {
     const released = await Promise.allSettled([
       this.types.release(owner, context),
-      this.client.call(releaseIssuerKey, { body: { did, configurationId: owner.owner } }, context),
+      this.client.call(
+        releaseIssuerKey,
+        { body: { tenantId: owner.tenantId, did, configurationId: owner.owner } },
+        context,
+      ),
     ]);
     for (const outcome of released)
       if (outcome.status === 'rejected')
         this.logger.warn(
-          { requestId: context.requestId, cause: String(outcome.reason) },
+          { ...requestFields(context), cause: String(outcome.reason) },
           'claims not released after a refused creation',
         );
   }

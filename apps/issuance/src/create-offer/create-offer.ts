@@ -1,5 +1,5 @@
-import { createOffer, invalid, type Offer, type OperationContext } from '@attestry/contracts';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { createOffer, invalid, type ClientContext, type Offer } from '@attestry/contracts';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { authorizationOffer, offerUri } from '../protocol/offer-document.js';
 import { checkCredentials } from '../protocol/check-credentials.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
@@ -9,8 +9,8 @@ import { OfferEntries } from '../protocol/offer-entries.js';
 export class CreateOffer {
   constructor(private readonly entries: OfferEntries) {}
 
-  async execute({ body }: RequestOf<typeof createOffer>, context: OperationContext): Promise<Offer> {
-    const { id: tenantId, baseUrl: issuer } = tenantOf(context);
+  async execute({ body }: RequestOf<typeof createOffer>, context: ClientContext): Promise<Offer> {
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
     const { configurationIds, details } = checkCredentials(body.credentials);
     if (details.length) throw invalid(...details);
     await this.entries.of(tenantId, configurationIds);

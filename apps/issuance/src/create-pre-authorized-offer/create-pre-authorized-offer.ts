@@ -3,33 +3,23 @@ import {
   createPreAuthorizedOffer,
   invalidBody,
   MAX_CLAIMS_BYTES,
-  type OperationContext,
+  type ContextOf,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, randomSecret } from '@attestry/keys';
-import {
-  bytesFor,
-  CLOCK,
-  eventContext,
-  idFor,
-  IDS,
-  Operation,
-  sealAgain,
-  tenantOf,
-  type RequestOf,
-} from '@attestry/service-kit';
+import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
+import { bytesFor, CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
+import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from '../protocol/transaction-code.js';
 import { createUser, replaceUserClaims } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
-import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
-import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from './transaction-code.js';
 
 const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
 
@@ -38,16 +28,17 @@ export class CreatePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
     private readonly entries: OfferEntries,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   async execute(
     request: RequestOf<typeof createPreAuthorizedOffer>,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
-    const { id: tenantId, baseUrl: issuer } = tenantOf(context);
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
     const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
@@ -61,7 +52,7 @@ export class CreatePreAuthorizedOffer {
     const now = this.clock.now();
     const sessionId = idFor(context, 'session', this.ids);
     const code = makeBearerValue(sessionId, idFor(context, 'code', this.ids), bytesFor(context, 'code'));
-    const codeMac = this.vault.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
+    const codeMac = this.macs.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
     const transaction = this.transactionCode(request.body, sessionId, context);
     const document = offerDocument(issuer, configurationIds, code.value, transaction?.kept);
@@ -69,8 +60,8 @@ export class CreatePreAuthorizedOffer {
     const sealedClaims = isEmpty(claims)
       ? undefined
       : context.attempt
-        ? await sealAgain(this.vault, tenantId, 'session', sessionId, JSON.stringify(claims))
-        : this.vault.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
+        ? await sealAgain(this.sealing, tenantId, 'session', sessionId, JSON.stringify(claims))
+        : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
 
     const session = this.streams.decideOn(
       issuanceSession,
@@ -126,14 +117,14 @@ export class CreatePreAuthorizedOffer {
   private transactionCode(
     request: PreAuthorizedOfferRequest,
     sessionId: string,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): { shown: string; kept: TransactionCode } | undefined {
     const wanted = request.transactionCodeConfiguration;
     if (!wanted) return undefined;
     const inputMode = wanted.inputMode ?? 'numeric';
     const shown = makeTransactionCode(inputMode, bytesFor(context, 'transaction code'));
     // Six digits can be tried out by whoever has the MAC and the pepper: bound to the offer, each costs its own search.
-    const { mac, pepper } = this.vault.mac(normalTransactionCode(shown, inputMode), sessionId);
+    const { mac, pepper } = this.macs.mac(normalTransactionCode(shown, inputMode), sessionId);
     const description = wanted.description ?? undefined;
     return {
       shown,
@@ -152,13 +143,13 @@ export class CreatePreAuthorizedOffer {
     userId: string,
     kept: Record<string, unknown>,
     createdAt: Date,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
     const sealed = isEmpty(kept)
       ? undefined
       : context.attempt
-        ? await sealAgain(this.vault, tenantId, 'user', userId, JSON.stringify(kept))
-        : this.vault.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
+        ? await sealAgain(this.sealing, tenantId, 'user', userId, JSON.stringify(kept))
+        : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
@@ -174,21 +165,23 @@ export class CreatePreAuthorizedOffer {
     tenantId: string,
     userId: string,
     kept: Record<string, unknown>,
-    context: OperationContext,
+    context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
     await this.streams.runDecision(
       user,
       userStream(tenantId, userId),
       async (state) => {
         assertActive(state, userId);
-        const before = state.sealedClaims && (await this.vault.open(tenantId, 'user', state.sealedClaims));
+        const before = state.sealedClaims && (await this.sealing.openSealed(tenantId, 'user', state.sealedClaims));
         if (isErased(before)) throw noSuchUser(userId);
         const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...kept });
         if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
           throw invalidBody('claimsToPersist', 'must not give the user more than 64 KiB of stored claims');
         try {
-          await this.vault.createDataKey(tenantId, 'user', userId);
-          return replaceUserClaims(state, { sealedClaims: await this.vault.seal(tenantId, 'user', userId, text) });
+          await this.sealing.createDataKey(tenantId, 'user', userId);
+          return replaceUserClaims(state, {
+            sealedClaims: await this.sealing.sealText(tenantId, 'user', userId, text),
+          });
         } catch (error) {
           // Deleted meanwhile: their key is destroyed first.
           if (error instanceof KeyNotFound) throw noSuchUser(userId);

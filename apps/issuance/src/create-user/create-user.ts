@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { createUser, type OperationContext, type User } from '@attestry/contracts';
+import { createUser, type ContextOf, type User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Sealing } from '@attestry/keys';
+import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -11,24 +11,24 @@ import { UsersReadModel } from '../user/users.read-model.js';
 export class CreateUser {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly users: UsersReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ body }: RequestOf<typeof createUser>, context: OperationContext): Promise<User> {
+  async execute({ body }: RequestOf<typeof createUser>, context: ContextOf<typeof createUser>): Promise<User> {
     const claims = body.claims ?? {};
     const text = JSON.stringify(claims);
     checkUser(body, Buffer.byteLength(text));
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const userId = idFor(context, 'user', this.ids);
     const hasClaims = Object.keys(claims).length > 0;
     const seal = !hasClaims
       ? undefined
       : context.attempt
-        ? await sealAgain(this.vault, tenantId, 'user', userId, text)
-        : this.vault.sealWithNewKey(tenantId, 'user', userId, text);
+        ? await sealAgain(this.sealing, tenantId, 'user', userId, text)
+        : this.sealing.sealWithNewKey(tenantId, 'user', userId, text);
     const [created] = await Promise.all([
       this.streams.runDecision(
         user,

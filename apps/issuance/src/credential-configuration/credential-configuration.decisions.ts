@@ -29,10 +29,6 @@ export const FORMAT_OF: Readonly<Record<CredentialProfile, CredentialFormat>> = 
   'web-semantic': 'ldp_vc',
   'jwt-vc': 'jwt_vc_json',
 };
-export const PROFILE_OF: Readonly<Record<CredentialFormat, CredentialProfile>> = {
-  ldp_vc: 'web-semantic',
-  jwt_vc_json: 'jwt-vc',
-};
 /** Keys a format can sign with, best first. */
 export const ALGORITHMS_OF: Readonly<Record<CredentialFormat, PinnedIssuerKey['algorithm'][]>> = {
   ldp_vc: ['Ed25519'],

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CredentialFormat, OperationContext } from '@attestry/contracts';
+import type { ClientContext, CredentialFormat } from '@attestry/contracts';
 import { Streams, type ClaimFacts, type Clock, type NameClaimState } from '@attestry/event-store';
 import { CLOCK, eventContext } from '@attestry/service-kit';
 import { credentialConfiguration, credentialConfigurationStream } from './credential-configuration.state.js';
@@ -30,7 +30,7 @@ export class TypeClaims {
   }
 
   /** @throws AppError 400, `param: type` */
-  async claim(owner: TypeOwner, context: OperationContext): Promise<void> {
+  async claim(owner: TypeOwner, context: ClientContext): Promise<void> {
     await this.streams.runDecision(
       credentialType,
       streamOf(owner),
@@ -39,7 +39,7 @@ export class TypeClaims {
     );
   }
 
-  async release(owner: TypeOwner, context: OperationContext): Promise<void> {
+  async release(owner: TypeOwner, context: ClientContext): Promise<void> {
     await this.streams.runDecision(
       credentialType,
       streamOf(owner),

@@ -1,8 +1,8 @@
-import type { CredentialFormat, CredentialProfile, OperationContext } from '@attestry/contracts';
+import type { CallContext, CredentialFormat, CredentialProfile } from '@attestry/contracts';
 import { FORMAT_OF } from './credential-configuration.decisions.js';
 
 /** The operations of all formats share their handlers: the last part of the operation's name tells the format. */
-export const formatOf = ({ operation }: OperationContext): CredentialFormat => {
+export const formatOf = ({ operation }: CallContext): CredentialFormat => {
   const profile = operation.split('.')[2] as CredentialProfile | undefined;
   const format = profile && FORMAT_OF[profile];
   if (!format) throw new Error(`${operation} names no credential format`);

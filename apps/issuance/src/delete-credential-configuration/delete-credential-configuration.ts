@@ -1,6 +1,6 @@
-import { jwtVcConfigurations, webSemanticConfigurations, type OperationContext } from '@attestry/contracts';
+import { jwtVcConfigurations, webSemanticConfigurations, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -22,12 +22,9 @@ export class DeleteCredentialConfiguration {
     private readonly configurations: ConfigurationsReadModel,
   ) {}
 
-  async execute(
-    { params }: RequestOf<typeof webSemanticConfigurations.delete>,
-    context: OperationContext,
-  ): Promise<void> {
+  async execute({ params }: RequestOf<typeof webSemanticConfigurations.delete>, context: ClientContext): Promise<void> {
     const format = formatOf(context);
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const stream = credentialConfigurationStream(tenantId, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { id, type } = activeConfiguration(loaded.state, format);

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { deletePreAuthorizedOffer, type OperationContext } from '@attestry/contracts';
+import { deletePreAuthorizedOffer, type ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
-import { CLOCK, eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Sealing } from '@attestry/keys';
+import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { deleteOffer } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 
@@ -10,12 +10,12 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 export class DeletePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof deletePreAuthorizedOffer>, context: OperationContext): Promise<void> {
-    const { id: tenantId } = tenantOf(context);
+  async execute(request: RequestOf<typeof deletePreAuthorizedOffer>, context: ClientContext): Promise<void> {
+    const { id: tenantId } = context.tenant;
     const offerId = request.params.id;
     const now = this.clock.now();
     await this.streams.runDecision(
@@ -25,6 +25,6 @@ export class DeletePreAuthorizedOffer {
       eventContext(context),
     );
     // Should the process end here, the sweep of ended sessions does it.
-    await this.vault.destroy(tenantId, [offerId]);
+    await this.sealing.destroyDataKeys(tenantId, [offerId]);
   }
 }

@@ -1,7 +1,7 @@
-import { deleteUser, type OperationContext } from '@attestry/contracts';
+import { deleteUser, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Sealing } from '@attestry/keys';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -18,18 +18,18 @@ const CATCH_UP_MS = 1000;
 export class DeleteUser {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly users: UsersReadModel,
   ) {}
 
-  async execute({ params }: RequestOf<typeof deleteUser>, context: OperationContext): Promise<void> {
-    const tenantId = tenantOf(context).id;
+  async execute({ params }: RequestOf<typeof deleteUser>, context: ClientContext): Promise<void> {
+    const tenantId = context.tenant.id;
     const stream = userStream(tenantId, params.id);
     const loaded = await this.streams.load(user, stream);
     const { id } = activeUser(loaded.state);
     await this.users.running.waitForHead(CATCH_UP_MS);
     const destroyedKeys = [id, ...(await this.users.sessionsOf(tenantId, id))];
-    await this.vault.destroy(tenantId, destroyedKeys);
+    await this.sealing.destroyDataKeys(tenantId, destroyedKeys);
     const deleted = await this.streams.decideOn(
       user,
       stream,

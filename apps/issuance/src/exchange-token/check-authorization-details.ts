@@ -6,18 +6,19 @@ import type { RequestedDetail } from '../protocol/authorization-details.js';
 /**
  * OID4VCI §6.1.1 and §6.2: what the offer or the authorization request holds is granted, with an identifier for each. Who asked by
  * details before need not do so again.
+ * @param identifiers one for each entry of the session
  */
 export const checkAuthorizationDetails = (
   session: OfferedSession | AuthorizedSession,
   requested: readonly RequestedDetail[] | undefined,
-  nextIdentifier: () => string,
+  identifiers: readonly string[],
 ): GrantedDetail[] | undefined => {
   if (!requested) {
     const { origin } = session;
     return origin.kind === 'authorizationRequest'
-      ? origin.detailed?.map((credentialConfigurationId) => ({
+      ? origin.detailed?.map((credentialConfigurationId, index) => ({
           credentialConfigurationId,
-          credentialIdentifiers: [nextIdentifier()],
+          credentialIdentifiers: [identifiers[index]!],
         }))
       : undefined;
   }
@@ -28,7 +29,7 @@ export const checkAuthorizationDetails = (
     if (granted.has(credentialConfigurationId)) throw refused('credential_configuration_id must not be repeated');
     granted.set(credentialConfigurationId, {
       credentialConfigurationId,
-      credentialIdentifiers: [nextIdentifier()],
+      credentialIdentifiers: [identifiers[granted.size]!],
     });
   }
   return [...granted.values()];

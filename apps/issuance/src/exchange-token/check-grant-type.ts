@@ -1,7 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import { PRE_AUTHORIZED_GRANT } from '../protocol/offer-document.js';
-
-export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
+import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT } from '../protocol/offer-document.js';
 
 /** RFC 6749 §5.2 */
 export const checkGrantType = (

@@ -1,7 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import type { KeyVault } from '@attestry/keys';
-import { normalTransactionCode } from '../create-pre-authorized-offer/transaction-code.js';
 import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { MatchedSecrets } from './match-secrets.js';
 
 /**
  * OID4VCI §6.3: missing though expected, or sent though not expected, is a fault of the request and does not count.
@@ -10,7 +9,7 @@ import type { OfferedSession } from '../issuance-session/issuance-session.decisi
 export const checkTransactionCode = (
   session: OfferedSession,
   given: string | undefined,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  matched: MatchedSecrets,
 ): boolean => {
   const { transactionCode } = session.origin;
   if (!transactionCode) {
@@ -22,6 +21,5 @@ export const checkTransactionCode = (
   }
   if (given === undefined)
     throw oauthError('invalid_request', 'tx_code is missing', { check: 'check-transaction-code' });
-  const { mac, keyId: pepper, inputMode } = transactionCode;
-  return vault.verifyMac(normalTransactionCode(given, inputMode), { mac, pepper }, session.id);
+  return matched.transactionCode;
 };

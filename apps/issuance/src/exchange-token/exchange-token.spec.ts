@@ -14,7 +14,12 @@ import { checkContentType } from './check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
-import { parseTokenRequest, type AuthorizationCodeRequest } from './parse-token-request.js';
+import { matchSecrets } from './match-secrets.js';
+import {
+  parseTokenRequest,
+  type AuthorizationCodeRequest,
+  type PreAuthorizedCodeRequest,
+} from './parse-token-request.js';
 
 const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
@@ -169,8 +174,9 @@ describe('authorization-details', () => {
 
 const now = new Date('2026-05-01T10:00:00Z');
 const SESSION = '11111111-1111-4111-8111-111111111111';
-/** Stands for the vault: a MAC is its secret and context, told apart by a bar. */
-const vault = {
+/** Stands for the port: a MAC is its secret and context, told apart by a bar. */
+const macs = {
+  mac: (secret: string, context?: string): SecretMac => ({ pepper: 'p1', mac: `${secret}|${context}` }),
   verifyMac: (secret: string, expected: SecretMac, context?: string) => expected.mac === `${secret}|${context}`,
 };
 const code = makeBearerValue(SESSION, '22222222-2222-4222-8222-222222222222');
@@ -195,7 +201,10 @@ const offered = (more: Partial<OfferedSession> = {}): OfferedSession => ({
 
 describe('check-code', () => {
   const check = (state: IssuanceSessionState, at = now, value = code.value, tenant = 't1') =>
-    outcome(() => checkCode(state, value, tenant, at, vault));
+    outcome(() => {
+      const request = { grant: 'preAuthorizedCode', code: value } as const;
+      return checkCode(state, matchSecrets(state, request, tenant, macs), at);
+    });
   const refused = ['invalid_grant', 'check-code'];
 
   it('takes the code of an open offer', () => expect(check(offered())).toEqual(offered()));
@@ -245,7 +254,10 @@ describe('check-authorization-code', () => {
     ...{ status: 'redeemed', spentCode: grant, accessTokens: [], issued: {}, origin },
   };
   const check = (state: IssuanceSessionState, more: Partial<AuthorizationCodeRequest> = {}, at = now, tenant = 't1') =>
-    outcome(() => checkAuthorizationCode(state, { ...request, ...more }, tenant, at, vault));
+    outcome(() => {
+      const sent = { ...request, ...more };
+      return checkAuthorizationCode(state, sent, matchSecrets(state, sent, tenant, macs), at);
+    });
   const refused = ['invalid_grant', 'check-authorization-code'];
 
   it('takes the code from who asked for it', () => expect(check(authorized)).toEqual({ fresh: authorized }));
@@ -281,11 +293,16 @@ describe('check-authorization-code', () => {
     { status: 'deleted', id: SESSION },
     offered(),
   ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
-  it('is no pre-authorized code', () =>
-    expect(outcome(() => checkCode(authorized, code.value, 't1', now, vault))).toEqual([
-      'invalid_grant',
-      'check-code',
-    ]));
+  it('is no pre-authorized code', () => {
+    const sent = { grant: 'preAuthorizedCode', code: code.value } as const;
+    expect(matchSecrets(authorized, sent, 't1', macs)).toEqual({
+      code: false,
+      transactionCode: false,
+      verifier: false,
+    });
+    const matched = { code: true, transactionCode: true, verifier: true };
+    expect(outcome(() => checkCode(authorized, matched, now))).toEqual(['invalid_grant', 'check-code']);
+  });
 });
 
 describe('check-transaction-code', () => {
@@ -297,7 +314,14 @@ describe('check-transaction-code', () => {
         transactionCode: { inputMode, length: 6, mac, keyId: 'p1' },
       },
     });
-  const check = (session: OfferedSession, given?: string) => outcome(() => checkTransactionCode(session, given, vault));
+  const check = (session: OfferedSession, given?: string) =>
+    outcome(() => {
+      const request: PreAuthorizedCodeRequest = {
+        ...{ grant: 'preAuthorizedCode', code: code.value },
+        ...(given !== undefined && { transactionCode: given }),
+      };
+      return checkTransactionCode(session, given, matchSecrets(session, request, 't1', macs));
+    });
   const numeric = withCode('numeric', `012345|${SESSION}`);
 
   it('compares the code, zeros and all', () => {
@@ -317,12 +341,12 @@ describe('check-authorization-details', () => {
       checkAuthorizationDetails(
         offered(),
         ids.map((credentialConfigurationId) => ({ credentialConfigurationId })),
-        () => 'next',
+        ['next'],
       ),
     );
   it('grants what the offer holds', () => {
     expect(check('c1')).toEqual([{ credentialConfigurationId: 'c1', credentialIdentifiers: ['next'] }]);
-    expect(checkAuthorizationDetails(offered(), undefined, () => 'next')).toBeUndefined();
+    expect(checkAuthorizationDetails(offered(), undefined, ['next'])).toBeUndefined();
   });
   it('grants what an authorization request named by details, also when they are not repeated', () => {
     const origin = {
@@ -338,10 +362,10 @@ describe('check-authorization-details', () => {
       status: 'authorized',
       origin: { ...origin, ...(detailed && { detailed }) },
     });
-    expect(checkAuthorizationDetails(session(['c1']), undefined, () => 'next')).toEqual([
+    expect(checkAuthorizationDetails(session(['c1']), undefined, ['next'])).toEqual([
       { credentialConfigurationId: 'c1', credentialIdentifiers: ['next'] },
     ]);
-    expect(checkAuthorizationDetails(session(), undefined, () => 'next')).toBeUndefined();
+    expect(checkAuthorizationDetails(session(), undefined, ['next'])).toBeUndefined();
   });
   it.each([[['c2']], [['c1', 'c2']], [['c1', 'c1']], [['']]])('refuses %j', (ids) =>
     expect(check(...ids)).toEqual(['invalid_authorization_details', 'check-authorization-details']),

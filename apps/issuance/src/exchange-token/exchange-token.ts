@@ -2,13 +2,13 @@ import { Inject } from '@nestjs/common';
 import {
   exchangeToken,
   HolderTokenRequest,
-  oauthError,
+  AppError,
   type AccessTokenResponse,
-  type OperationContext,
+  type HolderContext,
   type RawRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -17,32 +17,21 @@ import {
   Operation,
   OperationRecorder,
   PlatformConfig,
-  tenantOf,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import {
-  redeemAuthorizationCode,
-  redeemCode,
-  refuseTransactionCode,
-  replayAuthorizationCode,
-  type AuthorizedSession,
-  type OfferedSession,
-  type Redemption,
-} from '../issuance-session/issuance-session.decisions.js';
-import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import type { Grant } from '../issuance-session/issuance-session.events.js';
+import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
-import { checkAuthorizationCode } from './check-authorization-code.js';
-import { checkAuthorizationDetails } from './check-authorization-details.js';
-import { checkCode } from './check-code.js';
 import { checkContentType } from './check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
-import { checkTransactionCode } from './check-transaction-code.js';
+import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
 import { loadSession } from './load-session.js';
+import { matchSecrets } from './match-secrets.js';
 import { parseTokenRequest } from './parse-token-request.js';
 
 const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
@@ -52,7 +41,8 @@ const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
 export class ExchangeToken {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -60,72 +50,56 @@ export class ExchangeToken {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute(request: RequestOf<typeof exchangeToken>, context: OperationContext): Promise<AccessTokenResponse> {
+  execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse> {
     return recordOutcome(this.recorder, this.logger, exchangeToken, context, (start) =>
       this.exchange(rawOf(request), context, start),
     );
   }
 
-  private async exchange(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<AccessTokenResponse> {
-    const { id: tenantId } = tenantOf(context);
+  private async exchange(raw: RawRequest, context: HolderContext, start: StartRecord): Promise<AccessTokenResponse> {
+    const { id: tenantId } = context.tenant;
     checkContentType(raw);
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);
     checkLengths(MAX_LENGTHS, form);
     checkNoDuplicates(form);
     const wanted = parseTokenRequest(form);
-    const { stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
+    const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     start.begin();
 
     const now = this.clock.now();
-    let token = '';
-    /** @throws AppError when the details asked for are not to be had */
-    const redeem = (session: OfferedSession | AuthorizedSession): Redemption => {
-      const details = checkAuthorizationDetails(session, wanted.authorizationDetails, () => this.ids.uuid());
-      const made = makeBearerValue(session.id, this.ids.uuid());
-      token = made.value;
-      const { mac, pepper } = this.vault.mac(token, grantContext('access', tenantId, session.id));
-      const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
-      return {
-        accessToken: { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt },
-        ...(details && { authorizationDetails: details }),
-      };
-    };
-    const decided = await this.streams.decideOn(
+    const made = makeBearerValue(sessionId, this.ids.uuid());
+    const { mac, pepper } = this.macs.mac(made.value, grantContext('access', tenantId, sessionId));
+    const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
+    const accessToken: Grant = { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt };
+    const factsOf = (state: IssuanceSessionState): ExchangeFacts => ({
+      now,
+      matched: matchSecrets(state, wanted, tenantId, this.macs),
+      accessToken,
+      identifiers: 'entries' in state ? state.entries.map(() => this.ids.uuid()) : [],
+    });
+    const { events, state } = await this.streams.decideOn(
       issuanceSession,
       stream,
       loaded,
       // Of two that redeem one code, the second meets another revision and then a redeemed session.
-      async (state) => {
-        if (wanted.grant === 'authorizationCode') {
-          const checked = checkAuthorizationCode(state, wanted, tenantId, now, this.vault);
-          const redemption = 'fresh' in checked ? redeem(checked.fresh) : undefined;
-          await start.acknowledged();
-          return 'fresh' in checked
-            ? redeemAuthorizationCode(checked.fresh, redemption!, now)
-            : replayAuthorizationCode(checked.spent, now);
-        }
-        const session = checkCode(state, wanted.code, tenantId, now, this.vault);
-        const right = checkTransactionCode(session, wanted.transactionCode, this.vault);
-        const redemption = right ? redeem(session) : undefined;
+      async (current) => {
+        const decided = exchangeCode(current, wanted, factsOf(current));
         await start.acknowledged();
-        return redemption ? redeemCode(session, redemption, now) : refuseTransactionCode(session, now);
+        return decided;
       },
       eventContext(context),
     );
 
-    const redeemed = decided.events[0];
-    if (redeemed?.type !== 'PreAuthorizedCodeRedeemed' && redeemed?.type !== 'AuthorizationCodeRedeemed') {
+    const outcome = outcomeOf(events);
+    if (outcome instanceof AppError) {
       // Should the process end here, the sweep of ended sessions does it.
-      const { state } = decided;
-      if (state.status === 'locked' || state.status === 'revoked') await this.vault.destroy(tenantId, [state.id]);
-      throw state.status === 'revoked'
-        ? oauthError('invalid_grant', 'the code has already been used', { check: 'check-authorization-code' })
-        : oauthError('invalid_grant', 'tx_code is wrong', { check: 'check-transaction-code' });
+      if (state.status === 'locked' || state.status === 'revoked') await this.sealing.destroyDataKeys(tenantId, [state.id]);
+      throw outcome;
     }
-    const { scope, authorizationDetails } = redeemed.data;
+    const { scope, authorizationDetails } = outcome;
     return {
-      access_token: token,
+      access_token: made.value,
       token_type: 'Bearer',
       expires_in: this.config.accessTokenSeconds,
       scope,

@@ -8,6 +8,7 @@ import {
 import { parseBearerValue } from '../protocol/bearer-value.js';
 
 export interface NamedSession {
+  sessionId: string;
   stream: string;
   loaded: Loaded<IssuanceSessionState>;
 }
@@ -17,12 +18,12 @@ export interface NamedSession {
  * so another tenant's code names no session (ADR 0059).
  */
 export const loadSession = async (streams: Streams, tenantId: string, code: string): Promise<NamedSession> => {
-  const named = parseBearerValue(code);
-  if (!named) throw unknownCode();
-  const stream = issuanceSessionStream(tenantId, named.sessionId);
+  const { sessionId } = parseBearerValue(code) ?? {};
+  if (sessionId === undefined) throw unknownCode();
+  const stream = issuanceSessionStream(tenantId, sessionId);
   const loaded = await streams.load(issuanceSession, stream, { cached: true });
   if (loaded.state.status === 'absent') throw unknownCode();
-  return { stream, loaded };
+  return { sessionId, stream, loaded };
 };
 
 /** OID4VCI §6.3. One text for all reasons: whoever guesses learns nothing. */

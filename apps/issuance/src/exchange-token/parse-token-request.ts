@@ -1,6 +1,7 @@
 import { oauthError } from '@attestry/contracts';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
-import { AUTHORIZATION_CODE_GRANT, checkGrantType } from './check-grant-type.js';
+import { AUTHORIZATION_CODE_GRANT } from '../protocol/offer-document.js';
+import { checkGrantType } from './check-grant-type.js';
 
 export interface PreAuthorizedCodeRequest {
   grant: 'preAuthorizedCode';

@@ -12,7 +12,7 @@ import type {
 import type { IssuanceSessionState, RedeemedSession } from './issuance-session.state.js';
 
 /** Wrong transaction codes that lock an offer. OID4VCI §13.6.3 */
-export const MAX_WRONG_CODES = 3;
+const MAX_WRONG_CODES = 3;
 
 export type OfferedSession = Extract<IssuanceSessionState, { status: 'offered' }>;
 export type AuthorizedSession = Extract<IssuanceSessionState, { status: 'authorized' }>;

@@ -3,18 +3,18 @@ import { SignJWT, type JWTHeaderParameters } from 'jose';
 import type { AppError, RawRequest } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, type PublicJwk, type SecretMac } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { addDuration } from '../formats/validity.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
-import { makeNonce } from '../issue-nonce/nonce.js';
+import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
+import { makeNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from './check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkNonce } from './check-nonce.js';
-import { mapClaims, mergeClaims } from './map-claims.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
-import { addDuration } from './validity.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 
 const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
@@ -352,13 +352,13 @@ describe('check-nonce', () => {
     pepper: 'p1',
     mac: Buffer.from(`${text}|${context}`.padEnd(60)).toString('base64url').slice(0, 20).padEnd(43, text.slice(-20)),
   });
-  const vault = {
+  const macs = {
     mac,
     verifyMac: (text: string, given: SecretMac, context?: string) =>
       mac(text, context).mac === given.mac && given.pepper === 'p1',
   };
-  const nonce = makeNonce(vault, 't1', new Date(now.getTime() + 1000));
-  const check = (value: string, at = now) => outcome(() => checkNonce([proofOf(ecJwk, value)], 't1', at, vault).length);
+  const nonce = makeNonce(macs, 't1', new Date(now.getTime() + 1000));
+  const check = (value: string, at = now) => outcome(() => checkNonce([proofOf(ecJwk, value)], 't1', at, macs).length);
   const refused = ['invalid_nonce', 'check-nonce'];
 
   it('knows its own until they end', () => {
@@ -374,7 +374,7 @@ describe('check-nonce', () => {
     expect(check([(Number.parseInt(end!, 36) + 1_000_000).toString(36), ...rest].join('.'))).toEqual(refused);
   });
   it('counts a nonce that several proofs carry once', () =>
-    expect(checkNonce([proofOf(ecJwk, nonce), proofOf(edJwk, nonce)], 't1', now, vault)).toHaveLength(1));
+    expect(checkNonce([proofOf(ecJwk, nonce), proofOf(edJwk, nonce)], 't1', now, macs)).toHaveLength(1));
 });
 
 describe('spend-nonce', () => {

@@ -4,12 +4,12 @@ import {
   issueCredential,
   oauthError,
   type CredentialResponse,
-  type OperationContext,
+  type HolderContext,
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyVault, ReplayGuard, type Sealed } from '@attestry/keys';
+import { isErased, Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -18,16 +18,19 @@ import {
   Operation,
   OperationRecorder,
   PlatformConfig,
-  tenantOf,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import type { CredentialToIssue } from '../formats/format.js';
+import { Formats } from '../formats/formats.js';
+import { addDuration, wholeSeconds } from '../formats/validity.js';
 import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
@@ -39,13 +42,9 @@ import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
-import type { CredentialToIssue } from './formats/format.js';
-import { Formats } from './formats/formats.js';
 import { loadAccessToken, type PresentedToken } from './load-access-token.js';
-import { mapClaims, mergeClaims } from './map-claims.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
-import { addDuration, wholeSeconds } from './validity.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 
 /** Sealed credentials of one answer, characters: they are appended together, and an append holds at most 1 MiB. */
@@ -60,7 +59,9 @@ export class IssueCredential {
     private readonly formats: Formats,
     private readonly interest: DeliveryInterest,
     private readonly withdrawn: WithdrawnDomains,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
+    private readonly signingKeys: SigningKeys,
     private readonly guard: ReplayGuard,
     private readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -69,18 +70,18 @@ export class IssueCredential {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute(request: RequestOf<typeof issueCredential>, context: OperationContext): Promise<CredentialResponse> {
+  execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
     return recordOutcome(this.recorder, this.logger, issueCredential, context, (start) =>
       this.issue(rawOf(request), context, start),
     );
   }
 
-  private async issue(raw: RawRequest, context: OperationContext, start: StartRecord): Promise<CredentialResponse> {
-    const { id: tenantId } = tenantOf(context);
+  private async issue(raw: RawRequest, context: HolderContext, start: StartRecord): Promise<CredentialResponse> {
+    const { id: tenantId } = context.tenant;
     const now = this.clock.now();
     checkContentType(raw);
     const token = checkAccessTokenLocation(raw);
-    const presented = await loadAccessToken(token, tenantId, now, this.streams, this.vault, start);
+    const presented = await loadAccessToken(token, tenantId, now, this.streams, this.macs, start);
     try {
       return await this.issueFor(presented, raw, context, start, now);
     } catch (error) {
@@ -92,11 +93,11 @@ export class IssueCredential {
   private async issueFor(
     presented: PresentedToken,
     raw: RawRequest,
-    context: OperationContext,
+    context: HolderContext,
     start: StartRecord,
     now: Date,
   ): Promise<CredentialResponse> {
-    const { id: tenantId, host } = tenantOf(context);
+    const { id: tenantId, host } = context.tenant;
     const { session } = presented;
     const wanted = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, wanted.selector, (id) =>
@@ -111,11 +112,11 @@ export class IssueCredential {
     };
     const proofs = wanted.proofs.map((jwt) => verifyJwtProof(jwt, expected));
     checkDistinctKeys(proofs);
-    const nonces = checkNonce(proofs, tenantId, now, this.vault);
+    const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered] = await Promise.all([
       this.claimsOf(tenantId, session, configuration),
-      this.vault.signer(tenantId, configuration.issuerKey.kmsKeyId),
+      this.signingKeys.loadSigner(tenantId, configuration.issuerKey.kmsKeyId),
       this.interest.wants(tenantId),
     ]);
 
@@ -188,7 +189,7 @@ export class IssueCredential {
     sealed: Sealed | undefined,
   ): Promise<Record<string, unknown> | undefined> {
     if (sealed === undefined) return undefined;
-    const text = await this.vault.open(tenantId, purpose, sealed);
+    const text = await this.sealing.openSealed(tenantId, purpose, sealed);
     if (isErased(text)) throw gone();
     return JSON.parse(text) as Record<string, unknown>;
   }
@@ -216,7 +217,7 @@ export class IssueCredential {
 
   private sealForDelivery(tenantId: string, credential: string | Record<string, unknown>) {
     const keyId = this.ids.uuid();
-    return { keyId, ...this.vault.sealWithNewKey(tenantId, 'delivery', keyId, JSON.stringify(credential)) };
+    return { keyId, ...this.sealing.sealWithNewKey(tenantId, 'delivery', keyId, JSON.stringify(credential)) };
   }
 }
 

@@ -1,14 +1,15 @@
 import { oauthError } from '@attestry/contracts';
 import type { Loaded, Streams } from '@attestry/event-store';
-import type { KeyVault } from '@attestry/keys';
+import type { Macs } from '@attestry/keys';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
+import type { Grant } from '../issuance-session/issuance-session.events.js';
 import {
   issuanceSession,
   issuanceSessionStream,
   type IssuanceSessionState,
   type RedeemedSession,
 } from '../issuance-session/issuance-session.state.js';
-import { grantContext, parseBearerValue, type BearerValue } from '../protocol/bearer-value.js';
+import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
 import type { StartRecord } from '../protocol/record-outcome.js';
 
 export interface PresentedToken {
@@ -28,7 +29,7 @@ export const loadAccessToken = async (
   tenantId: string,
   now: Date,
   streams: Streams,
-  vault: Pick<KeyVault, 'verifyMac'>,
+  macs: Macs,
   start: StartRecord,
 ): Promise<PresentedToken> => {
   const named = parseBearerValue(token);
@@ -37,32 +38,30 @@ export const loadAccessToken = async (
   let loaded = await streams.load(issuanceSession, stream, { cached: true });
   if (loaded.state.status === 'absent') throw invalidToken();
   start.begin();
+  let verified: Grant | undefined;
+  const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
+    if (state.status !== 'redeemed') return undefined;
+    const grant = state.accessTokens.find(({ tokenId }) => tokenId === named.tokenId);
+    if (!grant || isExpired(grant, now)) return undefined;
+    // The MAC is computed once per request: a later state of the session normally holds the grant that was verified.
+    if (verified?.mac !== grant.mac || verified.keyId !== grant.keyId) {
+      const expected = { mac: grant.mac, pepper: grant.keyId };
+      if (!macs.verifyMac(named.value, expected, grantContext('access', tenantId, state.id))) return undefined;
+      verified = grant;
+    }
+    return state;
+  };
   const check = (state: IssuanceSessionState) => {
-    const session = goodSession(state, named, tenantId, now, vault);
+    const session = findSession(state);
     if (!session) throw invalidToken();
     return session;
   };
   // Nothing is refused on a cached state alone; nothing is issued on one either, for the append confirms it.
-  if (loaded.cached && !goodSession(loaded.state, named, tenantId, now, vault))
-    loaded = await streams.load(issuanceSession, stream);
+  if (loaded.cached && !findSession(loaded.state)) loaded = await streams.load(issuanceSession, stream);
   const confirm = async () => {
     if (loaded.cached) check((await streams.load(issuanceSession, stream)).state);
   };
   return { tokenId: named.tokenId, stream, loaded, session: check(loaded.state), check, confirm };
-};
-
-const goodSession = (
-  state: IssuanceSessionState,
-  named: BearerValue,
-  tenantId: string,
-  now: Date,
-  vault: Pick<KeyVault, 'verifyMac'>,
-): RedeemedSession | undefined => {
-  if (state.status !== 'redeemed') return undefined;
-  const grant = state.accessTokens.find(({ tokenId }) => tokenId === named.tokenId);
-  if (!grant || isExpired(grant, now)) return undefined;
-  const expected = { mac: grant.mac, pepper: grant.keyId };
-  return vault.verifyMac(named.value, expected, grantContext('access', tenantId, state.id)) ? state : undefined;
 };
 
 const invalidToken = () =>

@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import type { ReplayGuard } from '@attestry/keys';
-import type { KnownNonce } from '../issue-nonce/nonce.js';
+import type { KnownNonce } from '../protocol/nonce.js';
 
 /** One successful credential request per nonce, spent after all other checks (ADR 0059). The guard fails closed. */
 export const spendNonce = async (

@@ -1,12 +1,12 @@
 import {
   jwtVcConfigurations,
   webSemanticConfigurations,
+  type ClientContext,
   type JwtVcConfiguration,
-  type OperationContext,
   type PageOf,
 } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
-import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Macs } from '@attestry/keys';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { configurationOfRow, ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import { configurationRecord } from '../credential-configuration/credential-configuration.decisions.js';
 import { formatOf } from '../credential-configuration/variant.js';
@@ -15,19 +15,19 @@ import { formatOf } from '../credential-configuration/variant.js';
 export class ListCredentialConfigurations {
   constructor(
     private readonly configurations: ConfigurationsReadModel,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async execute(
     { query }: RequestOf<typeof webSemanticConfigurations.list>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<JwtVcConfiguration>> {
     const format = formatOf(context);
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     let rows = this.configurations.ofTenant(tenantId).where('format', '=', format);
     if (query.type !== undefined) rows = rows.where('type', '=', query.type);
     const list = [tenantId, 'credential-configurations', format, query.type ?? ''];
-    const found = await listPage(rows, query, this.vault, list);
+    const found = await listPage(rows, query, this.macs, list);
     return { ...found, data: found.data.map((row) => configurationRecord(configurationOfRow(row))) };
   }
 }

@@ -1,7 +1,7 @@
-import { listUserCredentials, type OperationContext, type PageOf, type UserCredential } from '@attestry/contracts';
+import { listUserCredentials, type ClientContext, type PageOf, type UserCredential } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
-import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Macs } from '@attestry/keys';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { activeUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -11,14 +11,14 @@ export class ListUserCredentials {
   constructor(
     private readonly streams: Streams,
     private readonly users: UsersReadModel,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async execute(
     { params, query }: RequestOf<typeof listUserCredentials>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<UserCredential>> {
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const { state } = await this.streams.load(user, userStream(tenantId, params.userId));
     const { id } = activeUser(state);
     const rows = this.users.running.db
@@ -26,7 +26,7 @@ export class ListUserCredentials {
       .select(['id', 'issued_at', 'record'])
       .where('tenant_id', '=', tenantId)
       .where('user_id', '=', id);
-    const found = await listPage(rows, query, this.vault, [tenantId, 'user-credentials', id], {
+    const found = await listPage(rows, query, this.macs, [tenantId, 'user-credentials', id], {
       timeColumn: 'issued_at',
       key: (row) => ({ time: row.issued_at, id: row.id }),
     });

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OperationContext, PageQuery } from '@attestry/contracts';
+import type { ClientContext, PageQuery } from '@attestry/contracts';
 import { insertRows } from '@attestry/read-model';
 import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
 import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
@@ -43,9 +43,9 @@ afterAll(async () => {
 
 const list = (db: Kysely<UserTables>, id: string, query: PageQuery) => {
   const { vault, logger } = engines;
-  const handler = new ListUsers({ running: { db } } as UsersReadModel, new UserClaims(vault, logger), vault);
-  const tenant = { id, environmentId: id, host: 'h', baseUrl: 'http://h' };
-  return handler.execute({ params: {}, body: {}, query }, { tenant } as OperationContext);
+  const handler = new ListUsers({ running: { db } } as UsersReadModel, new UserClaims(vault.sealing, logger), vault.macs);
+  const tenant = { id, host: 'h', baseUrl: 'http://h' };
+  return handler.execute({ params: {}, body: {}, query }, { tenant } as ClientContext);
 };
 
 it('a page of users reads no more rows of many than of few, first and later', async () => {

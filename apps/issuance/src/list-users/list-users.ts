@@ -1,6 +1,6 @@
-import { listUsers, type OperationContext, type PageOf, type User } from '@attestry/contracts';
-import { isErased, KeyVault } from '@attestry/keys';
-import { listPage, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { listUsers, type ClientContext, type PageOf, type User } from '@attestry/contracts';
+import { isErased, Macs } from '@attestry/keys';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
@@ -9,13 +9,13 @@ export class ListUsers {
   constructor(
     private readonly users: UsersReadModel,
     private readonly claims: UserClaims,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
-  async execute({ query }: RequestOf<typeof listUsers>, context: OperationContext): Promise<PageOf<User>> {
-    const tenantId = tenantOf(context).id;
+  async execute({ query }: RequestOf<typeof listUsers>, context: ClientContext): Promise<PageOf<User>> {
+    const tenantId = context.tenant.id;
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
-    const found = await listPage(rows, query, this.vault, [tenantId, 'users']);
+    const found = await listPage(rows, query, this.macs, [tenantId, 'users']);
     const opened = await Promise.all(
       found.data.map((row) =>
         this.claims.viewOf(tenantId, { id: row.id, sealedClaims: row.sealed_claims, sealedLink: row.sealed_link }),

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { ByteSource } from '@attestry/keys';
+import { pooledBytes, type ByteSource } from '@attestry/keys';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
 
 /**
@@ -22,7 +21,7 @@ const idText = (bytes: Buffer): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 };
 
-export const makeBearerValue = (sessionId: string, tokenId: string, from: ByteSource = randomBytes): BearerValue => {
+export const makeBearerValue = (sessionId: string, tokenId: string, from: ByteSource = pooledBytes): BearerValue => {
   const bytes = Buffer.concat([idBytes(sessionId), idBytes(tokenId), from(32)]);
   return { sessionId, tokenId, value: bytes.toString('base64url') };
 };

@@ -1,6 +1,9 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { pooledBytes } from '@attestry/keys';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 
+/** Grant types, RFC 6749 §4.1.3 and OID4VCI §4.1.1. */
+export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
 export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
 /** OID4VCI §4.1.1; `credentials` is for wallets of earlier drafts. */
@@ -78,7 +81,7 @@ const keyFor = (secret: string, offerId: string): Uint8Array =>
 
 /** base64url of iv, ciphertext and tag. */
 export const sealOfferDocument = (document: OfferDocument, secret: string, offerId: string): string => {
-  const iv = randomBytes(12);
+  const iv = pooledBytes(12);
   const cipher = createCipheriv('aes-256-gcm', keyFor(secret, offerId), iv);
   const sealed = Buffer.concat([
     iv,

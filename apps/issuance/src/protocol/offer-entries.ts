@@ -3,7 +3,7 @@ import { invalid, invalidBody } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { linkedDataFault } from '../credential-configuration/linked-data-limits.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
-import { mapKnownClaims } from '../issue-credential/map-claims.js';
+import { mapKnownClaims } from './map-claims.js';
 import { CurrentConfigurations } from './current-configurations.js';
 import { scopeFor } from './scope.js';
 

@@ -1,5 +1,5 @@
 import { AppError, HTTP_STATUS, type Operation, type OperationContext } from '@attestry/contracts';
-import { toAppError, type Logger, type OperationRecorder } from '@attestry/service-kit';
+import { requestFields, toAppError, type Logger, type OperationRecorder } from '@attestry/service-kit';
 
 /** START of a wallet operation, written beside the checks. */
 export interface StartRecord {
@@ -39,7 +39,7 @@ export const recordOutcome = async <T>(
     try {
       await written;
     } catch (error) {
-      logger.error({ requestId: context.requestId, error: String(error) }, 'operation event not recorded');
+      logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
     }
   };
   let answer: T;
@@ -47,7 +47,7 @@ export const recordOutcome = async <T>(
     answer = await run(start);
     await start.acknowledged();
   } catch (error) {
-    const refusal = error instanceof AppError ? error : toAppError(error, operation.name, context.requestId, logger);
+    const refusal = error instanceof AppError ? error : toAppError(error, context, logger);
     if (started && (await started).failure === undefined) {
       const { kind, code, message } = refusal;
       await outcome(recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }));

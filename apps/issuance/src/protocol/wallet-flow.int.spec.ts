@@ -31,7 +31,6 @@ import {
   type Caller,
   type CredentialFormat,
   type IssuerKey,
-  type OperationContext,
   type OperationEventMessage,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
@@ -73,18 +72,18 @@ const issued: FeedMessage[] = [];
 const issuerOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
 let requests = 0;
-const contextFor = (operation: string, caller: Caller, tenantId = TENANT): OperationContext => ({
-  tenant: { id: tenantId, environmentId: 'e', host: issuerOf(tenantId).slice(7), baseUrl: issuerOf(tenantId) },
+const contextFor = <C extends Caller>(operation: string, caller: C, tenantId = TENANT) => ({
+  tenant: { id: tenantId, host: issuerOf(tenantId).slice(7), baseUrl: issuerOf(tenantId) },
   caller,
   requestId: `request-${++requests}`,
   operation,
   deadline: Date.now() + 10_000,
   publicUrl: issuerOf(tenantId),
 });
-const tenantClient: Caller = { kind: 'client', clientId: 'c', roles: ['admin'] };
+const tenantClient: Caller = { kind: 'client', clientId: 'c' };
 
 const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation.name, tenantClient, tenantId));
+  client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation.name, tenantClient, tenantId) as never);
 
 const post = <O extends Parameters<ServiceClient['call']>[0]>(
   operation: O,
@@ -96,7 +95,7 @@ const post = <O extends Parameters<ServiceClient['call']>[0]>(
   client.call(
     operation,
     { raw: { method: 'POST', url, headers, text } } as unknown as Partial<RequestOf<O>>,
-    contextFor(operation.name, { kind: 'holder' }, tenantId),
+    contextFor(operation.name, { kind: operation.access.kind === 'public' ? 'public' : 'holder' }, tenantId) as never,
   );
 
 const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
@@ -260,7 +259,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'issuance-'));
   await open();
   for (const algorithm of ['P-256', 'Ed25519'] as const) {
-    const { keyId, publicJwk } = await engines.vault.createSigningKey(TENANT, 'did', algorithm);
+    const { keyId, publicJwk } = await engines.vault.signingKeys.createSigningKey(TENANT, 'did', algorithm);
     const did = encodeDidKey(publicJwk);
     const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
     issuerKeys.set(algorithm, { did, verificationMethod, kmsKeyId: keyId, algorithm, publicJwk });
@@ -436,10 +435,10 @@ describe('claims', () => {
     const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, made.id));
     const sealed = state.status === 'offered' ? state.sealedClaims! : '';
     await keys.sweep();
-    expect(await engines.vault.open(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
+    expect(await engines.vault.sealing.openSealed(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
     ahead = 300_000 + 300_000 + 1000;
     expect(await keys.sweep()).toBeGreaterThan(0);
-    expect(isErased(await engines.vault.open(TENANT, 'session', sealed))).toBe(true);
+    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
     expect(await keys.sweep()).toBe(0);
   });
 });
@@ -741,7 +740,7 @@ describe('the credential endpoint', () => {
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(TENANT)).toBe(true);
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);
     const { credential, kept } = await issueOne();
-    expect(await engines.vault.open(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
+    expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
     await tell('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
     await keeps(false);
     await tell('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });

@@ -1,14 +1,17 @@
-import { retrieveAuthorizationServerMetadata, type OperationContext } from '@attestry/contracts';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { retrieveAuthorizationServerMetadata, type PublicContext } from '@attestry/contracts';
+import { Operation } from '@attestry/service-kit';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { authorizationServerMetadata, type AuthorizationServerMetadata } from './authorization-server-metadata.js';
+import {
+  authorizationServerMetadata,
+  type AuthorizationServerMetadata,
+} from '../protocol/authorization-server-metadata.js';
 
 @Operation(retrieveAuthorizationServerMetadata)
 export class RetrieveAuthorizationServerMetadata {
   constructor(private readonly published: PublishedConfigurations) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<AuthorizationServerMetadata> {
-    const { id, baseUrl } = tenantOf(context);
+  async execute(_request: unknown, context: PublicContext): Promise<AuthorizationServerMetadata> {
+    const { id, baseUrl } = context.tenant;
     return authorizationServerMetadata(baseUrl, await this.published.of(id));
   }
 }

@@ -1,11 +1,11 @@
 import {
   jwtVcConfigurations,
   webSemanticConfigurations,
+  type ClientContext,
   type JwtVcConfiguration,
-  type OperationContext,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import {
   activeConfiguration,
   configurationRecord,
@@ -22,9 +22,9 @@ export class RetrieveCredentialConfiguration {
 
   async execute(
     { params }: RequestOf<typeof webSemanticConfigurations.retrieve>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<JwtVcConfiguration> {
-    const stream = credentialConfigurationStream(tenantOf(context).id, params.id);
+    const stream = credentialConfigurationStream(context.tenant.id, params.id);
     const { state } = await this.streams.load(credentialConfiguration, stream);
     return configurationRecord(activeConfiguration(state, formatOf(context)));
   }

@@ -1,11 +1,11 @@
 import { BATCH_SIZE } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { Format } from '../issue-credential/formats/format.js';
+import type { Format } from '../formats/format.js';
 import { scopeFor } from '../protocol/scope.js';
 import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,
-} from '../retrieve-authorization-server-metadata/authorization-server-metadata.js';
+} from '../protocol/authorization-server-metadata.js';
 
 const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
 const PROOF_ALGORITHMS = ['ES256', 'EdDSA'];

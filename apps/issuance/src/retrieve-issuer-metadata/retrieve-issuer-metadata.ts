@@ -1,7 +1,7 @@
-import { retrieveIssuerMetadata, type OperationContext } from '@attestry/contracts';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { retrieveIssuerMetadata, type ContextOf } from '@attestry/contracts';
+import { Operation } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../issue-credential/formats/formats.js';
+import { Formats } from '../formats/formats.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { issuerMetadata } from './issuer-metadata.js';
 
@@ -15,8 +15,11 @@ export class RetrieveIssuerMetadata {
     private readonly formats: Formats,
   ) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<Record<string, unknown>> {
-    const { id, baseUrl } = tenantOf(context);
+  async execute(
+    _request: unknown,
+    context: ContextOf<typeof retrieveIssuerMetadata>,
+  ): Promise<Record<string, unknown>> {
+    const { id, baseUrl } = context.tenant;
     const { publicUrl } = context;
     const configurations = await this.published.of(id);
     let byIssuer = this.made.get(configurations);

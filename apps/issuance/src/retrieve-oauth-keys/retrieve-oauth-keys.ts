@@ -1,16 +1,16 @@
-import { retrieveOauthKeys, type OperationContext } from '@attestry/contracts';
-import { KeyVault, type PublicJwk } from '@attestry/keys';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { retrieveOauthKeys, type PublicContext } from '@attestry/contracts';
+import { SigningKeys, type PublicJwk } from '@attestry/keys';
+import { Operation } from '@attestry/service-kit';
 
 type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA' };
 
 /** RFC 7517 §5. Access tokens are opaque, so the set is empty until the tenant's authorization server signs something. */
 @Operation(retrieveOauthKeys)
 export class RetrieveOauthKeys {
-  constructor(private readonly vault: KeyVault) {}
+  constructor(private readonly signingKeys: SigningKeys) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<{ keys: PublishedKey[] }> {
-    const keys = await this.vault.listSigningKeys(tenantOf(context).id, 'token');
+  async execute(_request: unknown, context: PublicContext): Promise<{ keys: PublishedKey[] }> {
+    const keys = await this.signingKeys.listSigningKeys(context.tenant.id, 'token');
     return {
       keys: keys.map(({ keyId, publicJwk, algorithm }) => ({
         ...publicJwk,

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { isUuid, notFound, retrieveOfferContent, type OperationContext } from '@attestry/contracts';
+import { isUuid, notFound, retrieveOfferContent, type PublicContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { openOfferDocument, type OfferDocument } from '../protocol/offer-document.js';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -18,10 +18,10 @@ export class RetrieveOfferContent {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof retrieveOfferContent>, context: OperationContext): Promise<OfferDocument> {
+  async execute(request: RequestOf<typeof retrieveOfferContent>, context: PublicContext): Promise<OfferDocument> {
     const [offerId, secret, ...rest] = request.params.reference.split('.');
     if (!isUuid(offerId) || !secret || !isExactSecret(secret) || rest.length) throw notFound();
-    const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(tenantOf(context).id, offerId));
+    const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(context.tenant.id, offerId));
     if (state.status !== 'offered' || isExpired(state.code, this.clock.now())) throw notFound();
     const document = openOfferDocument(state.origin.sealedDocument, secret, offerId);
     if (!document) throw notFound();

@@ -1,7 +1,7 @@
-import { notFound, retrieveUser, type OperationContext, type User } from '@attestry/contracts';
+import { notFound, retrieveUser, type ClientContext, type User } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { isErased } from '@attestry/keys';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { UserClaims } from '../user/user-claims.js';
 import { activeUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
@@ -13,8 +13,8 @@ export class RetrieveUser {
     private readonly claims: UserClaims,
   ) {}
 
-  async execute({ params }: RequestOf<typeof retrieveUser>, context: OperationContext): Promise<User> {
-    const tenantId = tenantOf(context).id;
+  async execute({ params }: RequestOf<typeof retrieveUser>, context: ClientContext): Promise<User> {
+    const tenantId = context.tenant.id;
     const { state } = await this.streams.load(user, userStream(tenantId, params.id));
     const shown = await this.claims.viewOf(tenantId, activeUser(state));
     if (isErased(shown)) throw notFound();

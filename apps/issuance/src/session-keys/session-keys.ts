@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { readEvent, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Sealing } from '@attestry/keys';
 import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
@@ -69,7 +69,7 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
 
   constructor(
     private readonly readModels: ReadModels,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly config: PlatformConfig,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -109,7 +109,7 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
       const tenants = Map.groupBy(rows, (row) => row.tenant_id);
       for (const [tenantId, sessions] of tenants) {
         const ids = sessions.map((row) => row.session_id);
-        await this.vault.destroy(tenantId, ids);
+        await this.sealing.destroyDataKeys(tenantId, ids);
         await this.running.db
           .deleteFrom('issuance_session_keys')
           .where('tenant_id', '=', tenantId)

@@ -1,11 +1,11 @@
 import {
   jwtVcConfigurations,
   webSemanticConfigurations,
+  type ClientContext,
   type JwtVcConfiguration,
-  type OperationContext,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantContexts } from '../contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
@@ -32,11 +32,11 @@ export class UpdateCredentialConfiguration {
 
   async execute(
     request: RequestOf<typeof webSemanticConfigurations.update>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<JwtVcConfiguration> {
     const { body, params } = request;
     const format = formatOf(context);
-    const stream = credentialConfigurationStream(tenantOf(context).id, params.id);
+    const stream = credentialConfigurationStream(context.tenant.id, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { content } = activeConfiguration(loaded.state, format);
     checkConfiguration(body, format);

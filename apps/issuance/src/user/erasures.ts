@@ -1,6 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { EventStore, Leases, readEvent, type RecordedEvent } from '@attestry/event-store';
-import { KeyCheckpoints, KeyVault } from '@attestry/keys';
+import { KeyCheckpoints, Sealing } from '@attestry/keys';
 import { Health, LOGGER, ReplayedDestructions, type Logger } from '@attestry/service-kit';
 import { user } from './user.state.js';
 
@@ -14,8 +14,8 @@ export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdo
   constructor(
     store: EventStore,
     leases: Leases,
-    private readonly vault: KeyVault,
     checkpoints: KeyCheckpoints,
+    private readonly sealing: Sealing,
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
@@ -39,7 +39,7 @@ export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdo
     for (const stored of events) {
       const event = readEvent(user, stored);
       if (event.type !== 'UserDeleted') continue;
-      await this.vault.destroy(stored.metadata.tenantId, event.data.destroyedKeys);
+      await this.sealing.destroyDataKeys(stored.metadata.tenantId, event.data.destroyedKeys);
       destroyed = true;
     }
     return destroyed;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { MAX_CLAIMS_BYTES, oauthError, type CompletedSignIn, type UserLink } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, type Sealed } from '@attestry/keys';
+import { isErased, KeyNotFound, Macs, Sealing, type Sealed } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import { signIn, type ActiveUser } from './user.decisions.js';
 import { user, userStream } from './user.state.js';
@@ -23,14 +23,15 @@ const MAX_ROUNDS = 5;
 export class SignedInUsers {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   /** The user's id. What is to be kept of the claims is on the user when it resolves. */
   async admit(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
-    const { mac } = this.vault.mac(linkKey(person), `user-link:${tenantId}`);
+    const { mac } = this.macs.mac(linkKey(person), `user-link:${tenantId}`);
     const stream = userLink.stream(tenantId, mac);
     let deletedOwner: string | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -69,7 +70,7 @@ export class SignedInUsers {
         userStream(tenantId, userId),
         async (current) => {
           if (current.status === 'deleted') return [];
-          await this.vault.createDataKey(tenantId, 'user', userId);
+          await this.sealing.createDataKey(tenantId, 'user', userId);
           const known = current.status === 'active' ? current : undefined;
           const sealedLink = await this.sealedAnew(tenantId, userId, known, 'sealedLink', link);
           const sealedClaims = await this.sealedAnew(tenantId, userId, known, 'sealedClaims', kept);
@@ -95,7 +96,8 @@ export class SignedInUsers {
     values: object,
   ): Promise<Sealed | undefined> {
     if (Object.keys(values).length === 0) return undefined;
-    const before = known?.[name] === undefined ? undefined : await this.vault.open(tenantId, 'user', known[name]);
+    const before =
+      known?.[name] === undefined ? undefined : await this.sealing.openSealed(tenantId, 'user', known[name]);
     if (isErased(before)) throw new KeyNotFound(userId);
     const text = JSON.stringify({ ...(before === undefined ? {} : (JSON.parse(before) as object)), ...values });
     if (text === before) return undefined;
@@ -103,6 +105,6 @@ export class SignedInUsers {
       throw oauthError('server_error', 'the claims to store for the user are larger than 64 KiB', {
         check: 'signed-in-users',
       });
-    return this.vault.seal(tenantId, 'user', userId, text);
+    return this.sealing.sealText(tenantId, 'user', userId, text);
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { User, UserLink } from '@attestry/contracts';
-import { isErased, KeyNotFound, KeyVault, type Erased, ERASED } from '@attestry/keys';
+import { ERASED, isErased, KeyNotFound, Sealing, type Erased } from '@attestry/keys';
 import { LOGGER, type Logger } from '@attestry/service-kit';
 
 export interface SealedUser {
@@ -13,7 +13,7 @@ export interface SealedUser {
 @Injectable()
 export class UserClaims {
   constructor(
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -32,7 +32,7 @@ export class UserClaims {
   async open(tenantId: string, sealed: string | null | undefined): Promise<Record<string, unknown> | Erased> {
     if (sealed === null || sealed === undefined) return {};
     try {
-      const text = await this.vault.open(tenantId, 'user', sealed);
+      const text = await this.sealing.openSealed(tenantId, 'user', sealed);
       return isErased(text) ? text : (JSON.parse(text) as Record<string, unknown>);
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;

@@ -1,9 +1,9 @@
-import { acceptInvitation, invalidBody, type MembershipUpdate, type OperationContext } from '@attestry/contracts';
+import { acceptInvitation, invalidBody, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
-import { callingUser } from '../management-caller.js';
+import { callingUser } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { acceptInvitation as decide } from '../tenant/membership.decisions.js';
@@ -15,20 +15,20 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class AcceptInvitation {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly people: People,
     private readonly links: InvitationLinksReadModel,
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof acceptInvitation>, context: OperationContext): Promise<MembershipUpdate> {
+  async execute(request: RequestOf<typeof acceptInvitation>, context: ManagementContext): Promise<MembershipUpdate> {
     const acceptedBy = callingUser(context);
     // Before the tenant's stream is read.
     const token = await this.links.authenticToken(request.body.token);
     if (!token) throw invalidBody('token', 'must be the token of an open invitation');
     const { tenantId, userId, invitationId, secret } = token;
     const facts = {
-      isGenuine: (mac: Parameters<KeyVault['verifyMac']>[1]) => this.vault.verifyMac(secret, mac, invitationId),
+      isGenuine: (mac: Parameters<Macs['verifyMac']>[1]) => this.macs.verifyMac(secret, mac, invitationId),
       registered: (await this.people.user(userId)).status === 'registered',
       now: this.people.now(),
     };

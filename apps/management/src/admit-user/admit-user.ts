@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { isEmail } from 'class-validator';
-import { admitUser, AppError, type AdmittedUser, type OperationContext } from '@attestry/contracts';
+import { admitUser, AppError, type AdmittedUser, type ServiceContext } from '@attestry/contracts';
 import { Streams, type EventContext, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { registerUser, takeEmail } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream, type RegisteredUser } from '../management-user/management-user.state.js';
@@ -22,16 +22,16 @@ const MAX_NAME = 255;
 export class AdmitUser {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly people: People,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof admitUser>, context: OperationContext): Promise<AdmittedUser> {
+  async execute(request: RequestOf<typeof admitUser>, context: ServiceContext): Promise<AdmittedUser> {
     const { issuer, subject, emailVerified } = request.body;
     const email = emailVerified === true ? plainEmail(request.body.email) : undefined;
     const name = plainName(request.body.name);
-    const identity = this.vault.mac(JSON.stringify([issuer, subject]), 'user-identity').mac;
+    const identity = this.macs.mac(JSON.stringify([issuer, subject]), 'user-identity').mac;
     const events = this.people.events(context);
     const { state } = await this.streams.load(userIdentity, userIdentity.stream(identity));
     if (state.status === 'claimed') {

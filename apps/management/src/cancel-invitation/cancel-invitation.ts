@@ -1,7 +1,7 @@
-import { cancelInvitation, type OperationContext } from '@attestry/contracts';
+import { cancelInvitation, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { cancelInvitation as decide } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -14,7 +14,7 @@ export class CancelInvitation {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof cancelInvitation>, context: OperationContext): Promise<void> {
+  async execute(request: RequestOf<typeof cancelInvitation>, context: ManagementContext): Promise<void> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     const { position } = await this.streams.runDecision(

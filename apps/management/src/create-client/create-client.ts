@@ -1,32 +1,41 @@
 import { Inject } from '@nestjs/common';
-import { createClient, permissionsOf, type CreatedClient, type OperationContext } from '@attestry/contracts';
+import {
+  createClient,
+  permissionsOf,
+  type ContextOf,
+  type CreatedClient,
+  type ManagementContext,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
-import { managementCaller } from '../management-caller.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
-import { newClientCredentials } from './client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 
 @Operation(createClient)
 export class CreateClient {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly lists: TenantListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof createClient>, context: OperationContext): Promise<CreatedClient> {
+  async execute(
+    request: RequestOf<typeof createClient>,
+    context: ContextOf<typeof createClient>,
+  ): Promise<CreatedClient> {
     const { tenantId } = request.params;
     const { name, roles } = request.body;
     const caller = managementCaller(context);
     const { clientId, clientSecret } = newClientCredentials(context);
     const facts = {
       clientId,
-      secretMac: this.vault.mac(clientSecret, clientId),
+      secretMac: this.macs.mac(clientSecret, clientId),
       now: this.clock.now().toISOString(),
     };
     const { position } = await this.streams.runDecision(
@@ -40,7 +49,7 @@ export class CreateClient {
     return { clientId, name, roles, permissions: permissionsOf(roles), clientSecret };
   }
 
-  async checkRetry({ params }: RequestOf<typeof createClient>, context: OperationContext): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof createClient>, context: ManagementContext): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

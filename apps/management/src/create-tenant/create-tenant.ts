@@ -5,16 +5,16 @@ import {
   createTenant,
   invalidBody,
   unavailable,
+  type ContextOf,
   type CreatedTenant,
-  type OperationContext,
 } from '@attestry/contracts';
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createTenant as decide, withdrawTenant } from '../tenant/tenant.decisions.js';
 import { checkSubdomain, subdomain as subdomainClaim } from '../tenant/subdomain.claim.js';
@@ -41,14 +41,17 @@ interface Claim {
 export class CreateTenant {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly directory: TenantDirectory,
     private readonly lists: TenantListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof createTenant>, context: OperationContext): Promise<CreatedTenant> {
+  async execute(
+    request: RequestOf<typeof createTenant>,
+    context: ContextOf<typeof createTenant>,
+  ): Promise<CreatedTenant> {
     const creator = managementCaller(context);
     const { subdomain, name = subdomain } = request.body;
     const environment = this.directory.environment(request.body.environmentId);
@@ -60,7 +63,7 @@ export class CreateTenant {
     await this.claim(claim, events);
 
     const { clientId, clientSecret } = newClientCredentials(context);
-    const facts = { clientId, secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
+    const facts = { clientId, secretMac: this.macs.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const host = tenantHost(subdomain, environment);
     const command = { tenantId: claim.owner, environmentId: environment.id, name, subdomain, host, creator };
     const { position } = await this.streams.runDecision(

@@ -1,7 +1,7 @@
-import { deleteClient, type OperationContext } from '@attestry/contracts';
+import { deleteClient, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { deleteClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -13,7 +13,7 @@ export class DeleteClient {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof deleteClient>, context: OperationContext): Promise<void> {
+  async execute(request: RequestOf<typeof deleteClient>, context: ManagementContext): Promise<void> {
     const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { clientId } = request.params;

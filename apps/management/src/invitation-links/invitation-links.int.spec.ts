@@ -9,8 +9,8 @@ import {
   createTenant,
   inviteMember,
   resendInvitation,
-  type Caller,
-  type OperationContext,
+  type ManagementCaller,
+  type ManagementContext,
 } from '@attestry/contracts';
 import { newId } from '@attestry/keys';
 import {
@@ -42,17 +42,16 @@ let base: string;
 let tenantId: string;
 let reads: ReadCount;
 
-const context = (caller: Caller): OperationContext => ({
+const context = (caller: ManagementCaller): ManagementContext => ({
   caller,
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.localhost',
 });
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 const person = async () => {
   const body = { issuer: 'https://login.example', subject: newId() };
-  const { userId } = await client.call(admitUser, { body }, context({ kind: 'service', service: 'gateway' }));
+  const { userId } = await client.call(admitUser, { body }, boss());
   return context({ kind: 'user', userId });
 };
 const start = async () => {

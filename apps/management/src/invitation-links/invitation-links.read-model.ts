@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, startProjection } from '@attestry/service-kit';
-import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invite-member/invitation-token.js';
+import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invitation/invitation-token.js';
 import { invitationLinks, type InvitationLinkTables, type InvitationStatus } from './invitation-links.projection.js';
 
 /** A page that shows an older state confuses more than one that takes a second. */
@@ -24,7 +24,7 @@ export class InvitationLinksReadModel implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: Health,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -38,7 +38,7 @@ export class InvitationLinksReadModel implements OnModuleInit {
   async authenticToken(text: string): Promise<InvitationToken | undefined> {
     const token = parseInvitationToken(text);
     if (!token) return undefined;
-    if (token.seal !== undefined) return isAuthentic(this.vault, token) ? token : undefined;
+    if (token.seal !== undefined) return isAuthentic(this.macs, token) ? token : undefined;
     return (await this.row(token)) && token;
   }
 
@@ -61,7 +61,7 @@ export class InvitationLinksReadModel implements OnModuleInit {
       .where('id', '=', invitationId)
       .executeTakeFirst();
     if (!row || row.tenant_id !== token.tenantId || row.user_id !== token.userId) return undefined;
-    if (!this.vault.verifyMac(secret, row, invitationId)) return undefined;
+    if (!this.macs.verifyMac(secret, row, invitationId)) return undefined;
     const { tenant_id: tenantId, user_id: userId, expires_at: expiresAt } = row;
     return { tenantId, userId, status: row.status as InvitationStatus, expiresAt };
   }

@@ -1,31 +1,35 @@
 import { Inject } from '@nestjs/common';
-import { inviteMember, type InvitationResult, type OperationContext } from '@attestry/contracts';
+import { inviteMember, type ContextOf, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { inviteMember as decide } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
-import { invitationResult } from './invitation-result.js';
-import { newInvitation } from './new-invitation.js';
+import { invitationResult } from '../invitation/invitation-result.js';
+import { newInvitation } from '../invitation/new-invitation.js';
 
 /** The e-mail is sent by a reaction on the stored event. */
 @Operation(inviteMember)
 export class InviteMember {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mails: MailLimits,
     private readonly lists: TenantListsReadModel,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof inviteMember>, context: OperationContext): Promise<InvitationResult> {
+  async execute(
+    request: RequestOf<typeof inviteMember>,
+    context: ContextOf<typeof inviteMember>,
+  ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email } = request.body;
     // Strangers leave no trace: not even the person they name becomes known.
@@ -36,17 +40,20 @@ export class InviteMember {
     return this.mails.useFor(tenantId, email, id, () => this.invite(request, context));
   }
 
-  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: OperationContext): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof inviteMember>, context: ManagementContext): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 
-  private async invite(request: RequestOf<typeof inviteMember>, context: OperationContext): Promise<InvitationResult> {
+  private async invite(
+    request: RequestOf<typeof inviteMember>,
+    context: ContextOf<typeof inviteMember>,
+  ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email, roles } = request.body;
     const caller = managementCaller(context);
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
     const now = this.people.now();
-    const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
+    const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

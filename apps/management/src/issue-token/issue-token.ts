@@ -1,21 +1,21 @@
 import { Inject } from '@nestjs/common';
-import { issueToken, oauthError, type OperationContext, type Role, type TokenResponse } from '@attestry/contracts';
+import { issueToken, oauthError, type ContextOf, type Role, type TokenResponse } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
 import { CLOCK, IDS, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { ClientAuthentication } from '../client-credentials/client-authentication.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
+import { secretIdOf } from '../client-credentials/secret-id.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import {
   isManagementClientId,
   managementClient,
   managementClientStream,
 } from '../management-client/management-client.state.js';
-import { secretDigest } from '../register-management-client/secret-digest.js';
 import { liveSecrets } from '../tenant/tenant.decisions.js';
-import { ClientAuthentication } from './client-authentication.js';
-import { secretIdOf } from './secret-id.js';
+import { TokenKeys } from '../token-keys/token-keys.js';
 import { tokenAudience, type TokenAudience } from './token-audience.js';
 import { parseTokenRequest } from './token-request.js';
-import { TokenKeys } from './token-keys.js';
 
 /** A client that may get a token, and what the token says about it. */
 interface Candidate {
@@ -38,7 +38,7 @@ export class IssueToken {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof issueToken>, context: OperationContext): Promise<TokenResponse> {
+  async execute(request: RequestOf<typeof issueToken>, context: ContextOf<typeof issueToken>): Promise<TokenResponse> {
     const { clientId, clientSecret, audience } = parseTokenRequest(request.body);
     const { publicScheme: scheme, managementDomain, environments } = this.config;
     const wanted = tokenAudience(audience, context.publicUrl, { scheme, managementDomain, environments });

@@ -1,7 +1,7 @@
-import { listClients, type Client, type OperationContext, type PageOf } from '@attestry/contracts';
+import { listClients, type Client, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 
@@ -13,7 +13,7 @@ export class ListClients {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof listClients>, context: OperationContext): Promise<PageOf<Client>> {
+  async execute(request: RequestOf<typeof listClients>, context: ManagementContext): Promise<PageOf<Client>> {
     const { id } = await loadAdministeredTenant(this.streams, request.params.tenantId, context);
     const listed = await this.lists.clientsOf(id, request.query);
     return {

@@ -1,8 +1,8 @@
-import { listEnvironments, type Environment, type OperationContext, type PageOf } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { listEnvironments, type Environment, type ManagementContext, type PageOf } from '@attestry/contracts';
+import { Macs } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
 import { DEFAULT_LIMIT, listCursors, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 
 /** Environments have no time of creation: their order is that of the configuration, and their cursors name only the id. */
 const NO_TIME = '1970-01-01T00:00:00.000Z';
@@ -11,13 +11,13 @@ const NO_TIME = '1970-01-01T00:00:00.000Z';
 export class ListEnvironments {
   constructor(
     private readonly config: PlatformConfig,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
-  async execute(request: RequestOf<typeof listEnvironments>, context: OperationContext): Promise<PageOf<Environment>> {
+  async execute(request: RequestOf<typeof listEnvironments>, context: ManagementContext): Promise<PageOf<Environment>> {
     managementCaller(context);
     const { environments } = this.config;
-    const codec = listCursors(this.vault, ['management', 'environments']);
+    const codec = listCursors(this.macs, ['management', 'environments']);
     const { limit = DEFAULT_LIMIT, cursor } = request.query;
     let start = 0;
     if (cursor !== undefined) {

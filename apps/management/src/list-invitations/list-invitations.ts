@@ -1,7 +1,7 @@
-import { listInvitations, type Invitation, type OperationContext, type PageOf } from '@attestry/contracts';
+import { listInvitations, type Invitation, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
@@ -17,7 +17,7 @@ export class ListInvitations {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof listInvitations>, context: OperationContext): Promise<PageOf<Invitation>> {
+  async execute(request: RequestOf<typeof listInvitations>, context: ManagementContext): Promise<PageOf<Invitation>> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const { id, members } = seenByAdmin(state, managementCaller(context));
     const listed = await this.lists.invitedOf(id, request.query);

@@ -1,7 +1,7 @@
-import { listMembers, type Member, type OperationContext, type PageOf } from '@attestry/contracts';
+import { listMembers, type ManagementContext, type Member, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../administered-tenant.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -19,7 +19,7 @@ export class ListMembers {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof listMembers>, context: OperationContext): Promise<PageOf<Member>> {
+  async execute(request: RequestOf<typeof listMembers>, context: ManagementContext): Promise<PageOf<Member>> {
     const { id, members } = await loadAdministeredTenant(this.streams, request.params.tenantId, context);
     const listed = await this.lists.membersOf(id, request.query);
     const now = this.people.now();

@@ -2,12 +2,12 @@ import {
   listEventsOfTenant,
   listTenantEvents,
   type AnalyticsEvent,
-  type OperationContext,
+  type ManagementContext,
   type PageOf,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, ServiceClient, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { seenByAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
@@ -21,7 +21,7 @@ export class ListTenantEvents {
 
   async execute(
     { params, query }: RequestOf<typeof listTenantEvents>,
-    context: OperationContext,
+    context: ManagementContext,
   ): Promise<PageOf<AnalyticsEvent>> {
     const { state } = await this.streams.load(tenant, tenantStream(params.tenantId));
     const { id: tenantId } = seenByAdmin(state, managementCaller(context));

@@ -1,8 +1,8 @@
-import { listTenants, type OperationContext, type PageOf, type Tenant } from '@attestry/contracts';
+import { listTenants, type ManagementContext, type PageOf, type Tenant } from '@attestry/contracts';
 import { Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
@@ -15,7 +15,7 @@ export class ListTenants {
     private readonly directory: TenantDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof listTenants>, context: OperationContext): Promise<PageOf<Tenant>> {
+  async execute(request: RequestOf<typeof listTenants>, context: ManagementContext): Promise<PageOf<Tenant>> {
     const environmentIds = this.config.environments.map(({ id }) => id);
     const listed = await this.lists.tenantsOf(managementCaller(context), environmentIds, request.query);
     return {

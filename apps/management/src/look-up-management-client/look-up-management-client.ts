@@ -1,7 +1,7 @@
 import { lookUpManagementClient, type ManagementClientAnswer } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { secretIdOf } from '../issue-token/secret-id.js';
+import { secretIdOf } from '../client-credentials/secret-id.js';
 import {
   isManagementClientId,
   managementClient,

@@ -1,7 +1,7 @@
 import { lookUpTenant, type DirectoryAnswer } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type LivingTenant } from '../directory/tenant-directory.js';
-import { secretIdOf } from '../issue-token/secret-id.js';
+import { secretIdOf } from '../client-credentials/secret-id.js';
 
 /** Answers for living tenants only; with both a host and an id given, for the tenant that has both. */
 @Operation(lookUpTenant)
@@ -23,7 +23,6 @@ export class LookUpTenant {
 
 const describe = ({ tenant, host }: LivingTenant) => ({
   tenantId: tenant.id,
-  environmentId: tenant.environmentId,
   host,
   restrictIdentityRoles: tenant.restrictIdentityRoles,
   clients: [...tenant.clients].map(([clientId, { roles, secretMac, previous }]) => ({

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyVault, PLATFORM } from '@attestry/keys';
+import { Macs, PLATFORM } from '@attestry/keys';
 import { Budgets, type Budget } from '@attestry/service-kit';
 import { mailboxOf } from './mailbox.js';
 
@@ -13,7 +13,7 @@ export const MAILS_PER_TENANT = 200;
 export class MailLimits {
   constructor(
     private readonly budgets: Budgets,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   /**
@@ -33,7 +33,7 @@ export class MailLimits {
     const ofMailbox: Budget = {
       name: 'mailbox',
       owner: PLATFORM,
-      key: this.vault.mac(mailboxOf(email), 'mailbox').mac,
+      key: this.macs.mac(mailboxOf(email), 'mailbox').mac,
       limit: MAILS_PER_MAILBOX,
       windowMs: HOUR_MS,
       message: `At most ${MAILS_PER_MAILBOX} invitations an hour are sent to one mailbox`,

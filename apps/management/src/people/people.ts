@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { actorOf, type OperationContext } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, PLATFORM, type Sealed } from '@attestry/keys';
+import { isErased, KeyNotFound, Macs, PLATFORM, Sealing, type Sealed } from '@attestry/keys';
 import { CLOCK, IDS, LOGGER, type Logger } from '@attestry/service-kit';
 import { inviteUser } from '../management-user/management-user.decisions.js';
 import {
@@ -26,7 +26,8 @@ export interface Person {
 export class People {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -58,12 +59,12 @@ export class People {
 
   /** Seals a value under the person's own key, which is made when there is none yet. */
   async seal(userId: string, text: string): Promise<Sealed> {
-    await this.vault.createDataKey(PLATFORM, 'user', userId);
-    return this.vault.seal(PLATFORM, 'user', userId, text);
+    await this.sealing.createDataKey(PLATFORM, 'user', userId);
+    return this.sealing.sealText(PLATFORM, 'user', userId, text);
   }
 
   emailStream(email: string): string {
-    return userEmail.stream(this.vault.mac(email.toLowerCase(), 'user-email').mac);
+    return userEmail.stream(this.macs.mac(email.toLowerCase(), 'user-email').mac);
   }
 
   /** Who has the address; `userId` when it was free. */
@@ -107,7 +108,7 @@ export class People {
   private async opened(sealed: string | null | undefined): Promise<string> {
     if (sealed === null || sealed === undefined) return '';
     try {
-      const text = await this.vault.open(PLATFORM, 'user', sealed);
+      const text = await this.sealing.openSealed(PLATFORM, 'user', sealed);
       return isErased(text) ? '' : text;
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;

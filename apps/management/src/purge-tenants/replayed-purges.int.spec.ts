@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTenant, deleteTenant, type OperationContext } from '@attestry/contracts';
+import { createTenant, deleteTenant, type ManagementContext } from '@attestry/contracts';
 import { ERASED } from '@attestry/keys';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
@@ -24,19 +24,18 @@ it('destroys the keys of purged tenants again when older keys were restored, and
     };
     return { engines, services, client: new ServiceClient(engines.bus, 'gateway'), stop };
   };
-  const context: OperationContext = {
+  const context: ManagementContext = {
     caller: { kind: 'management', clientId: 'boss' },
     requestId: 'request',
     operation: 'test',
     deadline: Date.now() + 60_000,
-    publicUrl: 'http://management.one.example',
   };
 
   let running = await start();
   const body = { subdomain: 'gone', environmentId: config.environments[0]!.id };
   const { id } = await running.client.call(createTenant, { body }, context);
-  await running.engines.vault.createDataKey(id, 'user', 'person');
-  const sealed = await running.engines.vault.seal(id, 'user', 'person', 'Ada Lovelace');
+  await running.engines.vault.sealing.createDataKey(id, 'user', 'person');
+  const sealed = await running.engines.vault.sealing.sealText(id, 'user', 'person', 'Ada Lovelace');
   await running.client.call(deleteTenant, { params: { tenantId: id } }, context);
   await running.stop();
   await cp(join(dataDir, 'keys.db'), join(older, 'keys.db'));
@@ -54,7 +53,7 @@ it('destroys the keys of purged tenants again when older keys were restored, and
   await cp(join(older, 'keys.db'), join(dataDir, 'keys.db'));
   running = await start();
   await waitUntil(() => running.engines.health.report().ready);
-  expect(await running.engines.vault.open(id, 'user', sealed)).toBe(ERASED);
+  expect(await running.engines.vault.sealing.openSealed(id, 'user', sealed)).toBe(ERASED);
   await running.stop();
   await Promise.all([dataDir, older].map((folder) => rm(folder, { recursive: true, force: true })));
 });

@@ -2,11 +2,11 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 import { registerManagementClientDigest, type ManagementClientCredentials } from './register-management-client.js';
-import { secretDigest } from './secret-digest.js';
 import { writeAtomically } from './write-atomically.js';
 
 export const FIRST_MANAGEMENT_CLIENT_FILE = 'management-client.json';
@@ -19,7 +19,7 @@ export const FIRST_MANAGEMENT_CLIENT_FILE = 'management-client.json';
 export class FirstManagementClient implements OnModuleInit {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -29,7 +29,7 @@ export class FirstManagementClient implements OnModuleInit {
     const { clientId, clientSecret } = this.configured() ?? (await this.kept()) ?? (await this.make());
     await registerManagementClientDigest(
       this.streams,
-      this.vault,
+      this.macs,
       this.ids,
       this.clock,
       { clientId, name: 'First management client', digest: secretDigest(clientSecret) },

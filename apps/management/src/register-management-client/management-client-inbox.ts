@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { AppError } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, Health, IDS, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { parseManagementClientRequest, requestFile, requestFolder } from './management-client-request.js';
 import { registerManagementClientDigest } from './register-management-client.js';
@@ -31,7 +31,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
 
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly config: PlatformConfig,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -104,7 +104,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
     try {
       await registerManagementClientDigest(
         this.streams,
-        this.vault,
+        this.macs,
         this.ids,
         this.clock,
         { clientId, name, digest },

@@ -1,10 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@attestry/keys';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { CLIENT_ID_PATTERN } from '@attestry/contracts';
 import type { ManagementClientCredentials } from './register-management-client.js';
-import { secretDigest } from './secret-digest.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 import { writeAtomically } from './write-atomically.js';
 
 /**

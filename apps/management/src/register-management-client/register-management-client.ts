@@ -1,6 +1,6 @@
 import type { Clock, EventContext, Ids, Streams } from '@attestry/event-store';
-import { PLATFORM, type KeyVault } from '@attestry/keys';
-import { newClientCredentials } from '../create-client/client-credentials.js';
+import { PLATFORM, type Macs } from '@attestry/keys';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { configureClient, registerClient } from '../management-client/management-client.decisions.js';
 import {
   isManagementClientId,
@@ -8,7 +8,7 @@ import {
   managementClientStream,
   MAX_MANAGEMENT_CLIENT_ID,
 } from '../management-client/management-client.state.js';
-import { secretDigest } from './secret-digest.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 
 export interface ManagementClientCredentials {
   clientId: string;
@@ -31,7 +31,7 @@ const platformContext = (ids: Ids): EventContext => ({
  */
 export const registerManagementClientDigest = async (
   streams: Streams,
-  vault: KeyVault,
+  macs: Macs,
   ids: Ids,
   clock: Clock,
   client: { clientId: string; name: string; digest: string },
@@ -49,8 +49,8 @@ export const registerManagementClientDigest = async (
         state,
         { clientId, name },
         {
-          secretMac: vault.mac(digest, clientId),
-          sameSecret: state.status === 'active' && vault.verifyMac(digest, state.secretMac, clientId),
+          secretMac: macs.mac(digest, clientId),
+          sameSecret: state.status === 'active' && macs.verifyMac(digest, state.secretMac, clientId),
           now: clock.now().toISOString(),
         },
       ),
@@ -65,7 +65,7 @@ export const registerManagementClientDigest = async (
  */
 export const registerManagementClient = async (
   streams: Streams,
-  vault: KeyVault,
+  macs: Macs,
   ids: Ids,
   clock: Clock,
   { name, clientId, secret }: { name: string; clientId?: string; secret?: string },
@@ -75,7 +75,7 @@ export const registerManagementClient = async (
   const digest = secretDigest(credentials.clientSecret);
   await registerManagementClientDigest(
     streams,
-    vault,
+    macs,
     ids,
     clock,
     { clientId: credentials.clientId, name, digest },

@@ -1,12 +1,12 @@
 import { Inject } from '@nestjs/common';
-import { resendInvitation, type InvitationResult, type OperationContext } from '@attestry/contracts';
+import { resendInvitation, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs, Sealing } from '@attestry/keys';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { invitationResult } from '../invite-member/invitation-result.js';
-import { newInvitation } from '../invite-member/new-invitation.js';
+import { invitationResult } from '../invitation/invitation-result.js';
+import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';
@@ -17,14 +17,15 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class ResendInvitation {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mails: MailLimits,
     private readonly lists: TenantListsReadModel,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof resendInvitation>, context: OperationContext): Promise<InvitationResult> {
+  async execute(request: RequestOf<typeof resendInvitation>, context: ManagementContext): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     // No key is made for a link that nobody will get.
@@ -38,13 +39,13 @@ export class ResendInvitation {
 
   private async resend(
     request: RequestOf<typeof resendInvitation>,
-    context: OperationContext,
+    context: ManagementContext,
     registered: boolean,
   ): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
     const now = this.people.now();
-    const facts = await newInvitation(this.vault, this.ids, context, tenantId, registered, now);
+    const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

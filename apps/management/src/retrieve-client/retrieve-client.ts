@@ -1,7 +1,7 @@
-import { retrieveClient, type Client, type OperationContext } from '@attestry/contracts';
+import { retrieveClient, type Client, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { clientView } from '../tenant/client-view.js';
 import { seenClient } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -10,7 +10,7 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class RetrieveClient {
   constructor(private readonly streams: Streams) {}
 
-  async execute(request: RequestOf<typeof retrieveClient>, context: OperationContext): Promise<Client> {
+  async execute(request: RequestOf<typeof retrieveClient>, context: ManagementContext): Promise<Client> {
     const { tenantId, clientId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     return clientView(clientId, seenClient(state, managementCaller(context), clientId));

@@ -1,7 +1,7 @@
-import { notFound, retrieveMember, type Member, type OperationContext } from '@attestry/contracts';
+import { notFound, retrieveMember, type ManagementContext, type Member } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { memberStatus, seenMember } from '../tenant/membership.decisions.js';
@@ -14,7 +14,7 @@ export class RetrieveMember {
     private readonly people: People,
   ) {}
 
-  async execute(request: RequestOf<typeof retrieveMember>, context: OperationContext): Promise<Member> {
+  async execute(request: RequestOf<typeof retrieveMember>, context: ManagementContext): Promise<Member> {
     const { tenantId, userId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     const member = seenMember(state, managementCaller(context), userId);

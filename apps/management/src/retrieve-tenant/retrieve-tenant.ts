@@ -1,9 +1,9 @@
-import { notFound, retrieveTenant, type OperationContext, type Tenant } from '@attestry/contracts';
+import { notFound, retrieveTenant, type ManagementContext, type Tenant } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { seenByMember } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
@@ -15,7 +15,7 @@ export class RetrieveTenant {
     private readonly directory: TenantDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof retrieveTenant>, context: OperationContext): Promise<Tenant> {
+  async execute(request: RequestOf<typeof retrieveTenant>, context: ManagementContext): Promise<Tenant> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
     const seen = seenByMember(state, managementCaller(context));
     const environment = this.directory.environment(seen.tenant.environmentId);

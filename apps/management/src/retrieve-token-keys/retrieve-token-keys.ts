@@ -1,6 +1,6 @@
 import { retrieveTokenKeys, type JwkSet } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { TokenKeys } from '../issue-token/token-keys.js';
+import { TokenKeys } from '../token-keys/token-keys.js';
 
 @Operation(retrieveTokenKeys)
 export class RetrieveTokenKeys {

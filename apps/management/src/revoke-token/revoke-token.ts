@@ -1,18 +1,18 @@
 import { Inject } from '@nestjs/common';
-import { isUuid, oauthError, revokeToken, type OperationContext, type RevokedToken } from '@attestry/contracts';
+import { isUuid, oauthError, revokeToken, type ContextOf, type RevokedToken } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { PLATFORM, type SecretMac } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { hostOfAddress, canonicalHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { ClientAuthentication } from '../issue-token/client-authentication.js';
-import { TokenKeys } from '../issue-token/token-keys.js';
+import { ClientAuthentication } from '../client-credentials/client-authentication.js';
+import { TokenKeys } from '../token-keys/token-keys.js';
 import {
   isManagementClientId,
   managementClient,
   managementClientStream,
 } from '../management-client/management-client.state.js';
-import { secretDigest } from '../register-management-client/secret-digest.js';
+import { secretDigest } from '../client-credentials/secret-digest.js';
 import { revokeToken as decide, type RevocableToken } from '../revoked-token/revoked-token.decisions.js';
 import { revokedToken, revokedTokenStream } from '../revoked-token/revoked-token.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -38,7 +38,7 @@ export class RevokeToken {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof revokeToken>, context: OperationContext): Promise<RevokedToken> {
+  async execute(request: RequestOf<typeof revokeToken>, context: ContextOf<typeof revokeToken>): Promise<RevokedToken> {
     const { token, clientId, clientSecret } = parseRevocationRequest(request.body);
     const tenantId = await this.authenticated(clientId, clientSecret, context.publicUrl);
     const revocable = await this.revocable(token);

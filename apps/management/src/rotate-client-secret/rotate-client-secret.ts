@@ -1,11 +1,16 @@
 import { Inject } from '@nestjs/common';
-import { rotateClientSecret, type OperationContext, type RotatedClientSecret } from '@attestry/contracts';
+import {
+  rotateClientSecret,
+  type ContextOf,
+  type ManagementContext,
+  type RotatedClientSecret,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../create-client/client-credentials.js';
-import { loadAdministeredTenant } from '../administered-tenant.js';
-import { managementCaller } from '../management-caller.js';
+import { newClientCredentials } from '../client-credentials/client-credentials.js';
+import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { rotateClientSecret as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
@@ -14,20 +19,20 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class RotateClientSecret {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(
     request: RequestOf<typeof rotateClientSecret>,
-    context: OperationContext,
+    context: ContextOf<typeof rotateClientSecret>,
   ): Promise<RotatedClientSecret> {
     const { tenantId, clientId } = request.params;
     const overlapSeconds = request.body.overlapSeconds ?? this.config.clientSecretOverlapSeconds;
     const caller = managementCaller(context);
     const { clientSecret } = newClientCredentials(context);
-    const facts = { secretMac: this.vault.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
+    const facts = { secretMac: this.macs.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
@@ -40,7 +45,7 @@ export class RotateClientSecret {
     return { clientId, clientSecret, ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt }) };
   }
 
-  async checkRetry({ params }: RequestOf<typeof rotateClientSecret>, context: OperationContext): Promise<void> {
+  async checkRetry({ params }: RequestOf<typeof rotateClientSecret>, context: ManagementContext): Promise<void> {
     await loadAdministeredTenant(this.streams, params.tenantId, context);
   }
 }

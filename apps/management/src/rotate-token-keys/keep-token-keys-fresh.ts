@@ -1,7 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Leases } from '@attestry/event-store';
 import { Health, LOGGER, PeriodicWork, PlatformConfig, type Logger } from '@attestry/service-kit';
-import { TokenKeys, type TokenKeyRotation } from '../issue-token/token-keys.js';
+import { TokenKeys, type TokenKeyRotation } from '../token-keys/token-keys.js';
 import { takeTokenKeyRequest } from './token-key-request.js';
 
 const NAME = 'management.token-keys';

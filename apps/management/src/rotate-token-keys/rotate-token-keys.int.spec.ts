@@ -13,7 +13,7 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from '../index.js';
-import { TokenKeys } from '../issue-token/token-keys.js';
+import { TokenKeys } from '../token-keys/token-keys.js';
 import { KeepTokenKeysFresh } from './keep-token-keys-fresh.js';
 import { requestTokenKeyRotation, tokenKeyRotationOutcome } from './token-key-request.js';
 
@@ -45,7 +45,7 @@ const stop = async (): Promise<void> => {
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'token-keys-'));
   const config = await start();
-  replica = new TokenKeys(engines.vault, engines.streams, config, clock);
+  replica = new TokenKeys(engines.vault.signingKeys, engines.streams, config, clock);
   await replica.onModuleInit();
 }, 60_000);
 afterEach(async () => {
@@ -102,7 +102,9 @@ describe('the keys that sign tokens', () => {
     pass(LEAD + 2);
     await keepFresh();
     expect(await kids()).toEqual([second]);
-    expect((await engines.vault.listSigningKeys(PLATFORM, 'token')).map(({ keyId }) => keyId)).toEqual([second]);
+    expect((await engines.vault.signingKeys.listSigningKeys(PLATFORM, 'token')).map(({ keyId }) => keyId)).toEqual([
+      second,
+    ]);
     expect(kidOf(await token(replica))).toBe(second);
   });
 

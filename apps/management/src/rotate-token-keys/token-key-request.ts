@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@attestry/keys';
-import type { TokenKeyRotation } from '../issue-token/token-keys.js';
+import type { TokenKeyRotation } from '../token-keys/token-keys.js';
 import { writeAtomically } from '../register-management-client/write-atomically.js';
 
 /**

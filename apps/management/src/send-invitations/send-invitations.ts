@@ -11,9 +11,9 @@ import {
   type Checkpoints,
   type RecordedEvent,
 } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault } from '@attestry/keys';
+import { isErased, KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import { CHECKPOINTS, LOGGER, Metrics, PlatformConfig, type Logger } from '@attestry/service-kit';
-import { invitationToken } from '../invite-member/invitation-token.js';
+import { invitationToken } from '../invitation/invitation-token.js';
 import { People } from '../people/people.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -49,7 +49,8 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     private readonly leases: Leases,
     @Inject(CHECKPOINTS) private readonly checkpoints: Checkpoints,
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mailer: Mailer,
     private readonly deferred: DeferredInvitations,
@@ -126,7 +127,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       if (!(error instanceof MailDeferred)) throw error;
       if (await this.deferred.add(event.data)) return;
       this.logger.error({ tenantId, invitationId, error: error.message }, 'invitation dropped, too many deferred');
-      await this.vault.destroy(tenantId, [invitationId]);
+      await this.sealing.destroyDataKeys(tenantId, [invitationId]);
     }
   }
 
@@ -157,13 +158,13 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       if (!(error instanceof MailRefused)) throw error;
       this.logger.error({ tenantId, invitationId, error: error.message }, 'invitation refused by the mail server');
     }
-    await this.vault.destroy(tenantId, [invitationId]);
+    await this.sealing.destroyDataKeys(tenantId, [invitationId]);
   }
 
   /** `undefined` when the e-mail was handed over before. */
   private async secretOf({ tenantId, invitationId, sealedSecret }: Invited): Promise<string | undefined> {
     try {
-      const secret = await this.vault.open(tenantId, 'delivery', sealedSecret);
+      const secret = await this.sealing.openSealed(tenantId, 'delivery', sealedSecret);
       return isErased(secret) ? undefined : secret;
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
@@ -181,7 +182,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     const user = await this.people.user(userId);
     const { email } = await this.people.open(user.status === 'absent' ? {} : user);
     if (email === '') return;
-    const token = invitationToken(this.vault, { tenantId, userId, invitationId, secret });
+    const token = invitationToken(this.macs, { tenantId, userId, invitationId, secret });
     const link = `${this.config.invitationUrl}?token=${token}`;
     await this.mailer.send(invitationId, invitationMail(email, { tenantName: state.name, link, expiresAt }));
   }

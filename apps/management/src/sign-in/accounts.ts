@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { isErased, KeyVault, PLATFORM, type Sealed } from '@attestry/keys';
+import { isErased, Macs, PLATFORM, Sealing, type Sealed } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import { openAccount } from '../account/account.decisions.js';
 import { account, accountStream, type OpenAccount } from '../account/account.state.js';
@@ -20,7 +20,8 @@ export interface AccountHolder {
 export class Accounts {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
     private readonly passwords: Passwords,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -28,7 +29,7 @@ export class Accounts {
 
   /** What stands for an address where it must not be told. */
   macOf(email: string): string {
-    return this.vault.mac(email.trim().toLowerCase(), 'account-email').mac;
+    return this.macs.mac(email.trim().toLowerCase(), 'account-email').mac;
   }
 
   async exists(email: string): Promise<boolean> {
@@ -79,9 +80,9 @@ export class Accounts {
       events,
     );
     const accountId = accountEmail.ownerOf(claim.state);
-    await this.vault.createDataKey(PLATFORM, 'user', accountId);
+    await this.sealing.createDataKey(PLATFORM, 'user', accountId);
     const [sealedEmail, sealedName, sealedPassword] = await Promise.all(
-      [email, name, password].map((text) => this.vault.seal(PLATFORM, 'user', accountId, text)),
+      [email, name, password].map((text) => this.sealing.sealText(PLATFORM, 'user', accountId, text)),
     );
     const command = { accountId, sealedEmail: sealedEmail!, sealedName: sealedName!, sealedPassword: sealedPassword! };
     await this.streams.runDecision(
@@ -106,7 +107,7 @@ export class Accounts {
   }
 
   private async opened(sealed: Sealed): Promise<string | undefined> {
-    const text = await this.vault.open(PLATFORM, 'user', sealed);
+    const text = await this.sealing.openSealed(PLATFORM, 'user', sealed);
     return isErased(text) ? undefined : text;
   }
 

@@ -8,9 +8,9 @@ import {
   createTenant,
   inviteMember,
   unavailable,
-  type Caller,
+  type ManagementCaller,
+  type ManagementContext,
   type Operation,
-  type OperationContext,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -45,17 +45,16 @@ let base: string;
 let tenantId: string;
 let address = '192.0.2.1';
 
-const context = (caller: Caller): OperationContext => ({
+const context = (caller: ManagementCaller): ManagementContext => ({
   caller,
   requestId: 'request',
   operation: 'test',
   deadline: Date.now() + 20_000,
-  publicUrl: 'http://management.localhost',
 });
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 /** As the gateway does it. */
 const call = async (person: PersonOfIssuer, operation: Operation, body: object) => {
-  const gateway = context({ kind: 'service', service: 'gateway' });
+  const gateway = boss();
   const { userId } = await client.call(admitUser, { body: person }, gateway);
   return client.call(operation, { body }, context({ kind: 'user', userId }));
 };
@@ -176,7 +175,7 @@ describe('an account', () => {
     const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
     expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
     expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
-    await engines.vault.destroy('platform', [holder!.accountId]);
+    await engines.vault.sealing.destroyDataKeys('platform', [holder!.accountId]);
     expect(await accounts.check('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
     expect(await accounts.byId(holder!.accountId)).toBeUndefined();
   });
@@ -254,7 +253,7 @@ describe('a session', () => {
 
 describe('what the provider keeps', () => {
   it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
-    const adapterOf = await keptState(engines.signIn!.records, engines.vault, () => clock.time);
+    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
     await codes.upsert('code-1', payload, 60);
@@ -279,7 +278,7 @@ describe('what the provider keeps', () => {
 describe('a second use of a code', () => {
   const builtIn = () => services.app.get(SignInDesk, { strict: false }).signIn!;
   const usedCode = async (grantId: string) => {
-    const adapterOf = await keptState(engines.signIn!.records, engines.vault, () => clock.time);
+    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
     await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);

@@ -3,7 +3,7 @@ import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common'
 import type { Provider } from 'oidc-provider';
 import { acceptInvitation, AppError, type JwkSet } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { KeyVault, SignInStore } from '@attestry/keys';
+import { Macs, Sealing, SigningKeys, SignInStore } from '@attestry/keys';
 import {
   CLOCK,
   LOGGER,
@@ -25,7 +25,7 @@ import { FormGuard } from './form-guard.js';
 import { InvitationLinks, type DeadLink } from './invitation-links.js';
 import { hasEnded } from './kept-state.js';
 import { field, form, html, page, pageHeaders, type FormFault, type Html } from './pages.js';
-import { openProvider, originOf, SESSION_SECONDS, signingKeys } from './provider.js';
+import { listProviderKeys, openProvider, originOf, SESSION_SECONDS } from './provider.js';
 import { readForm } from './read-form.js';
 
 interface Visit extends SignInVisit {
@@ -103,7 +103,9 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   constructor(
     private readonly config: PlatformConfig,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
+    private readonly signingKeys: SigningKeys,
     private readonly accounts: Accounts,
     private readonly attempts: Attempts,
     private readonly devices: DeviceCookies,
@@ -128,7 +130,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   async keySet(): Promise<JwkSet> {
-    const keys = await signingKeys(this.vault);
+    const keys = await listProviderKeys(this.signingKeys);
     return { keys: keys.map(({ keyId, publicJwk }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })) };
   }
 
@@ -155,10 +157,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   /** Opened by whoever comes first: many platforms never show a page. */
   private provider(): Promise<Provider> {
-    const { config, vault, accounts, logger, store } = this;
+    const { config, macs, sealing, signingKeys, accounts, logger, store, clock } = this;
     if (!store) throw new Error('the built-in sign-in is not enabled');
     const { records } = store;
-    this.opening ??= openProvider({ config, vault, records, accounts, logger, now: () => this.clock.now().getTime() });
+    const now = () => clock.now().getTime();
+    this.opening ??= openProvider({ config, macs, sealing, signingKeys, records, accounts, logger, now });
     this.opening.catch(() => (this.opening = undefined));
     return this.opening;
   }

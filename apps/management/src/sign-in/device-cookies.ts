@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@attestry/event-store';
-import { KeyVault, randomSecret } from '@attestry/keys';
+import { Macs, randomSecret } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 
 const YEAR_SECONDS = 365 * 86_400;
@@ -18,7 +18,7 @@ const ENTRY = /^([A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9]{1,16})\.([A-Za-z0-
 @Injectable()
 export class DeviceCookies {
   constructor(
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -27,7 +27,7 @@ export class DeviceCookies {
     const now = this.seconds();
     for (const entry of entriesOf(request, isSecure)) {
       const [, id, issued, pepper, mac] = ENTRY.exec(entry)!;
-      const isGenuine = this.vault.verifyMac(`${id}.${issued}`, { pepper: pepper!, mac: mac! }, contextOf(account));
+      const isGenuine = this.macs.verifyMac(`${id}.${issued}`, { pepper: pepper!, mac: mac! }, contextOf(account));
       const age = now - Number(issued);
       if (isGenuine && age >= 0 && age < YEAR_SECONDS) return id;
     }
@@ -37,7 +37,7 @@ export class DeviceCookies {
   /** Makes the browser known to the account, under a new id. */
   remember(request: IncomingMessage, response: ServerResponse, account: string, isSecure: boolean): void {
     const claims = `${randomSecret(16)}.${this.seconds()}`;
-    const { pepper, mac } = this.vault.mac(claims, contextOf(account));
+    const { pepper, mac } = this.macs.mac(claims, contextOf(account));
     const known = this.known(request, account, isSecure);
     const others = entriesOf(request, isSecure).filter(
       (entry) => known === undefined || !entry.startsWith(`${known}.`),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { KeyVault, randomSecret } from '@attestry/keys';
+import { Macs, randomSecret } from '@attestry/keys';
 
 const COOKIE = 'attestry_form';
 const CONTEXT = 'people-form';
@@ -20,7 +20,7 @@ const cookieOf = (request: IncomingMessage): string | undefined => {
  */
 @Injectable()
 export class FormGuard {
-  constructor(private readonly vault: KeyVault) {}
+  constructor(private readonly macs: Macs) {}
 
   /** The value of the form's hidden field; sets the cookie where there is none. */
   fieldFor(request: IncomingMessage, response: ServerResponse, isSecure: boolean): string {
@@ -32,7 +32,7 @@ export class FormGuard {
         `${COOKIE}=${secret}; Path=/people; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`,
       );
     }
-    const { pepper, mac } = this.vault.mac(secret, CONTEXT);
+    const { pepper, mac } = this.macs.mac(secret, CONTEXT);
     return `${pepper}.${mac}`;
   }
 
@@ -45,6 +45,6 @@ export class FormGuard {
     const secret = cookieOf(request);
     const [pepper, mac, ...rest] = (field ?? '').split('.');
     if (secret === undefined || !pepper || !mac || rest.length) return false;
-    return this.vault.verifyMac(secret, { pepper, mac }, CONTEXT);
+    return this.macs.verifyMac(secret, { pepper, mac }, CONTEXT);
   }
 }

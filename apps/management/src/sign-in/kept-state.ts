@@ -1,5 +1,5 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { isErased, PLATFORM, type KeyVault, type SignInRecord, type SignInRecords } from '@attestry/keys';
+import { isErased, PLATFORM, type Sealing, type SignInRecord, type SignInRecords } from '@attestry/keys';
 
 /** Life of an access token of a person. */
 export const ACCESS_TOKEN_SECONDS = 3600;
@@ -29,11 +29,11 @@ export const hasEnded = async (records: SignInRecords, grantId: string): Promise
 /** Makes the key once. @returns the store of one model of the provider */
 export const keptState = async (
   records: SignInRecords,
-  vault: KeyVault,
+  sealing: Sealing,
   now: () => number,
 ): Promise<(model: string) => Adapter> => {
-  await vault.createDataKey(PLATFORM, 'session', KEY);
-  return (model) => new KeptState(model, records, vault, now);
+  await sealing.createDataKey(PLATFORM, 'session', KEY);
+  return (model) => new KeptState(model, records, sealing, now);
 };
 
 /** What the provider keeps of one model: sealed, under the digest of its id, so that no session and no code stands in a file. */
@@ -41,7 +41,7 @@ class KeptState implements Adapter {
   constructor(
     private readonly model: string,
     private readonly records: SignInRecords,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly now: () => number,
   ) {}
 
@@ -51,7 +51,7 @@ class KeptState implements Adapter {
     await this.records.put({
       kind: this.model,
       key: id,
-      sealed: await this.vault.seal(PLATFORM, 'session', KEY, JSON.stringify(payload)),
+      sealed: await this.sealing.sealText(PLATFORM, 'session', KEY, JSON.stringify(payload)),
       expiresAt: new Date(this.now() + seconds * 1000),
       ...(payload.uid !== undefined && { alias: payload.uid }),
       ...(payload.grantId !== undefined && { group: payload.grantId }),
@@ -104,7 +104,7 @@ class KeptState implements Adapter {
 
   private async opened(record: SignInRecord | undefined): Promise<AdapterPayload | undefined> {
     if (!record) return undefined;
-    const text = await this.vault.open(PLATFORM, 'session', record.sealed);
+    const text = await this.sealing.openSealed(PLATFORM, 'session', record.sealed);
     if (isErased(text)) return undefined;
     const payload = JSON.parse(text) as AdapterPayload;
     return record.spentAt === undefined ? payload : { ...payload, consumed: Math.floor(record.spentAt / 1000) };

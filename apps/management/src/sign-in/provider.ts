@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import { PLATFORM, type KeyVault, type Signer, type SignInRecords } from '@attestry/keys';
+import { PLATFORM, type SignInRecords, type Macs, type Sealing, type Signer, type SigningKeys } from '@attestry/keys';
 import type { Logger, PlatformConfig } from '@attestry/service-kit';
 import type { Accounts } from './accounts.js';
 import { ACCESS_TOKEN_SECONDS, keptState } from './kept-state.js';
@@ -17,7 +17,9 @@ const SCOPES = 'openid manage';
 
 export interface ProviderParts {
   config: PlatformConfig;
-  vault: KeyVault;
+  macs: Macs;
+  sealing: Sealing;
+  signingKeys: SigningKeys;
   records: SignInRecords;
   accounts: Accounts;
   logger: Logger;
@@ -27,15 +29,17 @@ export interface ProviderParts {
 type AnyContext = { body?: unknown; type?: string };
 
 /** Signing keys of the sign-in, oldest first; the newest signs. */
-export const signingKeys = async (vault: KeyVault) => {
-  await vault.ensureSigningKey(PLATFORM, 'sign-in', 'P-256');
-  return vault.listSigningKeys(PLATFORM, 'sign-in');
+export const listProviderKeys = async (signingKeys: SigningKeys) => {
+  await signingKeys.ensureSigningKey(PLATFORM, 'sign-in', 'P-256');
+  return signingKeys.listSigningKeys(PLATFORM, 'sign-in');
 };
 
 /** The OpenID provider of the built-in sign-in. Its keys stay in the vault, its state in a file. */
 export const openProvider = async ({
   config,
-  vault,
+  macs,
+  sealing,
+  signingKeys,
   records,
   accounts,
   logger,
@@ -63,11 +67,11 @@ export const openProvider = async ({
       return this.signer.sign(data);
     }
   }
-  const keys = await signingKeys(vault);
-  const newestFirst = await Promise.all(keys.reverse().map(({ keyId }) => vault.signer(PLATFORM, keyId)));
+  const keys = await listProviderKeys(signingKeys);
+  const newestFirst = await Promise.all(keys.reverse().map(({ keyId }) => signingKeys.loadSigner(PLATFORM, keyId)));
 
   const provider: Provider = new library.Provider(issuer, {
-    adapter: await keptState(records, vault, now),
+    adapter: await keptState(records, sealing, now),
     jwks: { keys: newestFirst.map((signer) => new VaultKey(signer)) as never },
     clients: [
       {
@@ -163,7 +167,7 @@ export const openProvider = async ({
       Session: SESSION_SECONDS,
     },
     cookies: {
-      keys: [vault.mac('cookies', 'people-cookies').mac],
+      keys: [macs.mac('cookies', 'people-cookies').mac],
       names: { session: 'attestry_session', interaction: 'attestry_interaction', resume: 'attestry_resume' },
       long: { httpOnly: true, sameSite: 'lax', signed: true, path: new URL(issuer).pathname },
       short: { httpOnly: true, sameSite: 'lax', signed: true },

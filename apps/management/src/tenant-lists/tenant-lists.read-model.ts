@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { PageOf, PageQuery, Role } from '@attestry/contracts';
-import { KeyVault } from '@attestry/keys';
+import { Macs } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import { Health, listPage, startProjection } from '@attestry/service-kit';
 import type { SelectQueryBuilder } from 'kysely';
@@ -33,7 +33,7 @@ export class TenantListsReadModel implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: Health,
-    private readonly vault: KeyVault,
+    private readonly macs: Macs,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -77,7 +77,7 @@ export class TenantListsReadModel implements OnModuleInit {
         'tenant.created_at as created_at',
       ]);
     const owner = caller.kind === 'client' ? [caller.clientId] : ['user', caller.userId];
-    const rows = await listPage(selected, request, this.vault, ['management', 'tenants', ...owner], {
+    const rows = await listPage(selected, request, this.macs, ['management', 'tenants', ...owner], {
       timeColumn: 'tenant.created_at',
       idColumn: 'tenant.id',
     });
@@ -120,7 +120,7 @@ export class TenantListsReadModel implements OnModuleInit {
         'person.sealed_name as sealed_name',
       ]);
     const query = list === 'members' ? all : all.where('member.is_active', '=', 0);
-    const rows = await listPage(query, request, this.vault, ['management', list, tenantId], {
+    const rows = await listPage(query, request, this.macs, ['management', list, tenantId], {
       timeColumn: 'member.created_at',
       idColumn: 'member.user_id',
     });
@@ -167,7 +167,7 @@ export class TenantListsReadModel implements OnModuleInit {
       .selectFrom('tenant_client')
       .where('tenant_id', '=', tenantId)
       .select(['id', 'name', 'roles', 'created_at']);
-    const rows = await listPage(query, request, this.vault, ['management', 'clients', tenantId]);
+    const rows = await listPage(query, request, this.macs, ['management', 'clients', tenantId]);
     return {
       ...rows,
       data: rows.data.map(({ id, name, roles }) => ({ id, name, roles: JSON.parse(roles) as Role[] })),

@@ -1,7 +1,7 @@
-import { updateClient, type Client, type OperationContext } from '@attestry/contracts';
+import { updateClient, type Client, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 import { updateClient as decide } from '../tenant/tenant.decisions.js';
@@ -15,7 +15,7 @@ export class UpdateClient {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateClient>, context: OperationContext): Promise<Client> {
+  async execute(request: RequestOf<typeof updateClient>, context: ManagementContext): Promise<Client> {
     const { tenantId, clientId } = request.params;
     const { name, roles } = request.body;
     const caller = managementCaller(context);

@@ -1,7 +1,7 @@
-import { updateMembership, type MembershipUpdate, type OperationContext } from '@attestry/contracts';
+import { updateMembership, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { updateMembership as decide } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -13,7 +13,7 @@ export class UpdateMembership {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateMembership>, context: OperationContext): Promise<MembershipUpdate> {
+  async execute(request: RequestOf<typeof updateMembership>, context: ManagementContext): Promise<MembershipUpdate> {
     const { tenantId, userId } = request.params;
     const { roles } = request.body;
     const caller = managementCaller(context);

@@ -1,9 +1,9 @@
-import { notFound, updateTenant, type OperationContext, type Tenant } from '@attestry/contracts';
+import { notFound, updateTenant, type ManagementContext, type Tenant } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../management-caller.js';
+import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { seenByMember, updateTenant as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -17,7 +17,7 @@ export class UpdateTenant {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateTenant>, context: OperationContext): Promise<Tenant> {
+  async execute(request: RequestOf<typeof updateTenant>, context: ManagementContext): Promise<Tenant> {
     const { tenantId } = request.params;
     const caller = managementCaller(context);
     const { state, position } = await this.streams.runDecision(

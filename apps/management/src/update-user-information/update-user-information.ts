@@ -1,8 +1,8 @@
-import { updateUserInformation, type OperationContext, type UserInformation } from '@attestry/contracts';
+import { updateUserInformation, type ManagementContext, type UserInformation } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { callingUser } from '../management-caller.js';
+import { callingUser } from '../caller/management-caller.js';
 import { nameUser, registered } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream } from '../management-user/management-user.state.js';
 import { People } from '../people/people.js';
@@ -17,7 +17,10 @@ export class UpdateUserInformation {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof updateUserInformation>, context: OperationContext): Promise<UserInformation> {
+  async execute(
+    request: RequestOf<typeof updateUserInformation>,
+    context: ManagementContext,
+  ): Promise<UserInformation> {
     const { name } = request.body;
     const user = registered(await this.people.user(callingUser(context)));
     const sealedName = await this.people.seal(user.id, name);

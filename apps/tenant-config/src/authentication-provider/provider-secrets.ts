@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticationProvider, TenantContext } from '@attestry/contracts';
-import { isErased, KeyVault } from '@attestry/keys';
+import { isErased, Sealing } from '@attestry/keys';
 import { sealAgain, type SealedForNew } from '@attestry/service-kit';
 import type { LivingProvider } from './authentication-provider.state.js';
 import { mask } from './masked-secret.js';
@@ -8,26 +8,26 @@ import { mask } from './masked-secret.js';
 /** Secrets of providers, each under a data key with the provider's id. */
 @Injectable()
 export class ProviderSecrets {
-  constructor(private readonly vault: KeyVault) {}
+  constructor(private readonly sealing: Sealing) {}
 
   async seal(tenantId: string, providerId: string, secret: string): Promise<string> {
-    await this.vault.createDataKey(tenantId, 'tenant', providerId);
-    return this.vault.seal(tenantId, 'tenant', providerId, secret);
+    await this.sealing.createDataKey(tenantId, 'tenant', providerId);
+    return this.sealing.sealText(tenantId, 'tenant', providerId, secret);
   }
 
   /** {@link seal} for a provider that an earlier run of the call may have made. */
   sealForNew(tenantId: string, providerId: string, secret: string): Promise<SealedForNew> {
-    return sealAgain(this.vault, tenantId, 'tenant', providerId, secret);
+    return sealAgain(this.sealing, tenantId, 'tenant', providerId, secret);
   }
 
   async open(tenantId: string, { sealedSecret }: LivingProvider): Promise<string | undefined> {
     if (sealedSecret === undefined) return undefined;
-    const secret = await this.vault.open(tenantId, 'tenant', sealedSecret);
+    const secret = await this.sealing.openSealed(tenantId, 'tenant', sealedSecret);
     return isErased(secret) ? undefined : secret;
   }
 
   async destroy(tenantId: string, providerId: string): Promise<void> {
-    await this.vault.destroy(tenantId, [providerId]);
+    await this.sealing.destroyDataKeys(tenantId, [providerId]);
   }
 
   /** A provider as the API shows it. */

@@ -6,9 +6,9 @@ import {
   oauthError,
   type CompletedSignIn,
   type CompleteSignInRequest,
-  type OperationContext,
+  type TenantServiceContext,
 } from '@attestry/contracts';
-import { eventContext, LOGGER, Operation, tenantOf, type Logger, type RequestOf } from '@attestry/service-kit';
+import { eventContext, LOGGER, Operation, requestFields, type Logger, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
 
@@ -42,12 +42,12 @@ export class CompleteSignIn {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute({ body }: RequestOf<typeof completeSignIn>, context: OperationContext): Promise<CompletedSignIn> {
-    const provider = await this.providers.find(tenantOf(context).id, body.providerId, eventContext(context));
+  async execute({ body }: RequestOf<typeof completeSignIn>, context: TenantServiceContext): Promise<CompletedSignIn> {
+    const provider = await this.providers.find(context.tenant.id, body.providerId, eventContext(context));
     const { identitySpaceId } = provider.settings;
     // The code is of the issuer that the sign-in began at: no other one is to receive it (RFC 9700 §4.4).
     if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
-    const { sub, ...claims } = await this.idToken(provider, body);
+    const { sub, ...claims } = await this.idToken(provider, body, context);
     if (sub.length === 0 || sub.length > MAX_SUBJECT)
       throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
     return {
@@ -59,7 +59,11 @@ export class CompleteSignIn {
     };
   }
 
-  private async idToken({ client, settings }: SignInProvider, body: CompleteSignInRequest): Promise<oidc.IDToken> {
+  private async idToken(
+    { client, settings }: SignInProvider,
+    body: CompleteSignInRequest,
+    context: TenantServiceContext,
+  ): Promise<oidc.IDToken> {
     const url = new URL(body.redirectUrl);
     url.search = body.query;
     try {
@@ -75,7 +79,10 @@ export class CompleteSignIn {
       return claims;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      this.logger.info({ providerId: settings.providerId, error: causesOf(error) }, 'sign-in failed');
+      this.logger.info(
+        { ...requestFields(context), providerId: settings.providerId, error: causesOf(error) },
+        'sign-in failed',
+      );
       throw asOAuthError(error);
     }
   }

@@ -3,10 +3,10 @@ import {
   AppError,
   createAuthenticationProvider,
   type AuthenticationProvider,
-  type OperationContext,
+  type ContextOf,
 } from '@attestry/contracts';
 import { Streams, WrongExpectedRevision, type Clock, type Ids, type NameClaimState } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import {
   createAuthenticationProvider as decide,
@@ -18,7 +18,7 @@ import {
   authenticationProviderStream,
 } from '../authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import { Discovery } from '../discovery.js';
+import { Discovery } from '../authentication-provider/discovery.js';
 
 /** Two streams: the claim first, so that a failure between the two costs a minute and never makes a second provider. */
 @Operation(createAuthenticationProvider)
@@ -33,9 +33,9 @@ export class CreateAuthenticationProvider {
 
   async execute(
     { body }: RequestOf<typeof createAuthenticationProvider>,
-    context: OperationContext,
+    context: ContextOf<typeof createAuthenticationProvider>,
   ): Promise<AuthenticationProvider> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const claims = authenticationProviderClaim.stream(tenant.id);
     const providerId = idFor(context, 'provider', this.ids);
     const now = () => this.clock.now().toISOString();

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { createCustomDomain, type CustomDomain, type OperationContext } from '@attestry/contracts';
+import { createCustomDomain, type ContextOf, type CustomDomain } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
   CLOCK,
@@ -9,7 +9,6 @@ import {
   Operation,
   PlatformConfig,
   platformDomains,
-  tenantOf,
   type RequestOf,
 } from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
@@ -27,12 +26,15 @@ export class CreateCustomDomain {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof createCustomDomain>, context: OperationContext): Promise<CustomDomain> {
+  async execute(
+    request: RequestOf<typeof createCustomDomain>,
+    context: ContextOf<typeof createCustomDomain>,
+  ): Promise<CustomDomain> {
     const command = acceptedDomain(request.body, platformDomains(this.config));
     const facts = { verificationToken: idFor(context, 'token', this.ids), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
       customDomain,
-      customDomainStream(tenantOf(context).id),
+      customDomainStream(context.tenant.id),
       (current) => decide(current, command, facts),
       eventContext(context),
       { once: true },

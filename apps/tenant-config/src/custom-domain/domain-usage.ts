@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { countDomainConfigurations, type OperationContext } from '@attestry/contracts';
-import { LOGGER, ServiceClient, type Logger } from '@attestry/service-kit';
+import { countDomainConfigurations, type ClientContext } from '@attestry/contracts';
+import { LOGGER, requestFields, ServiceClient, type Logger } from '@attestry/service-kit';
 import type { ConfiguredDomain } from './custom-domain.state.js';
 
 /** A deletion does not wait longer for a number that only the trail shows, milliseconds. */
@@ -21,7 +21,7 @@ export class DomainUsage {
    */
   async metadataOf(
     { domain, verifiedAt }: ConfiguredDomain,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<{ activeConfigurations: number } | undefined> {
     if (verifiedAt === undefined) return undefined;
     const deadline = Math.min(context.deadline, Date.now() + COUNT_MS);
@@ -33,7 +33,10 @@ export class DomainUsage {
       );
       return activeConfigurations > 0 ? { activeConfigurations } : undefined;
     } catch (error) {
-      this.logger.warn({ domain, error: String(error) }, 'configurations under a custom domain not counted');
+      this.logger.warn(
+        { ...requestFields(context), domain, error: String(error) },
+        'configurations under a custom domain not counted',
+      );
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
-import { deleteAuthenticationProvider, type OperationContext } from '@attestry/contracts';
+import { deleteAuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import { deleteAuthenticationProvider as decide } from '../authentication-provider/authentication-provider.decisions.js';
 import {
@@ -13,8 +13,8 @@ import {
 export class DeleteAuthenticationProvider {
   constructor(private readonly streams: Streams) {}
 
-  async execute(request: RequestOf<typeof deleteAuthenticationProvider>, context: OperationContext): Promise<void> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof deleteAuthenticationProvider>, context: ClientContext): Promise<void> {
+    const tenantId = context.tenant.id;
     const { id } = request.params;
     await this.streams.runDecision(
       authenticationProvider,

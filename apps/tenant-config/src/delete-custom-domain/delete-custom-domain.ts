@@ -1,6 +1,6 @@
-import { deleteCustomDomain, httpAnswer, type HttpAnswer, type OperationContext } from '@attestry/contracts';
+import { deleteCustomDomain, httpAnswer, type ClientContext, type HttpAnswer } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, tenantOf } from '@attestry/service-kit';
+import { eventContext, Operation } from '@attestry/service-kit';
 import { configured, deleteCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
 import { DomainUsage } from '../custom-domain/domain-usage.js';
@@ -14,8 +14,8 @@ export class DeleteCustomDomain {
     private readonly usage: DomainUsage,
   ) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<HttpAnswer | undefined> {
-    const tenantId = tenantOf(context).id;
+  async execute(_request: unknown, context: ClientContext): Promise<HttpAnswer | undefined> {
+    const tenantId = context.tenant.id;
     const current = configured((await this.streams.load(customDomain, customDomainStream(tenantId))).state);
     const metadata = await this.usage.metadataOf(current, context);
     let before: ConfiguredDomain | undefined;

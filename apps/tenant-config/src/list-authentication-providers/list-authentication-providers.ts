@@ -2,11 +2,11 @@ import {
   invalid,
   listAuthenticationProviders,
   type AuthenticationProvider,
-  type OperationContext,
+  type ClientContext,
   type PageOf,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import {
   authenticationProvider,
@@ -27,9 +27,9 @@ export class ListAuthenticationProviders {
 
   async execute(
     request: RequestOf<typeof listAuthenticationProviders>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<AuthenticationProvider>> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     if (request.query.cursor !== undefined)
       throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
     const claim = (await this.streams.load(authenticationProviderClaim, authenticationProviderClaim.stream(tenant.id)))

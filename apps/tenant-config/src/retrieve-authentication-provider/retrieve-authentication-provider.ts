@@ -1,10 +1,6 @@
-import {
-  retrieveAuthenticationProvider,
-  type AuthenticationProvider,
-  type OperationContext,
-} from '@attestry/contracts';
+import { retrieveAuthenticationProvider, type AuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { Operation, type RequestOf } from '@attestry/service-kit';
 import { living } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
@@ -21,9 +17,9 @@ export class RetrieveAuthenticationProvider {
 
   async execute(
     request: RequestOf<typeof retrieveAuthenticationProvider>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<AuthenticationProvider> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const stream = authenticationProviderStream(tenant.id, request.params.id);
     return this.secrets.viewOf(tenant, living((await this.streams.load(authenticationProvider, stream)).state));
   }

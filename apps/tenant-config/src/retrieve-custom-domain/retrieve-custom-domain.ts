@@ -1,6 +1,6 @@
-import { retrieveCustomDomain, type CustomDomain, type OperationContext } from '@attestry/contracts';
+import { retrieveCustomDomain, type ClientContext, type CustomDomain } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { Operation } from '@attestry/service-kit';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
@@ -9,8 +9,8 @@ import { customDomain, customDomainStream } from '../custom-domain/custom-domain
 export class RetrieveCustomDomain {
   constructor(private readonly streams: Streams) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<CustomDomain> {
-    const stream = customDomainStream(tenantOf(context).id);
+  async execute(_request: unknown, context: ClientContext): Promise<CustomDomain> {
+    const stream = customDomainStream(context.tenant.id);
     return viewOf(configured((await this.streams.load(customDomain, stream)).state));
   }
 }

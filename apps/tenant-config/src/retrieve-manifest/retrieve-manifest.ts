@@ -1,6 +1,6 @@
-import { notFound, retrieveManifest, type BrandManifest, type OperationContext } from '@attestry/contracts';
+import { notFound, retrieveManifest, type BrandManifest, type PublicContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf } from '@attestry/service-kit';
+import { Operation } from '@attestry/service-kit';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
 
 /** The brand is what the custom domain says; until it is verified anybody could say it. */
@@ -8,8 +8,8 @@ import { customDomain, customDomainStream } from '../custom-domain/custom-domain
 export class RetrieveManifest {
   constructor(private readonly streams: Streams) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<BrandManifest> {
-    const { state } = await this.streams.load(customDomain, customDomainStream(tenantOf(context).id));
+  async execute(_request: unknown, context: PublicContext): Promise<BrandManifest> {
+    const { state } = await this.streams.load(customDomain, customDomainStream(context.tenant.id));
     if (state.status === 'absent' || state.verifiedAt === undefined) throw notFound();
     return { name: state.name, short_name: state.name, icons: [{ src: state.logoUrl }] };
   }

@@ -12,7 +12,7 @@ import {
   type LivingProvider,
 } from '../authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../discovery.js';
+import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
@@ -98,7 +98,10 @@ export class SignInProviders {
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
         const until = this.clock.now().getTime() + UNUSABLE_MS;
         this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
-        this.logger.warn({ providerId: settings.providerId, error: String(error) }, 'authentication provider unusable');
+        this.logger.warn(
+          { requestId: events.requestId, tenantId, providerId: settings.providerId, error: String(error) },
+          'authentication provider unusable',
+        );
         throw unavailable('The authentication provider cannot be used', error);
       }),
     ]);
@@ -135,7 +138,10 @@ export class SignInProviders {
       );
       if (state.status === 'active' && state.url === url && state.tokenEndpointOrigin === found) return;
     }
-    this.logger.error({ tenantId, providerId, pinned, found }, 'token endpoint of a provider has another origin');
+    this.logger.error(
+      { requestId: events.requestId, tenantId, providerId, pinned, found },
+      'token endpoint of a provider has another origin',
+    );
     throw oauthError(
       'server_error',
       'the token endpoint of the authentication provider has another origin than when the provider was saved',

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { updateAuthenticationProvider, type AuthenticationProvider, type OperationContext } from '@attestry/contracts';
+import { updateAuthenticationProvider, type AuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
+import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   checkSecretStays,
   living,
@@ -15,7 +15,7 @@ import {
 } from '../authentication-provider/authentication-provider.state.js';
 import { isMaskOf } from '../authentication-provider/masked-secret.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import { Discovery } from '../discovery.js';
+import { Discovery } from '../authentication-provider/discovery.js';
 
 /** Users stay linked by provider and subject as long as the address is the same (ADR 0050). */
 @Operation(updateAuthenticationProvider)
@@ -29,9 +29,9 @@ export class UpdateAuthenticationProvider {
 
   async execute(
     request: RequestOf<typeof updateAuthenticationProvider>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<AuthenticationProvider> {
-    const tenant = tenantOf(context);
+    const { tenant } = context;
     const { id } = request.params;
     const stream = authenticationProviderStream(tenant.id, id);
     const current = living((await this.streams.load(authenticationProvider, stream)).state);

@@ -2,20 +2,12 @@ import { Inject } from '@nestjs/common';
 import {
   httpAnswer,
   updateCustomDomain,
+  type ClientContext,
   type CustomDomain,
   type HttpAnswer,
-  type OperationContext,
 } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import {
-  eventContext,
-  IDS,
-  Operation,
-  PlatformConfig,
-  platformDomains,
-  tenantOf,
-  type RequestOf,
-} from '@attestry/service-kit';
+import { eventContext, IDS, Operation, PlatformConfig, platformDomains, type RequestOf } from '@attestry/service-kit';
 import { acceptedDomain } from '../custom-domain/custom-domain-rules.js';
 import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured, updateCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
@@ -35,9 +27,9 @@ export class UpdateCustomDomain {
 
   async execute(
     request: RequestOf<typeof updateCustomDomain>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<CustomDomain | HttpAnswer> {
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const verificationToken = this.ids.uuid();
     let before: ConfiguredDomain | undefined;
     const { state, events } = await this.streams.runDecision(

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { AppError, verifyCustomDomain, type OperationContext } from '@attestry/contracts';
+import { AppError, verifyCustomDomain, type ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, LOGGER, Operation, tenantOf, type Logger } from '@attestry/service-kit';
+import { CLOCK, eventContext, LOGGER, Operation, requestFields, type Logger } from '@attestry/service-kit';
 import {
   configured,
   verificationFailed,
@@ -28,8 +28,8 @@ export class VerifyCustomDomain {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute(_request: unknown, context: OperationContext): Promise<void> {
-    const tenantId = tenantOf(context).id;
+  async execute(_request: unknown, context: ClientContext): Promise<void> {
+    const tenantId = context.tenant.id;
     const stream = customDomainStream(tenantId);
     const { domain, verificationToken, verifiedAt } = configured((await this.streams.load(customDomain, stream)).state);
     if (verifiedAt !== undefined) return;
@@ -37,9 +37,12 @@ export class VerifyCustomDomain {
     const events = eventContext(context);
     // Before the look-up: the zone is not judged by a record that is older than the holder's verification.
     const holder = await this.domains.holderOfDomain(domain);
-    const records = await this.recordsWith(tenantId, domain, verificationToken);
+    const records = await this.recordsWith(context, domain, verificationToken);
     if (holder && isDisplaced(holder, claim, records)) {
-      this.logger.info({ domain, tenantId, formerTenantId: holder.owner }, 'custom domain moved to another tenant');
+      this.logger.info(
+        { ...requestFields(context), domain, formerTenantId: holder.owner },
+        'custom domain moved to another tenant',
+      );
       await this.domains.displace(holder, events);
     }
     await this.domains.claim(claim, events);
@@ -54,18 +57,18 @@ export class VerifyCustomDomain {
     // A verification that took longer than a claim is respected may have lost the domain.
     if (await this.domains.isClaimedBy(claim)) return;
     await this.streams.runDecision(customDomain, stream, (state) => withdrawVerification(state, claim), events);
-    this.logger.info({ domain, tenantId }, 'custom domain claim expired during verification');
+    this.logger.info({ ...requestFields(context), domain }, 'custom domain claim expired during verification');
     throw verifiedElsewhere(domain);
   }
 
   /** TXT values at the domain. @throws 400 unless one is exactly the token */
-  private async recordsWith(tenantId: string, domain: string, verificationToken: string): Promise<string[]> {
+  private async recordsWith(context: ClientContext, domain: string, verificationToken: string): Promise<string[]> {
     let found: string[] = [];
     try {
-      found = await this.records.at(tenantId, domain);
+      found = await this.records.at(context.tenant.id, domain);
     } catch (error) {
       if (!(error instanceof NoTxtRecord)) throw error;
-      this.logger.info({ domain, reason: error.message }, 'no TXT record');
+      this.logger.info({ ...requestFields(context), domain, reason: error.message }, 'no TXT record');
     }
     if (!found.includes(verificationToken))
       throw verificationFailed(domain, 'the domain has no TXT record with the verification token');

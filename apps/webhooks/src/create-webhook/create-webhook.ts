@@ -1,14 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { createWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
+import { createWebhook, type ContextOf, type Webhook } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, Operation, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { WebhookDirectory } from '../webhook-directory.js';
-import { WebhookKeys } from '../webhook-keys.js';
+import { CLOCK, eventContext, idFor, IDS, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
+import { WebhookDirectory } from '../webhook/webhook.directory.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
-import { viewOf } from '../webhook-view.js';
+import { viewOf } from '../webhook/webhook-view.js';
 import { acceptedUrl, createWebhook as decide, living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 /** Two streams: the slot first, so that a failure between the two costs a slot for a minute and never a 21st webhook. */
 @Operation(createWebhook)
@@ -24,8 +24,8 @@ export class CreateWebhook {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof createWebhook>, context: OperationContext): Promise<Webhook> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof createWebhook>, context: ContextOf<typeof createWebhook>): Promise<Webhook> {
+    const tenantId = context.tenant.id;
     const { events, disabled } = request.body;
     const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
     const webhookId = idFor(context, 'webhook', this.ids);

@@ -1,11 +1,11 @@
-import { deleteWebhook, type OperationContext } from '@attestry/contracts';
+import { deleteWebhook, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { WebhookDirectory } from '../webhook-directory.js';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { WebhookDirectory } from '../webhook/webhook.directory.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { deleteWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 @Operation(deleteWebhook)
 export class DeleteWebhook {
@@ -16,8 +16,8 @@ export class DeleteWebhook {
     private readonly directory: WebhookDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof deleteWebhook>, context: OperationContext): Promise<void> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof deleteWebhook>, context: ClientContext): Promise<void> {
+    const tenantId = context.tenant.id;
     const { webhookId } = request.params;
     const { state, revision, position } = await this.streams.runDecision(
       webhook,

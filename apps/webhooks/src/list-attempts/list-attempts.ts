@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { listWebhookAttempts, type OperationContext, type PageOf, type WebhookAttempt } from '@attestry/contracts';
+import { listWebhookAttempts, type ClientContext, type PageOf, type WebhookAttempt } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { keptSince } from '../attempts.projection.js';
-import { AttemptsReadModel } from '../attempts.read-model.js';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
+import { keptSince } from '../webhook-lists/attempts.projection.js';
+import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
 import { living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 
@@ -17,9 +17,9 @@ export class ListAttempts {
 
   async execute(
     request: RequestOf<typeof listWebhookAttempts>,
-    context: OperationContext,
+    context: ClientContext,
   ): Promise<PageOf<WebhookAttempt>> {
-    const tenantId = tenantOf(context).id;
+    const tenantId = context.tenant.id;
     const { webhookId } = request.params;
     living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     return this.attempts.attemptsOf(

@@ -1,12 +1,12 @@
-import { listWebhooks, type OperationContext, type PageOf, type Webhook } from '@attestry/contracts';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { listWebhooks, type ClientContext, type PageOf, type Webhook } from '@attestry/contracts';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 @Operation(listWebhooks)
 export class ListWebhooks {
   constructor(private readonly readModel: WebhooksReadModel) {}
 
-  execute(request: RequestOf<typeof listWebhooks>, context: OperationContext): Promise<PageOf<Webhook>> {
-    return this.readModel.webhooksOf(tenantOf(context).id, request.query);
+  execute(request: RequestOf<typeof listWebhooks>, context: ClientContext): Promise<PageOf<Webhook>> {
+    return this.readModel.webhooksOf(context.tenant.id, request.query);
   }
 }

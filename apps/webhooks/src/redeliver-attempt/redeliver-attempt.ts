@@ -3,13 +3,13 @@ import {
   invalid,
   notFound,
   redeliverWebhookAttempt,
-  type OperationContext,
+  type ClientContext,
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { AttemptsReadModel } from '../attempts.read-model.js';
+import { isErased, KeyNotFound, SealBroken, Sealing } from '@attestry/keys';
+import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
@@ -22,7 +22,7 @@ import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 export class RedeliverAttempt {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly attempts: AttemptsReadModel,
     private readonly sender: SendDeliveries,
     private readonly requests: WebhookRequests,
@@ -30,18 +30,15 @@ export class RedeliverAttempt {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(
-    request: RequestOf<typeof redeliverWebhookAttempt>,
-    context: OperationContext,
-  ): Promise<WebhookDelivery> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof redeliverWebhookAttempt>, context: ClientContext): Promise<WebhookDelivery> {
+    const tenantId = context.tenant.id;
     const { webhookId, deliveryId } = request.params;
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const deliveryKey = await this.attempts.deliveryKeyOf(tenantId, webhookId, deliveryId);
     if (deliveryKey === undefined) throw notFound();
     const now = this.clock.now().toISOString();
     let delivery: ScheduledDelivery | undefined;
-    const decided = await this.requests.redeliver(idFor(context, 'redelivery', this.ids), { tenantId, url }, () =>
+    const decided = await this.requests.redeliver(this.ids.uuid(), { tenantId, url }, () =>
       this.streams.runDecision(
         webhookDelivery,
         webhookDeliveryStream(tenantId, deliveryKey),
@@ -68,7 +65,7 @@ export class RedeliverAttempt {
   /** The delivery key is destroyed with the last delivery that needs it (ADR 0058). */
   private async isKept(tenantId: string, sealed: string): Promise<boolean> {
     try {
-      return !isErased(await this.vault.open(tenantId, 'delivery', sealed));
+      return !isErased(await this.sealing.openSealed(tenantId, 'delivery', sealed));
     } catch (error) {
       if (error instanceof KeyNotFound || error instanceof SealBroken) return false;
       throw error;

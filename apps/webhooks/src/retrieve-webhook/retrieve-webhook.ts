@@ -1,7 +1,7 @@
-import { retrieveWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
+import { retrieveWebhook, type ClientContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { viewOf } from '../webhook-view.js';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { viewOf } from '../webhook/webhook-view.js';
 import { living } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 
@@ -9,8 +9,8 @@ import { webhook, webhookStream } from '../webhook/webhook.state.js';
 export class RetrieveWebhook {
   constructor(private readonly streams: Streams) {}
 
-  async execute(request: RequestOf<typeof retrieveWebhook>, context: OperationContext): Promise<Webhook> {
-    const stream = webhookStream(tenantOf(context).id, request.params.webhookId);
+  async execute(request: RequestOf<typeof retrieveWebhook>, context: ClientContext): Promise<Webhook> {
+    const stream = webhookStream(context.tenant.id, request.params.webhookId);
     return viewOf(living((await this.streams.load(webhook, stream)).state));
   }
 }

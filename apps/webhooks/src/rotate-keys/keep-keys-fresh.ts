@@ -18,8 +18,8 @@ import {
   startProjection,
   type Logger,
 } from '@attestry/service-kit';
-import { keysProjection, type KeyTables } from '../keys.projection.js';
-import { WebhookKeys } from '../webhook-keys.js';
+import { keysProjection, type KeyTables } from '../webhook-keys/keys.projection.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 
 const NAME = 'webhooks.key-rotation';
 const LONGEST_PAUSE_MS = 60_000;

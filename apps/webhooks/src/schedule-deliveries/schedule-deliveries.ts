@@ -11,20 +11,20 @@ import {
   type IntegrationEventType,
 } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { Sealing } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, Reactions } from '@attestry/service-kit';
-import { deliveryKeyOf } from '../delivery-key.js';
+import { deliveryKeyOf } from '../webhook-delivery/delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhookDirectory, type Subscribed } from '../webhook-directory.js';
+import { WebhookDirectory, type Subscribed } from '../webhook/webhook.directory.js';
 import { endKeys } from '../webhook-keys/webhook-keys.decisions.js';
 import { webhookKeys, webhookKeysStream } from '../webhook-keys/webhook-keys.state.js';
 import { deleteWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 type DataOf<T> = T extends IntegrationEventType<infer Data> ? Data : never;
 type CredentialIssued = DataOf<typeof credentialIssued>;
@@ -49,7 +49,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   constructor(
     private readonly reactions: Reactions,
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly directory: WebhookDirectory,
     private readonly readModel: WebhooksReadModel,
     private readonly sender: SendDeliveries,
@@ -105,7 +105,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     await Promise.all(
       missing.map((webhookId) => this.append(message, { webhookId, host: '' }, 'OpenIdCredentialIssued', [...before])),
     );
-    if (sealedCredential && !before.size) await this.vault.destroy(tenantId, [sealedCredential.keyId]);
+    if (sealedCredential && !before.size) await this.sealing.destroyDataKeys(tenantId, [sealedCredential.keyId]);
   }
 
   private async append(
@@ -190,7 +190,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       .where('key_id', 'is not', null)
       .execute();
     const keyIds = new Set(rows.map(({ key_id: keyId }) => keyId).filter((keyId) => keyId !== null));
-    await this.vault.destroy(tenantId, [...keyIds]);
+    await this.sealing.destroyDataKeys(tenantId, [...keyIds]);
     for (const { delivery_key: deliveryKey } of rows)
       await this.streams.runDecision(
         webhookDelivery,

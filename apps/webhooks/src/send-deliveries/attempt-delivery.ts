@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, KeyVault, SealBroken } from '@attestry/keys';
+import { isErased, KeyNotFound, SealBroken, Sealing } from '@attestry/keys';
 import { CLOCK, IDS, Outbound, PlatformConfig } from '@attestry/service-kit';
 import {
   endAttempt,
@@ -10,7 +10,7 @@ import {
 } from '../webhook-delivery/webhook-delivery.decisions.js';
 import type { CancelReason, ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhookKeys } from '../webhook-keys.js';
+import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { attemptError } from './attempt-error.js';
 import { ObserveAttempts } from './observe-attempts.js';
@@ -39,7 +39,7 @@ export interface Attempted {
 export class AttemptDelivery {
   constructor(
     private readonly streams: Streams,
-    private readonly vault: KeyVault,
+    private readonly sealing: Sealing,
     private readonly keys: WebhookKeys,
     private readonly outbound: Outbound,
     private readonly config: PlatformConfig,
@@ -120,7 +120,7 @@ export class AttemptDelivery {
   private async open(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
     if (!sealedCredential) return { state: 'none' };
     try {
-      const opened = await this.vault.open(tenantId, 'delivery', sealedCredential.sealed);
+      const opened = await this.sealing.openSealed(tenantId, 'delivery', sealedCredential.sealed);
       return isErased(opened) ? { state: 'erased' } : { state: 'open', value: JSON.parse(opened) as unknown };
     } catch (error) {
       if (error instanceof KeyNotFound) return { state: 'broken', error: 'credential-key-missing' };

@@ -6,7 +6,7 @@ import { CLOCK, Health, IDS, LOGGER, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { WebhookDeliveryEvent } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, type WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 import { AttemptDelivery, type Attempted } from './attempt-delivery.js';
 import { ObserveAttempts, type QueueState } from './observe-attempts.js';
 import { WaitingLine, type DueDelivery, type Waiting } from './waiting-line.js';

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { TEST_EVENT, testWebhook, type OperationContext, type WebhookDelivery } from '@attestry/contracts';
+import { TEST_EVENT, testWebhook, type ClientContext, type WebhookDelivery } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { CLOCK, eventContext, IDS, Operation, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { deliveryKeyOf } from '../delivery-key.js';
+import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { deliveryKeyOf } from '../webhook-delivery/delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
 import { webhookDelivery, webhookDeliveryStream } from '../webhook-delivery/webhook-delivery.state.js';
@@ -21,8 +21,8 @@ export class TestWebhook {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof testWebhook>, context: OperationContext): Promise<WebhookDelivery> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof testWebhook>, context: ClientContext): Promise<WebhookDelivery> {
+    const tenantId = context.tenant.id;
     const { webhookId } = request.params;
     const { url } = enabled((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     const now = this.clock.now().toISOString();

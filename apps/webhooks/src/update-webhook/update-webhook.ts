@@ -1,12 +1,12 @@
-import { updateWebhook, type OperationContext, type Webhook } from '@attestry/contracts';
+import { updateWebhook, type ClientContext, type Webhook } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, Outbound, tenantOf, type RequestOf } from '@attestry/service-kit';
-import { WebhookDirectory } from '../webhook-directory.js';
-import { viewOf } from '../webhook-view.js';
+import { eventContext, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
+import { WebhookDirectory } from '../webhook/webhook.directory.js';
+import { viewOf } from '../webhook/webhook-view.js';
 import { acceptedUrl, living, updateWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
-import { WebhooksReadModel } from '../webhooks.read-model.js';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
 /** Two streams: the slot gets the URL first, so that concurrent updates cannot pass the limit. A failure between the two is corrected by the next update. */
 @Operation(updateWebhook)
@@ -19,8 +19,8 @@ export class UpdateWebhook {
     private readonly directory: WebhookDirectory,
   ) {}
 
-  async execute(request: RequestOf<typeof updateWebhook>, context: OperationContext): Promise<Webhook> {
-    const tenantId = tenantOf(context).id;
+  async execute(request: RequestOf<typeof updateWebhook>, context: ClientContext): Promise<Webhook> {
+    const tenantId = context.tenant.id;
     const { webhookId } = request.params;
     const { events, disabled } = request.body;
     living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);

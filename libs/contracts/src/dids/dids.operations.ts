@@ -1,5 +1,5 @@
 import { ArrayMaxSize, IsArray, IsIn, IsString, Length } from 'class-validator';
-import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
+import { calledBy, calledForTenant, defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, BoundedText, Optional, Uuid } from '../validators.js';
 
@@ -118,6 +118,7 @@ export const retrieveDidDocument = defineOperation({
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,
+  publicUrl: true,
   errors,
   errorStatuses: [404],
 });
@@ -171,6 +172,7 @@ export const retrieveDidConfiguration = defineOperation({
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,
+  publicUrl: true,
   errors,
   response: DidConfiguration,
 });
@@ -197,13 +199,14 @@ export class ReserveIssuerKeyRequest {
 export const reserveIssuerKey = defineOperation({
   name: 'dids.reserve-issuer-key',
   summary: 'Choose a DID and a key for a credential configuration and reserve the DID, so that it cannot be deleted',
-  access: calledBy('issuance'),
+  access: calledForTenant('issuance'),
   errors,
   body: ReserveIssuerKeyRequest,
   response: IssuerKey,
 });
 
 export class ReleaseIssuerKeyRequest {
+  @Uuid() tenantId: string;
   @IsString() @Length(7, 2048) did: string;
   @Uuid() configurationId: string;
 }

@@ -1,6 +1,6 @@
 import type { JsonLimits } from '../json-size.js';
 import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { calledBy, defineOperation, requires } from '../operation.js';
+import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Uuid } from '../validators.js';
 
@@ -271,7 +271,7 @@ export class CheckConfigurationAnswer {
 export const checkCredentialConfiguration = defineOperation({
   name: 'issuance.check-credential-configuration',
   summary: 'Check whether a credential configuration exists',
-  access: calledBy('dids'),
+  access: calledForTenant('dids'),
   kind: 'query',
   errors: 'tenant',
   body: CheckConfigurationRequest,
@@ -289,7 +289,7 @@ export class CountDomainConfigurationsAnswer {
 export const countDomainConfigurations = defineOperation({
   name: 'issuance.count-domain-configurations',
   summary: 'Count the active credential configurations whose issuer DID is under a domain',
-  access: calledBy('tenant-config'),
+  access: calledForTenant('tenant-config'),
   kind: 'query',
   errors: 'tenant',
   body: CountDomainConfigurationsRequest,

@@ -211,6 +211,7 @@ export const retrieveIssuerMetadata = defineOperation({
     cacheControl: 'no-cache',
   },
   access: publicAccess,
+  publicUrl: true,
   errors: 'tenant',
 });
 

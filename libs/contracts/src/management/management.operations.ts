@@ -143,6 +143,7 @@ export const issueToken = defineOperation({
   summary: 'Issue an access token to a management client or a tenant client',
   http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'], maxBodyBytes: 16_384 },
   access: publicAccess,
+  publicUrl: true,
   rate: 'client-token',
   errors: 'oauth',
   body: TokenRequest,
@@ -170,6 +171,7 @@ export const revokeToken = defineOperation({
   description: 'The response is also 200 if the token is unknown, expired or issued to another client.',
   http: { method: 'POST', path: '/oauth/revoke', success: 200, hosts: ['auth'], body: 'form', maxBodyBytes: 16_384 },
   access: publicAccess,
+  publicUrl: true,
   rate: 'client-token',
   errors: 'oauth',
   body: RevokeTokenRequest,
@@ -622,7 +624,6 @@ export class DirectorySecret {
 
 export class DirectoryTenant {
   tenantId: string;
-  environmentId: string;
   /** Canonical host. */
   host: string;
   restrictIdentityRoles: boolean;

@@ -1,5 +1,5 @@
 import { IsString, Length, MaxLength } from 'class-validator';
-import { calledBy, defineOperation } from '../operation.js';
+import { calledForTenant, defineOperation } from '../operation.js';
 import { Optional, Uuid } from '../validators.js';
 
 /**
@@ -30,7 +30,7 @@ export const beginSignIn = defineOperation({
   name: 'tenant-config.begin-sign-in',
   summary: "Start a sign-in with the tenant's authentication provider",
   description: 'Returns 404 if the tenant has no provider, and 503 if the provider cannot be reached or used.',
-  access: calledBy('issuance'),
+  access: calledForTenant('issuance'),
   kind: 'query',
   errors: 'tenant',
   body: BeginSignInRequest,
@@ -67,7 +67,7 @@ export const completeSignIn = defineOperation({
   summary: 'Complete a sign-in: exchange the code for the verified identity of the person',
   description:
     'Returns 404 if the provider was deleted, and the OAuth errors `access_denied`, `temporarily_unavailable` or `server_error` if it denies the sign-in, cannot be reached or returns an invalid response.',
-  access: calledBy('issuance'),
+  access: calledForTenant('issuance'),
   errors: 'tenant',
   body: CompleteSignInRequest,
   response: CompletedSignIn,

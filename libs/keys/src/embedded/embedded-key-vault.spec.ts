@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ERASED, KeyNotFound, MasterKeyMismatch } from '../key-vault.js';
-import type { MasterKey } from '../master-keys.js';
+import { KeyNotFound, MasterKeyMismatch } from '../key-vault.js';
+import { MasterKeys, type MasterKey } from '../master-keys.js';
+import { ERASED } from '../sealing.js';
 import type { StoredKeyVault } from '../stored-key-vault.js';
-import { EmbeddedKeyVault } from './embedded-key-vault.js';
+import { EmbeddedKeyVault, openKeyFile } from './embedded-key-vault.js';
 
 const T = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const master = (version: number, fill = version): MasterKey => ({ version, key: new Uint8Array(32).fill(fill) });
@@ -53,13 +54,13 @@ describe('EmbeddedKeyVault', () => {
       const ids = Array.from({ length: 1500 }, (_, i) =>
         createHash('sha256').update(`${i}`).digest('hex').slice(0, 36),
       );
-      await Promise.all(ids.map((id) => v.createDataKey(T, 'session', id)));
-      const signing = await v.createSigningKeys(
+      await Promise.all(ids.map((id) => v.sealing.createDataKey(T, 'session', id)));
+      const signing = await v.signingKeys.createSigningKeys(
         T,
         'did',
         Array.from({ length: 60 }, () => 'P-256' as const),
       );
-      await v.createDataKey(T, 'user', 'kept');
+      await v.sealing.createDataKey(T, 'user', 'kept');
       const doomed = [
         ...column("SELECT sealed FROM data_keys WHERE purpose = 'session'"),
         ...column('SELECT sealed FROM signing_keys'),
@@ -69,8 +70,12 @@ describe('EmbeddedKeyVault', () => {
       const before = bytes();
       expect(doomed.filter((sealed) => !before.includes(sealed.subarray(12, 44)))).toEqual([]);
 
-      const all = [...ids.sort(), ...signing.map((key) => key.keyId)];
-      for (let i = 0; i < all.length; i += 156) await v.destroy(T, all.slice(i, i + 156));
+      ids.sort();
+      for (let i = 0; i < ids.length; i += 150) await v.sealing.destroyDataKeys(T, ids.slice(i, i + 150));
+      await v.signingKeys.destroySigningKeys(
+        T,
+        signing.map((key) => key.keyId),
+      );
 
       for (const restart of [false, true]) {
         if (restart) await close();
@@ -85,8 +90,8 @@ describe('EmbeddedKeyVault', () => {
 
     it('leaves no byte of a purged tenant, its own key included', async () => {
       const v = await open(master(1));
-      await v.createDataKey(T, 'user', 'u1');
-      await v.createSigningKey(T, 'did', 'Ed25519');
+      await v.sealing.createDataKey(T, 'user', 'u1');
+      await v.signingKeys.createSigningKey(T, 'did', 'Ed25519');
       const doomed = [
         ...column('SELECT wrapped FROM tenant_keys'),
         ...column('SELECT sealed FROM data_keys'),
@@ -100,16 +105,16 @@ describe('EmbeddedKeyVault', () => {
     it('serves destructions that come together and rejects none', async () => {
       const v = await open(master(1));
       const ids = Array.from({ length: 100 }, (_, i) => `u${i}`);
-      const sealed = ids.map((id) => v.sealWithNewKey(T, 'user', id, 'text'));
+      const sealed = ids.map((id) => v.sealing.sealWithNewKey(T, 'user', id, 'text'));
       await Promise.all(sealed.map((s) => s.durable));
-      await Promise.all(ids.map((id) => v.destroy(T, [id])));
+      await Promise.all(ids.map((id) => v.sealing.destroyDataKeys(T, [id])));
       expect(existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`).length : 0).toBe(0);
-      for (const s of sealed) expect(await v.open(T, 'user', s.sealed)).toBe(ERASED);
+      for (const s of sealed) expect(await v.sealing.openSealed(T, 'user', s.sealed)).toBe(ERASED);
     });
 
     it('finishes at the next start what a crash left undone', async () => {
       const v = await open(master(1));
-      await v.createDataKey(T, 'user', 'u1');
+      await v.sealing.createDataKey(T, 'user', 'u1');
       const [doomed] = column('SELECT sealed FROM data_keys');
       // The row is overwritten by another connection, as by a process that died before its scrub; a third keeps the log.
       const dying = new DatabaseSync(file);
@@ -126,38 +131,38 @@ describe('EmbeddedKeyVault', () => {
 
     it('is undone by an older copy of the file, whose checkpoint says from where to replay', async () => {
       let v = await open(master(1));
-      const { sealed, durable } = v.sealWithNewKey(T, 'user', 'u1', 'text');
+      const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
       await durable;
       await v.checkpoints.write('erasures', '10');
       await close();
       await copyFile(file, `${file}.copy`);
       v = await open(master(1));
-      await v.destroy(T, ['u1']);
+      await v.sealing.destroyDataKeys(T, ['u1']);
       await v.checkpoints.write('erasures', '20');
       await close();
       await copyFile(`${file}.copy`, file);
       v = await open(master(1));
       expect(await v.checkpoints.read('erasures')).toBe('10');
-      expect(await v.open(T, 'user', sealed)).toBe('text');
-      await v.destroy(T, ['u1']);
-      expect(await v.open(T, 'user', sealed)).toBe(ERASED);
+      expect(await v.sealing.openSealed(T, 'user', sealed)).toBe('text');
+      await v.sealing.destroyDataKeys(T, ['u1']);
+      expect(await v.sealing.openSealed(T, 'user', sealed)).toBe(ERASED);
     });
   });
 
   describe('MASTER_KEY', () => {
     const fill = async () => {
       const v = await open(master(1));
-      const key = await v.createSigningKey(T, 'did', 'P-256');
-      const { sealed, durable } = v.sealWithNewKey(T, 'user', 'u1', 'text');
+      const key = await v.signingKeys.createSigningKey(T, 'did', 'P-256');
+      const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
       await durable;
-      const mac = v.mac('secret');
+      const mac = v.macs.mac('secret');
       await v.destroyTenant('ended');
       await close();
       return async (again: StoredKeyVault) => {
-        expect(await again.open(T, 'user', sealed)).toBe('text');
-        expect((await again.signer(T, key.keyId)).publicJwk).toEqual(key.publicJwk);
-        expect(again.verifyMac('secret', mac)).toBe(true);
-        await expect(again.createDataKey('ended', 'user', 'u1')).rejects.toThrow(KeyNotFound);
+        expect(await again.sealing.openSealed(T, 'user', sealed)).toBe('text');
+        expect((await again.signingKeys.loadSigner(T, key.keyId)).publicJwk).toEqual(key.publicJwk);
+        expect(again.macs.verifyMac('secret', mac)).toBe(true);
+        await expect(again.sealing.createDataKey('ended', 'user', 'u1')).rejects.toThrow(KeyNotFound);
       };
     };
 
@@ -195,21 +200,26 @@ describe('EmbeddedKeyVault', () => {
 
   it('a new pepper makes new MACs, older MACs still verify, also after a restart', async () => {
     let v = await open(master(1));
-    const old = v.mac('secret');
-    expect(await v.rotatePepper()).toBe('p2');
-    const young = v.mac('secret');
+    const old = v.macs.mac('secret');
+    await close();
+    const store = await openKeyFile(file);
+    const pepper = new MasterKeys({ current: master(1) }).wrap('pepper', 'p2', randomBytes(32));
+    expect(await store.call('putPepper', pepper)).toHaveLength(2);
+    await store.close();
+    v = await open(master(1));
+    const young = v.macs.mac('secret');
     await close();
     v = await open(master(1));
-    expect([old.pepper, young.pepper, v.mac('x').pepper]).toEqual(['p1', 'p2', 'p2']);
+    expect([old.pepper, young.pepper, v.macs.mac('x').pepper]).toEqual(['p1', 'p2', 'p2']);
     expect(young.mac).not.toBe(old.mac);
-    expect(v.verifyMac('secret', old)).toBe(true);
-    expect(v.verifyMac('secret', young)).toBe(true);
+    expect(v.macs.verifyMac('secret', old)).toBe(true);
+    expect(v.macs.verifyMac('secret', young)).toBe(true);
   });
 
   it('holds no private key, data key or pepper in clear', async () => {
     const v = await open(master(1));
-    await v.createSigningKeys(T, 'did', ['P-256', 'Ed25519']);
-    const { durable } = v.sealWithNewKey(T, 'user', 'u1', 'the plain text');
+    await v.signingKeys.createSigningKeys(T, 'did', ['P-256', 'Ed25519']);
+    const { durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'the plain text');
     await durable;
     const store = bytes();
     expect(store.includes('the plain text')).toBe(false);
@@ -224,15 +234,15 @@ describe('EmbeddedKeyVault', () => {
       masterKeys: { current: master(1) },
       clock: () => new Date('2030-01-02T03:04:05.678Z'),
     });
-    expect((await vault.createSigningKey(T, 'did', 'P-256')).createdAt).toBe('2030-01-02T03:04:05.678Z');
+    expect((await vault.signingKeys.createSigningKey(T, 'did', 'P-256')).createdAt).toBe('2030-01-02T03:04:05.678Z');
   });
 
   it('refuses key ids that are empty or hold blanks, and takes dots', async () => {
     const v = await open(master(1));
-    await expect(v.createDataKey(T, 'user', '')).rejects.toThrow(TypeError);
-    expect(() => v.sealWithNewKey(T, 'user', 'a b', 'text')).toThrow(TypeError);
-    const { sealed, durable } = v.sealWithNewKey(T, 'user', 'a.b.c', 'text');
+    await expect(v.sealing.createDataKey(T, 'user', '')).rejects.toThrow(TypeError);
+    expect(() => v.sealing.sealWithNewKey(T, 'user', 'a b', 'text')).toThrow(TypeError);
+    const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'a.b.c', 'text');
     await durable;
-    expect(await v.open(T, 'user', sealed)).toBe('text');
+    expect(await v.sealing.openSealed(T, 'user', sealed)).toBe('text');
   });
 });

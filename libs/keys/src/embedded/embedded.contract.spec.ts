@@ -1,24 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeExpiringState, describeKeyCheckpoints } from '../expiring-state.contract.js';
 import { describeSignInStore } from '../sign-in-store.contract.js';
 import { describeKeyVault, describeReplayGuard } from '../keys.contract.js';
 import { EmbeddedKeyVault } from './embedded-key-vault.js';
 import { EmbeddedReplayGuard } from './embedded-replay-guard.js';
 import { EmbeddedSignInStore } from './embedded-sign-in-store.js';
 
-const create = async () => {
+describeKeyVault('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keys-'));
   const current = { version: 1, key: new Uint8Array(32).fill(7) };
   return {
     open: () => EmbeddedKeyVault.open({ file: join(folder, 'keys.db'), masterKeys: { current } }),
     remove: () => rm(folder, { recursive: true }),
   };
-};
-describeKeyVault('embedded', create);
-describeExpiringState('embedded', create);
-describeKeyCheckpoints('embedded', create);
+});
 
 describeReplayGuard('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'replay-'));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { findPostgres, PostgresServer, skipSuite, waitUntil } from '@attestry/testing';
-import { describeExpiringState, describeKeyCheckpoints } from '../expiring-state.contract.js';
 import { describeKeyVault } from '../keys.contract.js';
-import { ERASED, KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../key-vault.js';
+import { KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../key-vault.js';
+import { ERASED } from '../sealing.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
 
 const programs = findPostgres();
@@ -26,16 +26,13 @@ if (programs === undefined) {
     return { ...options, onFailure: () => undefined };
   };
 
-  const create = async () => {
+  describeKeyVault('PostgreSQL', async () => {
     const options = await migrated();
     return {
       open: () => openPostgresKeyVault({ ...options, masterKeys: { current } }),
       remove: async () => undefined,
     };
-  };
-  describeKeyVault('PostgreSQL', create);
-  describeExpiringState('PostgreSQL', create);
-  describeKeyCheckpoints('PostgreSQL', create);
+  });
 
   describe('KeyVault: PostgreSQL', () => {
     const tenant = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -61,37 +58,41 @@ if (programs === undefined) {
     it('has one pepper, one tenant key and one newest key for processes that begin together', async () => {
       const options = { ...(await migrated()), masterKeys: { current } };
       const vaults = await Promise.all([1, 2, 3, 4].map(() => open(options)));
-      const mac = vaults[0]!.mac('secret', 'here');
-      expect(vaults.map((vault) => vault.verifyMac('secret', mac, 'here'))).toEqual([true, true, true, true]);
-      const ensured = await Promise.all(vaults.map((vault) => vault.ensureSigningKey(tenant, 'token', 'P-256')));
+      const mac = vaults[0]!.macs.mac('secret', 'here');
+      expect(vaults.map((vault) => vault.macs.verifyMac('secret', mac, 'here'))).toEqual([true, true, true, true]);
+      const ensured = await Promise.all(
+        vaults.map((vault) => vault.signingKeys.ensureSigningKey(tenant, 'token', 'P-256')),
+      );
       expect(new Set(ensured.map(({ keyId }) => keyId)).size).toBe(1);
       const ids = vaults.map(() => randomUUID());
       const sealed = await Promise.all(
         vaults.map(async (vault, at) => {
-          await vault.createDataKey(tenant, 'user', ids[at]!);
-          return vault.seal(tenant, 'user', ids[at]!, `text ${at}`);
+          await vault.sealing.createDataKey(tenant, 'user', ids[at]!);
+          return vault.sealing.sealText(tenant, 'user', ids[at]!, `text ${at}`);
         }),
       );
-      const read = await Promise.all(sealed.map((text, at) => vaults[(at + 1) % 4]!.open(tenant, 'user', text)));
+      const read = await Promise.all(
+        sealed.map((text, at) => vaults[(at + 1) % 4]!.sealing.openSealed(tenant, 'user', text)),
+      );
       expect(read).toEqual(['text 0', 'text 1', 'text 2', 'text 3']);
     });
 
     it('lets no key live that is destroyed while it is being made', async () => {
       const options = { ...(await migrated()), masterKeys: { current } };
       const [maker, destroyer] = [await open(options), await open(options)];
-      await maker.createDataKey(tenant, 'session', 'warm');
+      await maker.sealing.createDataKey(tenant, 'session', 'warm');
       for (let round = 0; round < 30; round++) {
         const id = `s${round}`;
-        const { sealed, durable } = maker.sealWithNewKey(tenant, 'session', id, 'text');
+        const { sealed, durable } = maker.sealing.sealWithNewKey(tenant, 'session', id, 'text');
         const made = durable.then(
           () => 'made',
           (error: unknown) => error,
         );
-        await destroyer.destroy(tenant, [id]);
+        await destroyer.sealing.destroyDataKeys(tenant, [id]);
         const outcome = await made;
         if (outcome !== 'made') expect(outcome).toBeInstanceOf(KeyNotFound);
         const third = await openPostgresKeyVault(options);
-        expect(await third.open(tenant, 'session', sealed)).toBe(ERASED);
+        expect(await third.sealing.openSealed(tenant, 'session', sealed)).toBe(ERASED);
         await third.close();
       }
     });
@@ -99,26 +100,28 @@ if (programs === undefined) {
     it('believes what it remembers of a key that another process destroyed only for a while', async () => {
       const options = { ...(await migrated()), masterKeys: { current } };
       const [forgetful, destroyer] = [await open({ ...options, believeMs: 200 }), await open(options)];
-      await forgetful.createDataKey(tenant, 'user', 'u1');
-      const sealed = await forgetful.seal(tenant, 'user', 'u1', 'text');
-      await destroyer.destroy(tenant, ['u1']);
-      await waitUntil(async () => (await forgetful.open(tenant, 'user', sealed)) === ERASED, { timeoutMs: 5000 });
-      await expect(forgetful.createDataKey(tenant, 'user', 'u1')).rejects.toThrow(KeyNotFound);
+      await forgetful.sealing.createDataKey(tenant, 'user', 'u1');
+      const sealed = await forgetful.sealing.sealText(tenant, 'user', 'u1', 'text');
+      await destroyer.sealing.destroyDataKeys(tenant, ['u1']);
+      await waitUntil(async () => (await forgetful.sealing.openSealed(tenant, 'user', sealed)) === ERASED, {
+        timeoutMs: 5000,
+      });
+      await expect(forgetful.sealing.createDataKey(tenant, 'user', 'u1')).rejects.toThrow(KeyNotFound);
     });
 
     it('is rewrapped once by processes that begin together with a new master key', async () => {
       const options = await migrated();
       const before = await open({ ...options, masterKeys: { current } });
-      await before.createDataKey(tenant, 'user', 'u1');
-      const sealed = await before.seal(tenant, 'user', 'u1', 'text');
-      const mac = before.mac('secret');
+      await before.sealing.createDataKey(tenant, 'user', 'u1');
+      const sealed = await before.sealing.sealText(tenant, 'user', 'u1', 'text');
+      const mac = before.macs.mac('secret');
       const next = { version: 2, key: new Uint8Array(32).fill(9) };
       const after = await Promise.all(
         [1, 2, 3].map(() => open({ ...options, masterKeys: { current: next, previous: [current] } })),
       );
       for (const vault of after) {
-        expect(await vault.open(tenant, 'user', sealed)).toBe('text');
-        expect(vault.verifyMac('secret', mac)).toBe(true);
+        expect(await vault.sealing.openSealed(tenant, 'user', sealed)).toBe('text');
+        expect(vault.macs.verifyMac('secret', mac)).toBe(true);
       }
       await open({ ...options, masterKeys: { current: next } });
       await expect(open({ ...options, masterKeys: { current } })).rejects.toThrow(MasterKeyMismatch);
@@ -127,13 +130,13 @@ if (programs === undefined) {
     it('says that it cannot be reached, in its own words, and goes on when it can', async () => {
       const options = { ...(await migrated()), masterKeys: { current }, timeoutMs: 1000 };
       const vault = await open(options);
-      await vault.createDataKey(tenant, 'user', 'u1');
+      await vault.sealing.createDataKey(tenant, 'user', 'u1');
       await server.kill();
-      await expect(vault.createDataKey(tenant, 'user', 'u2')).rejects.toThrow(KeyVaultUnavailable);
-      await expect(vault.listSigningKeys(tenant, 'did')).rejects.toThrow(KeyVaultUnavailable);
+      await expect(vault.sealing.createDataKey(tenant, 'user', 'u2')).rejects.toThrow(KeyVaultUnavailable);
+      await expect(vault.signingKeys.listSigningKeys(tenant, 'did')).rejects.toThrow(KeyVaultUnavailable);
       await server.restart();
-      await waitUntil(() => vault.createDataKey(tenant, 'user', 'u2').then(() => true));
-      expect(await vault.seal(tenant, 'user', 'u2', 'text')).toMatch(/^v1\.u2\./);
+      await waitUntil(() => vault.sealing.createDataKey(tenant, 'user', 'u2').then(() => true));
+      expect(await vault.sealing.sealText(tenant, 'user', 'u2', 'text')).toMatch(/^v1\.u2\./);
     }, 60_000);
 
     it('needs no more rights than to add and overwrite', async () => {
@@ -150,9 +153,10 @@ if (programs === undefined) {
         masterKeys: { current },
         onFailure: () => undefined,
       });
-      const [key] = await vault.createSigningKeys(tenant, 'did', ['P-256']);
-      await vault.createDataKey(tenant, 'user', 'u1');
-      await vault.destroy(tenant, [key!.keyId, 'u1']);
+      const [key] = await vault.signingKeys.createSigningKeys(tenant, 'did', ['P-256']);
+      await vault.sealing.createDataKey(tenant, 'user', 'u1');
+      await vault.signingKeys.destroySigningKeys(tenant, [key!.keyId]);
+      await vault.sealing.destroyDataKeys(tenant, ['u1']);
       await vault.destroyTenant(tenant);
       const service = new pg.Client(server.url(role));
       await service.connect();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Snapshot, Snapshots, StreamName } from '@attestry/event-store';
-import type { KeyVault, SecretMac } from '@attestry/keys';
+import type { Macs, SecretMac } from '@attestry/keys';
 
 /** Bytes of the length that the MAC's JSON is preceded by. */
 const LENGTH = 2;
@@ -12,7 +12,7 @@ const LENGTH = 2;
 export class AuthenticSnapshots implements Snapshots {
   constructor(
     private readonly inner: Snapshots,
-    private readonly vault: Pick<KeyVault, 'mac' | 'verifyMac'>,
+    private readonly macs: Macs,
   ) {}
 
   /** `undefined` also for a snapshot whose MAC is not right. */
@@ -21,11 +21,11 @@ export class AuthenticSnapshots implements Snapshots {
     const parts = stored && partsOf(stored.state);
     if (!parts) return undefined;
     const snapshot = { ...stored!, state: parts.state };
-    return this.vault.verifyMac(digestOf(parts.state), parts.mac, contextOf(stream, snapshot)) ? snapshot : undefined;
+    return this.macs.verifyMac(digestOf(parts.state), parts.mac, contextOf(stream, snapshot)) ? snapshot : undefined;
   }
 
   async write(stream: StreamName, snapshot: Snapshot): Promise<void> {
-    const mac = this.vault.mac(digestOf(snapshot.state), contextOf(stream, snapshot));
+    const mac = this.macs.mac(digestOf(snapshot.state), contextOf(stream, snapshot));
     const head = Buffer.from(JSON.stringify(mac));
     const length = Buffer.alloc(LENGTH);
     length.writeUInt16BE(head.length);

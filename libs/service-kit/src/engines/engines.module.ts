@@ -1,6 +1,15 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
-import { ExpiringState, KeyCheckpoints, KeyVault, ReplayGuard, SignInStore } from '@attestry/keys';
+import {
+  ExpiringState,
+  KeyCheckpoints,
+  KeyVault,
+  Macs,
+  ReplayGuard,
+  Sealing,
+  SigningKeys,
+  SignInStore,
+} from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
@@ -37,8 +46,11 @@ export class EnginesModule {
       [CHECKPOINTS, engines.checkpoints],
       [OPERATION_EVENT_STORE, engines.operationEvents],
       [KeyVault, engines.vault],
+      [Macs, engines.vault?.macs],
       [ExpiringState, engines.vault?.expiringState],
       [KeyCheckpoints, engines.vault?.checkpoints],
+      [Sealing, engines.vault?.sealing],
+      [SigningKeys, engines.vault?.signingKeys],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
       [SignInStore, engines.signIn],

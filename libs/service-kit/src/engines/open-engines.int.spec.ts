@@ -77,12 +77,12 @@ if (!nats || !postgres || !redis) {
       await migrateEngines(config);
       const [one, other] = [await open(ALL), await open(ALL)];
 
-      await one.vault!.createDataKey('t1', 'user', 'u1');
-      const sealed = await one.vault!.seal('t1', 'user', 'u1', 'text');
-      expect(await other.vault!.open('t1', 'user', sealed)).toBe('text');
+      await one.vault!.sealing.createDataKey('t1', 'user', 'u1');
+      const sealed = await one.vault!.sealing.sealText('t1', 'user', 'u1', 'text');
+      expect(await other.vault!.sealing.openSealed('t1', 'user', sealed)).toBe('text');
       // Told over the bus, long before a cached key is no longer believed.
-      await one.vault!.destroy('t1', ['u1']);
-      await waitUntil(async () => typeof (await other.vault!.open('t1', 'user', sealed)) !== 'string', {
+      await one.vault!.sealing.destroyDataKeys('t1', ['u1']);
+      await waitUntil(async () => typeof (await other.vault!.sealing.openSealed('t1', 'user', sealed)) !== 'string', {
         timeoutMs: 5000,
       });
 

@@ -161,7 +161,7 @@ class Opening {
     const { events, leases, checkpoints, snapshots } = await this.observed('domain', this.events('events', {}));
     const vault = await keys;
     const streams = new Streams(events, this.clock, this.ids, {
-      ...(vault && { snapshots: new AuthenticSnapshots(snapshots, vault) }),
+      ...(vault && { snapshots: new AuthenticSnapshots(snapshots, vault.macs) }),
       stateVersions: STATE_VERSIONS,
       onSnapshotFailure: (stream, { message: error }) => this.logger.warn({ stream, error }, 'snapshot failed'),
     });

@@ -1,4 +1,4 @@
-import type { Metrics } from './metrics.js';
+import type { Instruments } from './instruments.js';
 
 /** What became of a lease this process asked for. */
 type Known =
@@ -13,7 +13,7 @@ type Known =
 export class HeldLeases {
   private readonly known = new Map<string, Known>();
 
-  constructor(private readonly metrics: Metrics) {
+  constructor(private readonly metrics: Instruments) {
     const gauge = metrics.gauge('leaseHeld');
     metrics.onScrape(() => {
       for (const lease of this.known.keys()) gauge.set({ lease }, this.holds(lease) ? 1 : 0);

@@ -1,5 +1,6 @@
 import type { EventStore, Position } from '@attestry/event-store';
-import type { Metrics } from './metrics.js';
+import type { HeldLeases } from './held-leases.js';
+import type { Instruments } from './instruments.js';
 
 /** What follows an event store under a lease of its own name. */
 export interface Follower {
@@ -27,7 +28,8 @@ export class Lag {
   private readonly followers: Follower[] = [];
 
   constructor(
-    private readonly metrics: Metrics,
+    private readonly metrics: Instruments,
+    private readonly leases: HeldLeases,
     private readonly now: () => number = Date.now,
   ) {
     metrics.onScrape(() => this.sample());
@@ -44,7 +46,7 @@ export class Lag {
       heads.set(store, known);
       return known;
     };
-    const leading = this.followers.filter(({ name }) => this.metrics.leases.leads(name));
+    const leading = this.followers.filter(({ name }) => this.leases.leads(name));
     const found = await Promise.all(
       leading.map(async (follower) => ({
         follower,

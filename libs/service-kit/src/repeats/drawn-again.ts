@@ -1,7 +1,7 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { OperationContext } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
-import { KeyNotFound, type ByteSource, type DataPurpose, type KeyVault } from '@attestry/keys';
+import { KeyNotFound, pooledBytes, type ByteSource, type DataPurpose, type Sealing } from '@attestry/keys';
 
 /** HMAC-SHA256 in counter mode (NIST SP 800-108 §4.1), a stream for each name. */
 export const seededBytes =
@@ -29,10 +29,10 @@ const uuidOf = (milliseconds: number, bytes: Buffer): string => {
 
 /** Random bytes for the secrets of what a call makes: the same ones each time it is repeated under one key. */
 export const bytesFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: string): ByteSource =>
-  attempt?.bytes(name) ?? randomBytes;
+  attempt?.bytes(name) ?? pooledBytes;
 
 /** An id for what a call makes: the same one each time it is repeated under one key. */
-export const idFor = ({ attempt }: OperationContext, name: string, ids: Ids): string =>
+export const idFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: string, ids: Ids): string =>
   attempt ? uuidOf(Date.parse(attempt.beganAt), attempt.bytes(`id ${name}`)(16)) : ids.uuid();
 
 /** `sealed` may be read when an event is made, no earlier. */
@@ -46,15 +46,15 @@ export interface SealedForNew {
  * stored and what it sealed has ended: nobody asks for the text then.
  */
 export const sealAgain = async (
-  vault: KeyVault,
+  sealing: Sealing,
   tenantId: string,
   purpose: DataPurpose,
   keyId: string,
   text: string,
 ): Promise<SealedForNew> => {
   try {
-    await vault.createDataKey(tenantId, purpose, keyId);
-    return { sealed: await vault.seal(tenantId, purpose, keyId, text) };
+    await sealing.createDataKey(tenantId, purpose, keyId);
+    return { sealed: await sealing.sealText(tenantId, purpose, keyId, text) };
   } catch (error) {
     if (!(error instanceof KeyNotFound)) throw error;
     return {

@@ -16,7 +16,7 @@ import {
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { isErased, newId, PLATFORM, type ExpiringState } from '@attestry/keys';
-import type { Logger } from '../logger.js';
+import { requestFields, type Logger } from '../logger.js';
 import { seededBytes } from './drawn-again.js';
 
 /** What is remembered of a call, sealed. */
@@ -131,12 +131,15 @@ export class Repeats {
       const kept = { owner, name, version, expiresAt };
       try {
         const value = await execute({ ...context, attempt });
-        await this.settle(() => this.write(kept, { ...call, answer: { ...(value !== undefined && { value }) } }));
+        await this.settle(context, () =>
+          this.write(kept, { ...call, answer: { ...(value !== undefined && { value }) } }),
+        );
         return value;
       } catch (error) {
         // A run that took over from another may have found what that one made: then there is something to come back to.
-        if (isRefusal(error) && !attempt.resumed) await this.settle(() => this.state.delete(owner, name, version));
-        else await this.settle(() => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
+        if (isRefusal(error) && !attempt.resumed)
+          await this.settle(context, () => this.state.delete(owner, name, version));
+        else await this.settle(context, () => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
         throw error;
       }
     }
@@ -151,11 +154,11 @@ export class Repeats {
   }
 
   /** What was done stays done when this fails: the next call finds the run broken off, and runs again to the same result. */
-  private async settle(work: () => Promise<unknown>): Promise<void> {
+  private async settle(context: OperationContext, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.logger.warn({ error: String(error) }, 'outcome of an idempotent call not stored');
+      this.logger.warn({ ...requestFields(context), error: String(error) }, 'outcome of an idempotent call not stored');
     }
   }
 }

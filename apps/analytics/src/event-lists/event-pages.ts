@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@attestry/contracts';
+import { Macs } from '@attestry/keys';
+import { MessageBus } from '@attestry/messaging';
+import { DEFAULT_LIMIT, listCursors, PlatformConfig } from '@attestry/service-kit';
+import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
+import { RecordOperations } from '../record-operations/record-operations.js';
+import { namedActor } from './event-actors.js';
+import { EventsReadModel } from './events.read-model.js';
+import { selectEvents, type EventRow } from './select-events.js';
+
+export interface EventPageRequest {
+  filters: EventFilters;
+  limit: number;
+  cursor: string | undefined;
+  direction: 'asc' | 'desc';
+}
+
+/** Pages of a tenant's events, as they are shown. */
+@Injectable()
+export class EventPages {
+  constructor(
+    private readonly readModel: EventsReadModel,
+    private readonly writer: RecordOperations,
+    private readonly bus: MessageBus,
+    private readonly macs: Macs,
+    private readonly keys: LoggedDataKeys,
+    private readonly config: PlatformConfig,
+  ) {}
+
+  /** Waits for what callers were told of before they asked. */
+  async settled(): Promise<void> {
+    await this.writer.waitFor(await this.bus.head(), this.config.ownWriteMs);
+    await this.readModel.running.ownWrites();
+  }
+
+  /** A page of `GET /v1/events`, newest first, with all that was acknowledged before. @throws InvalidCursor */
+  async newest(tenantId: string, query: ListEventsQuery): Promise<PageOf<AnalyticsEvent>> {
+    const { limit = DEFAULT_LIMIT, cursor, ...filters } = query;
+    await this.settled();
+    return this.page(tenantId, 'list', { filters, limit, cursor, direction: 'desc' });
+  }
+
+  /** `list` is part of the cursor's scope. @throws InvalidCursor */
+  async page(tenantId: string, list: 'list' | 'export', request: EventPageRequest): Promise<PageOf<AnalyticsEvent>> {
+    const { limit, cursor, filters, direction } = request;
+    const codec = listCursors(this.macs, ['analytics', ...(list === 'list' ? [] : [list]), tenantId], 'timestamp');
+    const after = cursor === undefined ? undefined : codec.decode(cursor);
+    const selection = { tenantId, filters, direction, limit: limit + 1, ...(after && { after }) };
+    const rows = await selectEvents(this.readModel.db, selection);
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return {
+      data: await Promise.all(shown.map((row) => this.viewOf(row))),
+      ...(last && { nextCursor: codec.encode({ time: last.time, id: last.sort_key }) }),
+    };
+  }
+
+  private async viewOf(row: EventRow): Promise<AnalyticsEvent> {
+    return {
+      id: row.id,
+      type: row.type,
+      timestamp: row.time,
+      category: row.category,
+      requestId: row.request_id,
+      metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+      data: await this.keys.open(row.tenant_id, row.data),
+      ...namedActor(row.actor),
+    };
+  }
+}

@@ -1,0 +1,209 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { DataIntegrityProof } from '@digitalbazaar/data-integrity';
+import { cryptosuite } from '@digitalbazaar/eddsa-rdfc-2022-cryptosuite';
+import * as vc from '@digitalbazaar/vc';
+import { Canonicalization, sharedContexts } from '@attestry/linked-data';
+import { encodeDidKey, encodeMultikey, type PublicJwk, type Signer } from '@attestry/keys';
+import type { Streams } from '@attestry/event-store';
+import { parseConfig } from '@attestry/service-kit';
+import { verifyEd25519Signature2018 } from '@attestry/testing';
+import { ContextLoader } from '../contexts/context-loader.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { CredentialToIssue } from './format.js';
+import { LdpVc } from './ldp-vc.js';
+
+const config = parseConfig({});
+// No configuration here pins contexts of its own, so no stream is read.
+const contexts = new ContextLoader(undefined as unknown as Streams, config);
+const TENANT = '10000000-0000-4000-8000-00000000000a';
+const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });
+const format = new LdpVc(contexts, canonicalization, config);
+afterAll(() => canonicalization.close());
+const one = async (wanted: CredentialToIssue): Promise<Record<string, unknown>> =>
+  (await format.encode(TENANT, [wanted]))[0]!;
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const publicJwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
+const did = encodeDidKey(publicJwk);
+const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
+const signer: Signer = {
+  keyId: 'k',
+  algorithm: 'Ed25519',
+  publicJwk,
+  publicKey,
+  sign: (data) => sign(null, data, privateKey),
+  signAside: (data) => Promise.resolve(sign(null, data, privateKey)),
+};
+
+const configuration: ActiveConfiguration = {
+  status: 'active',
+  id: 'c1',
+  format: 'ldp_vc',
+  type: 'Course',
+  issuerKey: { did, verificationMethod, kmsKeyId: 'k', algorithm: 'Ed25519' },
+  content: {
+    additionalTypes: ['Award'],
+    name: 'Course',
+    description: 'What was learned',
+    issuer: { name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
+    credentialBranding: { backgroundColor: '#a1b2c3' },
+    claimMappings: {},
+    contexts: [],
+  },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  version: 1,
+};
+const credential = (claims: Record<string, unknown>): CredentialToIssue => ({
+  credentialId: '11111111-1111-4111-8111-111111111111',
+  holderDid: 'did:example:holder',
+  holderKey: publicJwk,
+  claims,
+  validFrom: new Date('2020-05-01T10:00:00Z'),
+  validUntil: new Date('2120-05-01T10:00:00Z'),
+  configuration,
+  signer,
+});
+
+const key = {
+  id: verificationMethod,
+  type: 'Multikey',
+  controller: did,
+  publicKeyMultibase: encodeMultikey(publicJwk),
+};
+const documentLoader = async (url: string) => {
+  const found: Record<string, Record<string, unknown>> = {
+    [verificationMethod]: { '@context': 'https://w3id.org/security/multikey/v1', ...key },
+    [did]: { '@context': 'https://www.w3.org/ns/did/v1', id: did, assertionMethod: [key] },
+  };
+  return {
+    contextUrl: null,
+    documentUrl: url,
+    document: found[url] ?? (contexts.load(url, []) as Record<string, unknown>),
+  };
+};
+const verify = (signed: Record<string, unknown>) =>
+  vc.verifyCredential({
+    credential: signed,
+    suite: new DataIntegrityProof({ cryptosuite }),
+    documentLoader,
+  }) as Promise<{ verified: boolean }>;
+
+describe('ldp_vc', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['plain claims', { givenName: 'Ada', level: 3, passed: true, share: 0.5 }],
+    [
+      'claims of claims',
+      {
+        address: { city: 'London', lines: ['a', 'b', 'c'] },
+        marks: [
+          { of: 'x', is: 1 },
+          { of: 'y', is: 2 },
+        ],
+      },
+    ],
+    [
+      'names that JavaScript or the data model know',
+      { toString: 'x', name: 'Ada', description: 'd', title: 'é "quoted" \\ \n line' },
+    ],
+    ['no claims', {}],
+  ])('is verified by an independent library: %s', async (_, claims) => {
+    const signed = await one(credential(claims));
+    expect(await verify(signed)).toMatchObject({ verified: true });
+    expect(signed['credentialSubject']).toEqual({ ...claims, id: 'did:example:holder' });
+    const forged = { ...signed, credentialSubject: { ...claims, id: 'did:example:other' } };
+    expect(await verify(forged)).toMatchObject({ verified: false });
+  });
+
+  it('has the members of VCDM 2.0', async () => {
+    const { proof, ...document } = await one(credential({ givenName: 'Ada' }));
+    expect(document).toEqual({
+      '@context': ['https://www.w3.org/ns/credentials/v2', config.contextUrl],
+      id: 'urn:uuid:11111111-1111-4111-8111-111111111111',
+      type: ['VerifiableCredential', 'Course', 'Award'],
+      issuer: { id: did, name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
+      validFrom: '2020-05-01T10:00:00Z',
+      validUntil: '2120-05-01T10:00:00Z',
+      name: 'Course',
+      description: 'What was learned',
+      credentialBranding: { backgroundColor: '#a1b2c3' },
+      credentialSubject: { id: 'did:example:holder', givenName: 'Ada' },
+    });
+    expect(proof).toEqual({
+      type: 'DataIntegrityProof',
+      cryptosuite: 'eddsa-rdfc-2022',
+      created: '2020-05-01T10:00:00Z',
+      verificationMethod,
+      proofPurpose: 'assertionMethod',
+      proofValue: expect.stringMatching(/^z[1-9A-HJ-NP-Za-km-z]{80,90}$/) as string,
+    });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a keyword', { about: { '@id': 'http://x' } }],
+    ['a keyword inside', { about: [{ deep: { '@type': 'http://x' } }] }],
+    ['an id that is no IRI', { about: { id: 'x y' } }],
+  ])('denies claims that are not data: %s', async (_, claims) => {
+    await expect(one(credential(claims))).rejects.toMatchObject({ code: 'credential_request_denied' });
+  });
+});
+
+describe('ldp_vc with Ed25519Signature2018', () => {
+  const old: ActiveConfiguration = {
+    ...configuration,
+    id: 'c2',
+    content: { ...configuration.content, proofType: 'Ed25519Signature2018' },
+  };
+  const encode = (claims: Record<string, unknown>) => one({ ...credential(claims), configuration: old });
+  const check = (signed: Record<string, unknown>) => verifyEd25519Signature2018(signed, {}, documentLoader);
+
+  it.each<[string, Record<string, unknown>]>([
+    ['plain claims', { givenName: 'Ada', level: 3, passed: true, share: 0.5 }],
+    ['claims of claims', { address: { city: 'London', lines: ['a', 'b'] }, marks: [{ of: 'x', is: 1 }] }],
+    ['names that the data model knows', { name: 'Ada', issuer: 'x', title: 'é "quoted" \\ \n line' }],
+    ['no claims', {}],
+  ])('is verified by an independent library: %s', async (_, claims) => {
+    const signed = await encode(claims);
+    await check(signed);
+    const forged = { ...signed, credentialSubject: { ...claims, id: 'did:example:other' } };
+    await expect(check(forged)).rejects.toThrow('does not verify');
+  });
+
+  it('has the members of VCDM 1.1', async () => {
+    const { proof, ...document } = await encode({ givenName: 'Ada' });
+    expect(document).toEqual({
+      '@context': ['https://www.w3.org/2018/credentials/v1', config.contextUrl],
+      id: 'urn:uuid:11111111-1111-4111-8111-111111111111',
+      type: ['VerifiableCredential', 'Course', 'Award'],
+      issuer: { id: did, name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
+      issuanceDate: '2020-05-01T10:00:00Z',
+      expirationDate: '2120-05-01T10:00:00Z',
+      name: 'Course',
+      description: 'What was learned',
+      credentialBranding: { backgroundColor: '#a1b2c3' },
+      credentialSubject: { id: 'did:example:holder', givenName: 'Ada' },
+    });
+    expect(proof).toEqual({
+      type: 'Ed25519Signature2018',
+      created: '2020-05-01T10:00:00Z',
+      verificationMethod,
+      proofPurpose: 'assertionMethod',
+      jws: expect.stringMatching(/^[\w-]+\.\.[\w-]{86}$/) as string,
+    });
+  });
+
+  it('says so in the metadata', () => {
+    expect(format.signingAlgorithms(old)).toEqual(['Ed25519Signature2018']);
+    expect(format.signingAlgorithms(configuration)).toEqual(['eddsa-rdfc-2022']);
+    expect(format.typeMember(old)).toMatchObject({
+      credential_definition: { '@context': ['https://www.w3.org/2018/credentials/v1', config.contextUrl] },
+    });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a keyword', { about: { '@id': 'http://x' } }],
+    ['an id that is no IRI', { about: { id: 'x y' } }],
+    ['a proof of its own', { proof: 'y' }],
+  ])('denies claims that are not data: %s', async (_, claims) => {
+    await expect(encode(claims)).rejects.toMatchObject({ code: 'credential_request_denied' });
+  });
+});

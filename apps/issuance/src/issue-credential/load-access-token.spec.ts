@@ -1,0 +1,83 @@
+import type { Loaded, Streams } from '@attestry/event-store';
+import type { SecretMac } from '@attestry/keys';
+import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { makeBearerValue } from '../protocol/bearer-value.js';
+import { loadAccessToken } from './load-access-token.js';
+
+const now = new Date('2026-05-01T10:00:00Z');
+const SESSION = '11111111-1111-4111-8111-111111111111';
+const token = makeBearerValue(SESSION, '22222222-2222-4222-8222-222222222222');
+const macOf = (secret: string, context?: string) => `${secret}|${context}`;
+const mac = macOf(token.value, `access:t1+${SESSION}`);
+
+const redeemed = (more: Partial<RedeemedSession['accessTokens'][number]> = {}): RedeemedSession => ({
+  status: 'redeemed',
+  id: SESSION,
+  origin: { kind: 'preAuthorizedOffer', sealedDocument: '' },
+  issuer: 'https://acme.example',
+  binding: 'none',
+  userId: 'u1',
+  entries: [],
+  issued: {},
+  accessTokens: [
+    { tokenId: token.tokenId, kind: 'access', mac, keyId: 'p1', expiresAt: '2026-05-01T10:05:00.000Z', ...more },
+  ],
+});
+
+/** Loads give these states in turn, of which the first is cached. */
+const load = async (states: IssuanceSessionState[]) => {
+  const verified: string[] = [];
+  const macs = {
+    mac: (secret: string, context?: string): SecretMac => ({ pepper: 'p1', mac: macOf(secret, context) }),
+    verifyMac: (secret: string, expected: SecretMac, context?: string) => {
+      verified.push(expected.mac);
+      return expected.pepper === 'p1' && expected.mac === macOf(secret, context);
+    },
+  };
+  let loads = 0;
+  const streams = {
+    load: async () => ({ state: states[loads], cached: loads++ === 0 }) as Loaded<IssuanceSessionState>,
+  } as unknown as Streams;
+  const start = { begin: () => undefined, acknowledged: async () => undefined };
+  const presented = loadAccessToken(token.value, 't1', now, streams, macs, start);
+  return { presented, verified, loads: () => loads };
+};
+
+describe('load-access-token', () => {
+  it('computes the MAC once for every state that holds the same grant', async () => {
+    const { presented, verified, loads } = await load([redeemed(), { ...redeemed(), issued: { c1: 1 } }]);
+    const { check, confirm, session } = await presented;
+    expect(session.status).toBe('redeemed');
+    expect(check({ ...redeemed(), issued: { c1: 2 } }).issued).toEqual({ c1: 2 });
+    await confirm();
+    expect([verified, loads()]).toEqual([[mac], 2]);
+  });
+
+  it('verifies again when a later state holds another MAC or pepper, and refuses it', async () => {
+    const { presented, verified } = await load([redeemed()]);
+    const { check } = await presented;
+    expect(() => check(redeemed({ mac: 'other' }))).toThrow('the access token is not valid');
+    expect(() => check(redeemed({ keyId: 'p2' }))).toThrow('the access token is not valid');
+    expect(verified).toEqual([mac, 'other', mac]);
+  });
+
+  it('refuses a verified token that has expired, was removed, or whose session ended', async () => {
+    const { presented } = await load([redeemed()]);
+    const { check } = await presented;
+    for (const state of [
+      redeemed({ expiresAt: '2026-05-01T10:00:00.000Z' }),
+      redeemed({ tokenId: 'another' }),
+      { status: 'deleted', id: SESSION } as const,
+    ])
+      expect(() => check(state)).toThrow('the access token is not valid');
+  });
+
+  it('refuses on the stored state only: a cached one that does not hold the token is loaded again', async () => {
+    const { presented, loads } = await load([{ ...redeemed(), accessTokens: [] }, redeemed()]);
+    await expect(presented).resolves.toMatchObject({ tokenId: token.tokenId });
+    expect(loads()).toBe(2);
+    const wrong = await load([redeemed({ mac: 'other' }), redeemed({ mac: 'other' })]);
+    await expect(wrong.presented).rejects.toThrow('the access token is not valid');
+    expect(wrong.verified).toEqual(['other', 'other']);
+  });
+});

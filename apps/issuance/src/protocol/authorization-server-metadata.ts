@@ -1,0 +1,39 @@
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT } from './offer-document.js';
+import { scopeFor } from './scope.js';
+
+export interface AuthorizationServerMetadata {
+  issuer: string;
+  authorization_endpoint: string;
+  token_endpoint: string;
+  jwks_uri: string;
+  scopes_supported: string[];
+  response_types_supported: string[];
+  response_modes_supported: string[];
+  code_challenge_methods_supported: string[];
+  grant_types_supported: string[];
+  token_endpoint_auth_methods_supported: string[];
+  'pre-authorized_grant_anonymous_access_supported': true;
+  authorization_details_types_supported: string[];
+  authorization_response_iss_parameter_supported: true;
+}
+
+/** RFC 8414 §2, RFC 9207 §3, OID4VCI §12.3. */
+export const authorizationServerMetadata = (
+  issuer: string,
+  configurations: readonly ActiveConfiguration[],
+): AuthorizationServerMetadata => ({
+  issuer,
+  authorization_endpoint: `${issuer}/v1/oauth/authorize`,
+  token_endpoint: `${issuer}/v1/oauth/token`,
+  jwks_uri: `${issuer}/v1/oauth/jwks`,
+  scopes_supported: [...new Set(configurations.map(scopeFor))],
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  code_challenge_methods_supported: ['S256'],
+  grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT],
+  token_endpoint_auth_methods_supported: ['none'],
+  'pre-authorized_grant_anonymous_access_supported': true,
+  authorization_details_types_supported: ['openid_credential'],
+  authorization_response_iss_parameter_supported: true,
+});

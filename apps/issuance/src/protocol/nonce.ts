@@ -1,0 +1,30 @@
+import { randomSecret, type Macs } from '@attestry/keys';
+
+/**
+ * A c_nonce is stateless (ADR 0059): `<end of life, milliseconds in base 36>.<128 random bits>.<pepper>.<MAC>`, the
+ * MAC bound to the tenant. Single use is the replay guard's.
+ */
+const FORM = /^([0-9a-z]{1,11}\.[A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
+
+const contextFor = (tenantId: string): string => `c_nonce:${tenantId}`;
+
+export const makeNonce = (macs: Macs, tenantId: string, expiresAt: Date): string => {
+  const content = `${expiresAt.getTime().toString(36)}.${randomSecret(16)}`;
+  const { pepper, mac } = macs.mac(content, contextFor(tenantId));
+  return `${content}.${pepper}.${mac}`;
+};
+
+export interface KnownNonce {
+  /** What is spent: the signed part. */
+  id: string;
+  expiresAt: Date;
+}
+
+/** `undefined` when this tenant never gave it out. */
+export const verifyNonce = (macs: Macs, tenantId: string, nonce: string): KnownNonce | undefined => {
+  const parts = FORM.exec(nonce);
+  if (!parts) return undefined;
+  const [, id, pepper, mac] = parts as unknown as [string, string, string, string];
+  if (!macs.verifyMac(id, { pepper, mac }, contextFor(tenantId))) return undefined;
+  return { id, expiresAt: new Date(Number.parseInt(id.slice(0, id.indexOf('.')), 36)) };
+};

@@ -1,0 +1,46 @@
+import { isUuid } from '@attestry/contracts';
+import type { Macs, SecretMac } from '@attestry/keys';
+
+const CONTEXT = 'invitation-link';
+
+/** What a link carries: the invitation, its secret, whose MAC the invitation's event has, and a MAC over all of it. */
+export interface InvitationToken {
+  tenantId: string;
+  userId: string;
+  invitationId: string;
+  secret: string;
+  /** Verified before anything is read. Absent in links of older releases. */
+  seal?: SecretMac;
+}
+
+const claimsOf = ({ tenantId, userId, invitationId, secret }: InvitationToken): string =>
+  [tenantId, userId, invitationId, secret].join('.');
+
+/** @returns what {@link parseInvitationToken} takes and {@link isAuthentic} accepts */
+export const invitationToken = (macs: Macs, token: Omit<InvitationToken, 'seal'>): string => {
+  const claims = claimsOf(token);
+  const { pepper, mac } = macs.mac(claims, CONTEXT);
+  return `${claims}.${pepper}.${mac}`;
+};
+
+/** Ids of a secret value are compared as they were given out, unlike those of requests. */
+const isExactId = (text: unknown): text is string => isUuid(text) && text === text.toLowerCase();
+
+/** `undefined` for text that is not in the form of a token. */
+export const parseInvitationToken = (text: string): InvitationToken | undefined => {
+  const [tenantId, userId, invitationId, secret, ...seal] = text.split('.', 7);
+  if (!isExactId(tenantId) || !isExactId(userId) || !isExactId(invitationId)) return undefined;
+  if (secret === undefined || !isMac(secret)) return undefined;
+  const token = { tenantId, userId, invitationId, secret };
+  if (seal.length === 0) return token;
+  const [pepper, mac, ...rest] = seal;
+  if (rest.length || !pepper || mac === undefined || !isMac(mac)) return undefined;
+  return { ...token, seal: { pepper, mac } };
+};
+
+/** Whether this platform made the token. */
+export const isAuthentic = (macs: Macs, token: InvitationToken): boolean =>
+  token.seal !== undefined && macs.verifyMac(claimsOf(token), token.seal, CONTEXT);
+
+/** 256 bits in base64url: a secret, or a MAC. */
+const isMac = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);

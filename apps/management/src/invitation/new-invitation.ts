@@ -1,0 +1,36 @@
+import type { ContextOf, inviteMember } from '@attestry/contracts';
+import type { Ids } from '@attestry/event-store';
+import { randomSecret, type Macs, type Sealing } from '@attestry/keys';
+import { bytesFor, idFor, sealAgain } from '@attestry/service-kit';
+import type { InvitationFacts } from '../tenant/membership.decisions.js';
+
+/**
+ * What an invitation is made of. The link's secret stands in the event twice: as the MAC that it is checked by, and sealed under a
+ * delivery key of its own, so that the e-mail can be made after a crash too; once it was handed over the key is destroyed,
+ * and only the mailbox has the secret.
+ * @param registered who is registered is sent nothing
+ * @param now RFC 3339
+ */
+export const newInvitation = async (
+  macs: Macs,
+  sealing: Sealing,
+  ids: Ids,
+  context: ContextOf<typeof inviteMember>,
+  tenantId: string,
+  registered: boolean,
+  now: string,
+): Promise<InvitationFacts> => {
+  const invitationId = idFor(context, 'invitation', ids);
+  const secret = randomSecret(32, bytesFor(context, 'link'));
+  const link = registered ? undefined : await sealAgain(sealing, tenantId, 'delivery', invitationId, secret);
+  return {
+    registered,
+    invitationId,
+    secretMac: macs.mac(secret, invitationId),
+    // Read by the decision, which does not run again for a call whose invitation was sent.
+    get sealedSecret() {
+      return link?.sealed ?? '';
+    },
+    now,
+  };
+};

@@ -1,0 +1,154 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AppError, invalidBody } from '@attestry/contracts';
+import {
+  AnswerTooLarge,
+  DnsBudgetExceeded,
+  LOGGER,
+  Outbound,
+  parseAnswer,
+  PlatformConfig,
+  TargetRefused,
+  type Logger,
+} from '@attestry/service-kit';
+import { parse } from 'tldts';
+
+/** Of the whole exchange, milliseconds. */
+const DISCOVERY_MS = 5000;
+/** Real documents have less than 20 KB. */
+const MAX_DISCOVERY_BYTES = 262_144;
+
+export interface Discovered {
+  /** Accepted base address. */
+  url: string;
+  /** As the document spells it. */
+  issuer: string;
+  /** Where the client's credentials are sent. */
+  tokenEndpointOrigin: string;
+}
+
+export type DiscoveryDocument = Record<string, unknown> & {
+  issuer: string;
+  authorization_endpoint: string;
+  token_endpoint: string;
+};
+
+export const tokenEndpointOriginOf = ({ token_endpoint: endpoint }: DiscoveryDocument): string =>
+  new URL(endpoint).origin;
+
+const refused = (msg: string, value?: string): AppError =>
+  invalidBody('url', msg, value !== undefined && value.length <= 200 && !value.includes('@') ? value : undefined);
+
+const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
+
+/**
+ * OpenID Connect Discovery 1.0 §4: what a provider says of itself, fetched through the guarded client. Redirects are not
+ * followed.
+ */
+@Injectable()
+export class Discovery {
+  constructor(
+    private readonly outbound: Outbound,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
+  async check(tenantId: string, text: string): Promise<Discovered> {
+    const url = this.accepted(text);
+    const document = await this.document(tenantId, url, text);
+    return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
+  }
+
+  /**
+   * The document of an address that was accepted, as it is now, and checked.
+   * @param told how the address was given
+   * @throws 400 on `url`
+   */
+  async document(tenantId: string, url: string, told = url): Promise<DiscoveryDocument> {
+    const document = await this.fetch(tenantId, url);
+    const fault = faultOf(document, url, (endpoint) => this.faultOfEndpoint(endpoint));
+    if (fault !== undefined) throw refused(fault, told);
+    return document as DiscoveryDocument;
+  }
+
+  /**
+   * https, a public host name under a known TLD, no query; port and fragment are dropped.
+   * @throws 400 on `url`
+   */
+  accepted(text: string): string {
+    if (!URL.canParse(text)) throw refused('must be a valid URL', text);
+    const parsed = new URL(text);
+    parsed.hash = '';
+    // Where private targets are allowed, providers listen on ports of their own.
+    if (!this.config.allowPrivateTargets) parsed.port = '';
+    // What is left says whether there was a query, which a lone question mark is too.
+    const bare = text.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
+    const target = this.outbound.check(bare);
+    if ('fault' in target) throw refused(target.fault, text);
+    if (!this.config.allowPrivateTargets && !parse(target.url).isIcann)
+      throw refused('must have a public host name', text);
+    return withoutSlash(target.url);
+  }
+
+  private async fetch(tenantId: string, url: string): Promise<Record<string, unknown>> {
+    let answer;
+    try {
+      answer = await this.outbound.send(`${url}/.well-known/openid-configuration`, {
+        tenantId,
+        headers: { accept: 'application/json' },
+        timeoutMs: DISCOVERY_MS,
+        maxBytes: MAX_DISCOVERY_BYTES,
+      });
+    } catch (error) {
+      this.logger.info({ tenantId, url, error: String(error) }, 'discovery document not fetched');
+      // No more than the caller can mend: what is behind a name inside is nobody's to learn.
+      if (error instanceof DnsBudgetExceeded) throw error;
+      if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
+      if (error instanceof TargetRefused) throw refused('must resolve to a public address', url);
+      throw refused('the discovery document could not be fetched', url);
+    }
+    if (answer.status !== 200)
+      throw refused(`the request for the discovery document returned status ${answer.status}`, url);
+    try {
+      const document: unknown = parseAnswer(answer.body);
+      if (typeof document === 'object' && document !== null && !Array.isArray(document))
+        return document as Record<string, unknown>;
+    } catch {
+      // told below
+    }
+    throw refused('the discovery document is not a JSON object', url);
+  }
+
+  /** RFC 6749 §3.1: an authorization endpoint may have a query. */
+  private faultOfEndpoint(endpoint: unknown): boolean {
+    if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return true;
+    const bare = new URL(endpoint);
+    bare.search = '';
+    return 'fault' in this.outbound.check(bare.href);
+  }
+}
+
+const listed = (value: unknown): value is unknown[] => Array.isArray(value);
+
+/** What is wrong with a discovery document (§3 and §4.3), in words for the tenant. */
+const faultOf = (
+  document: Record<string, unknown>,
+  url: string,
+  isBadEndpoint: (endpoint: unknown) => boolean,
+): string | undefined => {
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'scopes_supported'])
+    if (document[name] === undefined) return `the discovery document has no ${name}`;
+  // §4.3: exactly this address; a slash at the end is no other.
+  const { issuer } = document;
+  if (typeof issuer !== 'string' || withoutSlash(issuer) !== url)
+    return 'the issuer in the discovery document must be this URL';
+  for (const name of ['authorization_endpoint', 'token_endpoint'])
+    if (isBadEndpoint(document[name])) return `${name} in the discovery document must be a public https URL`;
+  const { scopes_supported: scopes, response_types_supported: types, grant_types_supported: grants } = document;
+  if (!listed(scopes) || !scopes.includes('openid')) return 'the provider does not support the scope openid';
+  if (types !== undefined && !(listed(types) && types.includes('code')))
+    return 'the provider does not support the authorization code flow';
+  if (grants !== undefined && !(listed(grants) && grants.includes('authorization_code')))
+    return 'the provider does not support the authorization code flow';
+  return undefined;
+};

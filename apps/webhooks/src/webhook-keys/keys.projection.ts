@@ -1,0 +1,71 @@
+import { readEvent } from '@attestry/event-store';
+import type { Projection } from '@attestry/read-model';
+import { forgetting } from '@attestry/service-kit';
+import { webhookKeys } from './webhook-keys.state.js';
+
+export interface KeyTables {
+  /** Keys that are not retired; `published_until` is null for a tenant's newest. */
+  webhook_key: { tenant_id: string; id: string; signs_from: string; published_until: string | null };
+}
+
+/** Which keys of all tenants are to be replaced or retired, and when. */
+export const keysProjection: Projection<KeyTables> = forgetting('webhooks', {
+  name: 'webhooks.keys',
+  version: 1,
+  categories: [webhookKeys.category],
+  types: Object.keys(webhookKeys.types),
+  tables: ['webhook_key'],
+  async create(db) {
+    await db.schema
+      .createTable('webhook_key')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('signs_from', 'text', (c) => c.notNull())
+      .addColumn('published_until', 'text')
+      .addPrimaryKeyConstraint('webhook_key_pk', ['tenant_id', 'id'])
+      .execute();
+    await db.schema
+      .createIndex('webhook_key_due')
+      .on('webhook_key')
+      .columns(['published_until', 'signs_from'])
+      .execute();
+  },
+  async project(trx, events) {
+    for (const stored of events) {
+      const { tenantId } = stored.metadata;
+      const event = readEvent(webhookKeys, stored);
+      const add = (id: string, signsFrom: string) =>
+        trx
+          .insertInto('webhook_key')
+          .values({ tenant_id: tenantId, id, signs_from: signsFrom, published_until: null })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      switch (event.type) {
+        case 'WebhookKeyChosen':
+          await add(event.data.keyId, event.data.chosenAt);
+          break;
+        case 'WebhookKeyRotated': {
+          const { keyId, previousKeyId, signsFrom, overlapEndsAt } = event.data;
+          await trx
+            .updateTable('webhook_key')
+            .set({ published_until: overlapEndsAt })
+            .where('tenant_id', '=', tenantId)
+            .where('id', '=', previousKeyId)
+            .execute();
+          await add(keyId, signsFrom);
+          break;
+        }
+        case 'WebhookKeyRetired':
+          await trx
+            .deleteFrom('webhook_key')
+            .where('tenant_id', '=', tenantId)
+            .where('id', '=', event.data.keyId)
+            .execute();
+          break;
+        case 'WebhookKeysEnded':
+          await trx.deleteFrom('webhook_key').where('tenant_id', '=', tenantId).execute();
+          break;
+      }
+    }
+  },
+});

@@ -1,0 +1,139 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  publishedAt,
+  signingKeyAt,
+  type PublishedKey,
+  type WebhookKeyRotation,
+  type WebhookKeySet,
+} from '@attestry/contracts';
+import { Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { KeyNotFound, SigningKeys, type Signer } from '@attestry/keys';
+import { CLOCK, PlatformConfig } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import { chooseKey, retireKeys, rotateKey } from './webhook-keys.decisions.js';
+import { webhookKeys, webhookKeysStream, type WebhookKeysState } from './webhook-keys.state.js';
+
+/**
+ * How long a tenant's keys are taken as they were read, milliseconds. A rotation elsewhere shows here before its key
+ * signs, and a key is published far longer than this after it last did.
+ */
+const REMEMBERED_MS = 60_000;
+
+/** The Ed25519 keys that sign a tenant's webhooks: made at first need, by the first webhook or the first reader. */
+@Injectable()
+export class WebhookKeys {
+  private readonly known = new LRUCache<string, readonly PublishedKey[]>({ max: 10_000, ttl: REMEMBERED_MS });
+
+  constructor(
+    private readonly signingKeys: SigningKeys,
+    private readonly streams: Streams,
+    private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws KeyNotFound when the tenant's keys were destroyed */
+  async signer(tenantId: string, context: EventContext): Promise<Signer> {
+    const keys = this.known.get(tenantId) ?? (await this.ensure(tenantId, context));
+    return this.signingKeys.loadSigner(tenantId, signingKeyAt(keys, this.now()).keyId);
+  }
+
+  /** The tenant's keys; its first is chosen when there is none. @throws KeyNotFound when they have ended */
+  async ensure(tenantId: string, context: EventContext): Promise<readonly PublishedKey[]> {
+    let state = await this.load(tenantId);
+    if (state.status === 'absent') {
+      // Of tenants from before there was a choice it is the key that has signed so far.
+      const { keyId } = await this.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      ({ state } = await this.streams.runDecision(
+        webhookKeys,
+        webhookKeysStream(tenantId),
+        (current) => chooseKey(current, { keyId }, { now: this.now() }),
+        context,
+      ));
+    }
+    if (state.status !== 'living') throw new KeyNotFound(tenantId);
+    this.known.set(tenantId, state.keys);
+    return state.keys;
+  }
+
+  /** Answers the rotation that is under way when there is one. @throws 404, KeyNotFound when the keys have ended */
+  async rotate(tenantId: string, context: EventContext): Promise<WebhookKeyRotation> {
+    await this.ensure(tenantId, context);
+    const facts = {
+      now: this.now(),
+      leadSeconds: this.config.webhookKeyLeadSeconds,
+      overlapSeconds: this.config.webhookKeyOverlapSeconds,
+    };
+    let keyId: string | undefined;
+    const { state } = await this.streams.runDecision(
+      webhookKeys,
+      webhookKeysStream(tenantId),
+      async (current) => {
+        // No key for nothing. One whose rotation is not stored never signs and is never published.
+        if (!rotateKey(current, { keyId: '' }, facts).length) return [];
+        keyId ??= (await this.signingKeys.createSigningKey(tenantId, 'webhook', 'Ed25519')).keyId;
+        return rotateKey(current, { keyId }, facts);
+      },
+      context,
+    );
+    const keys = state.status === 'living' ? state.keys : [];
+    this.known.set(tenantId, keys);
+    const [previous, newest] = keys.slice(-2);
+    return {
+      kid: newest!.keyId,
+      signsFrom: newest!.signsFrom,
+      previous: { kid: previous!.keyId, publishedUntil: previous!.publishedUntil! },
+    };
+  }
+
+  /** Destroys the keys whose overlap is over, and says so: in this order, so that a crash between the two is made good. */
+  async retire(tenantId: string, context: EventContext): Promise<void> {
+    const now = this.now();
+    await this.streams.runDecision(
+      webhookKeys,
+      webhookKeysStream(tenantId),
+      async (state) => {
+        const events = retireKeys(state, { now });
+        const keyIds = events.flatMap((event) => (event.type === 'WebhookKeyRetired' ? [event.data.keyId] : []));
+        await this.signingKeys.destroySigningKeys(tenantId, keyIds);
+        return events;
+      },
+      context,
+    );
+    this.known.delete(tenantId);
+  }
+
+  /** RFC 8037 §2. Those that sign, have signed or will: see the overlap of a rotation. */
+  async keySet(tenantId: string): Promise<WebhookKeySet> {
+    const published = await this.published(tenantId);
+    const keys = (await this.signingKeys.listSigningKeys(tenantId, 'webhook')).filter(
+      ({ keyId }) => published === undefined || published.has(keyId),
+    );
+    return {
+      keys: keys.map(({ keyId, publicJwk: { kty, crv, x } }) => ({
+        kty,
+        crv,
+        x,
+        use: 'sig',
+        kid: keyId,
+        alg: 'EdDSA',
+      })),
+    };
+  }
+
+  /** As stored, for whoever asks may have seen a key that another process made just now. Undefined: no choice yet. */
+  private async published(tenantId: string): Promise<Set<string> | undefined> {
+    const state = await this.load(tenantId);
+    if (state.status === 'ended') return new Set();
+    if (state.status === 'living') return new Set(publishedAt(state.keys, this.now()).map(({ keyId }) => keyId));
+    await this.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+    return undefined;
+  }
+
+  private async load(tenantId: string): Promise<WebhookKeysState> {
+    return (await this.streams.load(webhookKeys, webhookKeysStream(tenantId))).state;
+  }
+
+  private now(): string {
+    return this.clock.now().toISOString();
+  }
+}

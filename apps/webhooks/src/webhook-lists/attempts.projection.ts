@@ -1,0 +1,203 @@
+import type { WebhookAttempt, WebhookEventType } from '@attestry/contracts';
+import { readEvent } from '@attestry/event-store';
+import { BatchedRows, type Projection } from '@attestry/read-model';
+import { forgetting } from '@attestry/service-kit';
+import type { Transaction } from 'kysely';
+import type {
+  CancelReason,
+  ScheduledDelivery,
+  WebhookDeliveryEvent,
+} from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
+
+/** How long an attempt is listed, milliseconds: 30 days. */
+const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
+
+export interface AttemptTables {
+  /** Every request that went out, and what became of it. `id` is the delivery id, `created_at` when it was sent. */
+  webhook_attempt: {
+    tenant_id: string;
+    id: string;
+    webhook_id: string;
+    delivery_key: string;
+    event_id: string;
+    event_type: WebhookEventType;
+    event_at: string;
+    attempt: number;
+    status: WebhookAttempt['status'];
+    http_status: number | null;
+    error: string | null;
+    created_at: string;
+    ended_at: string | null;
+    next_attempt_at: string | null;
+    cancelled: CancelReason | null;
+  };
+}
+
+type Row = AttemptTables['webhook_attempt'];
+
+/** Before this an attempt is no longer listed. */
+export const keptSince = (now: string): string => new Date(Date.parse(now) - ATTEMPTS_KEPT_MS).toISOString();
+
+/** The attempts of each webhook, beside the sender's queue so that nobody who sends waits for it. */
+export const attemptsProjection: Projection<AttemptTables> = forgetting('webhooks', {
+  name: 'webhooks.attempts',
+  version: 1,
+  categories: [webhookDelivery.category],
+  types: Object.keys(webhookDelivery.types),
+  tables: ['webhook_attempt'],
+  async create(db) {
+    await db.schema
+      .createTable('webhook_attempt')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('webhook_id', 'text', (c) => c.notNull())
+      .addColumn('delivery_key', 'text', (c) => c.notNull())
+      .addColumn('event_id', 'text', (c) => c.notNull())
+      .addColumn('event_type', 'text', (c) => c.notNull())
+      .addColumn('event_at', 'text', (c) => c.notNull())
+      .addColumn('attempt', 'integer', (c) => c.notNull())
+      .addColumn('status', 'text', (c) => c.notNull())
+      .addColumn('http_status', 'integer')
+      .addColumn('error', 'text')
+      .addColumn('created_at', 'text', (c) => c.notNull())
+      .addColumn('ended_at', 'text')
+      .addColumn('next_attempt_at', 'text')
+      .addColumn('cancelled', 'text')
+      .addPrimaryKeyConstraint('webhook_attempt_pk', ['tenant_id', 'id'])
+      .execute();
+    await db.schema
+      .createIndex('webhook_attempt_list')
+      .on('webhook_attempt')
+      .columns(['tenant_id', 'webhook_id', 'created_at', 'id'])
+      .execute();
+    // What is too old is found without a look at the rest; a row is added at its end.
+    await db.schema.createIndex('webhook_attempt_age').on('webhook_attempt').columns(['created_at']).execute();
+  },
+  async project(trx, events) {
+    const changes = events.map((stored) => ({
+      tenantId: stored.metadata.tenantId,
+      at: stored.metadata.occurredAt,
+      event: readEvent(webhookDelivery, stored),
+    }));
+    const known = await earlier(trx, changes);
+    const rows = new BatchedRows(trx, 'webhook_attempt', ['tenant_id', 'id']);
+    const change = (tenantId: string, id: string | undefined, values: (row: Row) => Partial<Row>) => {
+      const row = id === undefined ? undefined : known.get(tenantId + id);
+      if (!row) return;
+      Object.assign(row, values(row));
+      rows.put(row);
+    };
+    const start = (started: Started) => {
+      const row = rowOf(started);
+      known.set(started.tenantId + started.deliveryId, row);
+      rows.insert(row);
+    };
+    for (const { tenantId, at, event } of changes)
+      switch (event.type) {
+        case 'DeliveryScheduled': {
+          const { deliveryId, attemptAt, ...delivery } = event.data;
+          if (deliveryId !== undefined) start({ ...delivery, tenantId, deliveryId, attempt: 1, startedAt: attemptAt });
+          break;
+        }
+        case 'DeliveryAttemptStarted': {
+          const { webhookId, event: told, instead } = event.data;
+          change(tenantId, instead, () => ({ ...INTERRUPTED, ended_at: at }));
+          if (webhookId !== undefined && told !== undefined) start({ ...event.data, tenantId, webhookId, event: told });
+          break;
+        }
+        case 'DeliverySucceeded': {
+          const { deliveryId, status } = event.data;
+          change(tenantId, deliveryId, () => ({ status: 'Delivered', http_status: status, ended_at: at }));
+          break;
+        }
+        case 'DeliveryAttemptFailed': {
+          const { deliveryId, status = null, error = null, nextAttemptAt = null } = event.data;
+          change(tenantId, deliveryId, () => ({
+            status: 'Failed',
+            http_status: status,
+            error,
+            ended_at: at,
+            next_attempt_at: nextAttemptAt,
+          }));
+          break;
+        }
+        case 'DeliveryCancelled': {
+          const { deliveryId, reason } = event.data;
+          change(tenantId, deliveryId, ({ status }) => ({
+            ...(status === 'Started' && { ...INTERRUPTED, ended_at: at }),
+            next_attempt_at: null,
+            cancelled: reason,
+          }));
+          break;
+        }
+        // Not requests.
+        case 'DeliveryRequeued':
+        case 'DeliveryExhausted':
+          break;
+      }
+    await rows.write();
+    const newest = changes.at(-1);
+    if (newest) await trx.deleteFrom('webhook_attempt').where('created_at', '<', keptSince(newest.at)).execute();
+  },
+});
+
+/** An attempt whose outcome nobody knows: its sender ended, or the delivery did. */
+const INTERRUPTED = { status: 'Failed', error: 'interrupted' } as const;
+
+interface Started extends Pick<ScheduledDelivery, 'deliveryKey' | 'webhookId' | 'event'> {
+  tenantId: string;
+  deliveryId: string;
+  attempt: number;
+  startedAt: string;
+}
+
+const rowOf = ({ tenantId, deliveryId, webhookId, deliveryKey, event, attempt, startedAt }: Started): Row => ({
+  tenant_id: tenantId,
+  id: deliveryId,
+  webhook_id: webhookId,
+  delivery_key: deliveryKey,
+  event_id: event.id,
+  event_type: event.type,
+  event_at: event.timestamp,
+  attempt,
+  status: 'Started',
+  http_status: null,
+  error: null,
+  created_at: startedAt,
+  ended_at: null,
+  next_attempt_at: null,
+  cancelled: null,
+});
+
+type Change = { tenantId: string; event: WebhookDeliveryEvent };
+
+/** The attempts of earlier batches that this one changes as they stand, in one look for each tenant. */
+const earlier = async (trx: Transaction<AttemptTables>, changes: readonly Change[]): Promise<Map<string, Row>> => {
+  const known = new Map<string, Row>();
+  for (const [tenantId, ofTenant] of Map.groupBy(changes, (change) => change.tenantId)) {
+    const ids = new Set<string>();
+    const started = new Set<string>();
+    for (const { event } of ofTenant) {
+      const deliveryId = 'deliveryId' in event.data ? event.data.deliveryId : undefined;
+      const starts = event.type === 'DeliveryScheduled' || event.type === 'DeliveryAttemptStarted';
+      if (starts && deliveryId !== undefined) started.add(deliveryId);
+      const changed = event.type === 'DeliveryAttemptStarted' ? event.data.instead : deliveryId;
+      if (changed !== undefined && !started.has(changed)) ids.add(changed);
+    }
+    for (const some of chunks([...ids])) {
+      const rows = await trx
+        .selectFrom('webhook_attempt')
+        .selectAll()
+        .where('tenant_id', '=', tenantId)
+        .where('id', 'in', some)
+        .execute();
+      for (const row of rows) known.set(tenantId + row.id, row);
+    }
+  }
+  return known;
+};
+
+/** A statement has a most of parameters. */
+const chunks = (ids: readonly string[], size = 500): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size));

@@ -1,0 +1,207 @@
+import { readEvent, type RecordedEvent } from '@attestry/event-store';
+import { BatchedRows, type Projection } from '@attestry/read-model';
+import { forgetting } from '@attestry/service-kit';
+import type { Transaction } from 'kysely';
+import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.js';
+import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
+import { hostOf, webhook } from '../webhook/webhook.state.js';
+
+export interface WebhookTables {
+  /** `events` is JSON; `disabled` 0 or 1; `revision` that of the newest event projected. */
+  webhook: {
+    tenant_id: string;
+    id: string;
+    url: string;
+    host: string;
+    events: string;
+    disabled: number;
+    revision: number;
+    created_at: string;
+  };
+  /** Pending deliveries only. `due_at` '' means at once: `cancel` says why it must not be sent any more. */
+  delivery: {
+    tenant_id: string;
+    delivery_key: string;
+    webhook_id: string;
+    /** Whom the event is about; '' where it is about nobody. */
+    user_id: string;
+    key_id: string | null;
+    request_id: string;
+    due_at: string;
+    cancel: CancelReason | null;
+  };
+}
+
+/** The subscriptions, and what is on its way to them: the list operation's pages and the sender's queue. */
+export const webhooksProjection: Projection<WebhookTables> = forgetting('webhooks', {
+  name: 'webhooks.webhooks',
+  version: 1,
+  categories: [webhook.category, webhookDelivery.category],
+  types: [...Object.keys(webhook.types), ...Object.keys(webhookDelivery.types)],
+  tables: ['webhook', 'delivery'],
+  async create(db) {
+    await db.schema
+      .createTable('webhook')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('id', 'text', (c) => c.notNull())
+      .addColumn('url', 'text', (c) => c.notNull())
+      .addColumn('host', 'text', (c) => c.notNull())
+      .addColumn('events', 'text', (c) => c.notNull())
+      .addColumn('disabled', 'integer', (c) => c.notNull())
+      .addColumn('revision', 'integer', (c) => c.notNull())
+      .addColumn('created_at', 'text', (c) => c.notNull())
+      .addPrimaryKeyConstraint('webhook_pk', ['tenant_id', 'id'])
+      .execute();
+    await db.schema
+      .createTable('delivery')
+      .addColumn('tenant_id', 'text', (c) => c.notNull())
+      .addColumn('delivery_key', 'text', (c) => c.notNull())
+      .addColumn('webhook_id', 'text', (c) => c.notNull())
+      .addColumn('user_id', 'text', (c) => c.notNull())
+      .addColumn('key_id', 'text')
+      .addColumn('request_id', 'text', (c) => c.notNull())
+      .addColumn('due_at', 'text', (c) => c.notNull())
+      .addColumn('cancel', 'text')
+      .addPrimaryKeyConstraint('delivery_pk', ['tenant_id', 'delivery_key'])
+      .execute();
+    await db.schema.createIndex('delivery_due').on('delivery').columns(['due_at']).execute();
+  },
+  async project(trx, events) {
+    const deliveries: Deliveries = new BatchedRows(trx, 'delivery', ['tenant_id', 'delivery_key']);
+    for (const stored of events) {
+      if (stored.stream.startsWith(`${webhook.category}-`)) {
+        // It may change deliveries of the webhook: all that came before are to be there.
+        await deliveries.write();
+        await projectWebhook(trx, stored);
+      } else await projectDelivery(trx, deliveries, stored);
+    }
+    await deliveries.write();
+  },
+});
+
+type Deliveries = BatchedRows<WebhookTables, 'delivery'>;
+
+const projectWebhook = async (trx: Transaction<WebhookTables>, stored: RecordedEvent): Promise<void> => {
+  const { tenantId } = stored.metadata;
+  const { revision } = stored;
+  const event = readEvent(webhook, stored);
+  const { webhookId } = event.data;
+  const set = (values: Partial<WebhookTables['webhook']>) =>
+    trx
+      .updateTable('webhook')
+      .set({ ...values, revision })
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', webhookId)
+      .execute();
+  switch (event.type) {
+    case 'WebhookCreated': {
+      const { url, events, disabled, createdAt } = event.data;
+      await trx
+        .insertInto('webhook')
+        .values({
+          tenant_id: tenantId,
+          id: webhookId,
+          url,
+          host: hostOf(url),
+          events: JSON.stringify(events),
+          disabled: disabled ? 1 : 0,
+          revision,
+          created_at: createdAt,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      return;
+    }
+    case 'WebhookUrlChanged':
+      await set({ url: event.data.url, host: hostOf(event.data.url) });
+      return;
+    case 'WebhookEventsChanged':
+      await set({ events: JSON.stringify(event.data.events) });
+      return;
+    case 'WebhookEnabled':
+      await set({ disabled: 0 });
+      return;
+    case 'WebhookDisabled':
+      await set({ disabled: 1 });
+      await cancelPending(trx, tenantId, webhookId, 'webhook-disabled');
+      return;
+    case 'WebhookDeleted':
+      await trx.deleteFrom('webhook').where('tenant_id', '=', tenantId).where('id', '=', webhookId).execute();
+      await cancelPending(trx, tenantId, webhookId, 'webhook-deleted');
+      return;
+  }
+};
+
+/** Makes them due at once, for the sender to end them. */
+const cancelPending = (trx: Transaction<WebhookTables>, tenantId: string, webhookId: string, reason: CancelReason) =>
+  trx
+    .updateTable('delivery')
+    .set({ due_at: '', cancel: reason })
+    .where('tenant_id', '=', tenantId)
+    .where('webhook_id', '=', webhookId)
+    .execute();
+
+const projectDelivery = async (
+  trx: Transaction<WebhookTables>,
+  deliveries: Deliveries,
+  stored: RecordedEvent,
+): Promise<void> => {
+  const { tenantId, requestId } = stored.metadata;
+  const event = readEvent(webhookDelivery, stored);
+  const { deliveryKey } = event.data;
+  switch (event.type) {
+    case 'DeliveryScheduled': {
+      const { webhookId, payload, sealedCredential, attemptAt } = event.data;
+      deliveries.insert({
+        tenant_id: tenantId,
+        delivery_key: deliveryKey,
+        webhook_id: webhookId,
+        user_id: payload.userId ?? '',
+        key_id: sealedCredential?.keyId ?? null,
+        request_id: requestId,
+        due_at: attemptAt,
+        cancel: null,
+      });
+      return;
+    }
+    case 'DeliveryRequeued': {
+      const { webhookId, userId, keyId, attemptAt } = event.data;
+      deliveries.put({
+        tenant_id: tenantId,
+        delivery_key: deliveryKey,
+        webhook_id: webhookId,
+        user_id: userId ?? '',
+        key_id: keyId ?? null,
+        request_id: requestId,
+        due_at: attemptAt,
+        cancel: null,
+      });
+      return;
+    }
+    // Stays due: a sender that ends amid an attempt leaves it to the next one.
+    case 'DeliveryAttemptStarted':
+      return;
+    case 'DeliveryAttemptFailed': {
+      const { nextAttemptAt } = event.data;
+      if (nextAttemptAt === undefined) return;
+      const gathered = deliveries.gathered(tenantId, deliveryKey);
+      if (gathered) {
+        gathered.due_at = nextAttemptAt;
+        return;
+      }
+      await trx
+        .updateTable('delivery')
+        .set({ due_at: nextAttemptAt })
+        .where('tenant_id', '=', tenantId)
+        .where('delivery_key', '=', deliveryKey)
+        .where('cancel', 'is', null)
+        .execute();
+      return;
+    }
+    case 'DeliverySucceeded':
+    case 'DeliveryExhausted':
+    case 'DeliveryCancelled':
+      deliveries.remove(tenantId, deliveryKey);
+      return;
+  }
+};

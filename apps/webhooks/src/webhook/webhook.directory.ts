@@ -1,0 +1,214 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { WebhookEvent } from '@attestry/contracts';
+import { EventStore, readEvent, type RecordedEvent, type Subscription } from '@attestry/event-store';
+import { Health, LOGGER, type Logger } from '@attestry/service-kit';
+import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
+import { hostOf, webhook, type WebhookState } from './webhook.state.js';
+
+interface Entry {
+  webhookId: string;
+  host: string;
+  events: readonly WebhookEvent[];
+  disabled: boolean;
+  createdAt: string;
+  /** Of the newest event known. */
+  revision: number;
+}
+
+/** `host`: where its deliveries go. */
+export interface Subscribed {
+  webhookId: string;
+  host: string;
+  type: WebhookEvent;
+}
+
+const NAME = 'webhooks.directory';
+const CATCH_UP_MS = 10_000;
+const RETRY_MS = 1000;
+const PAGE = 256;
+
+/**
+ * Who wants what, in memory: most tenants have no webhook, and that must cost nothing on the issuing path. Read from
+ * the projection at the start, then kept up by a subscription of its own; writes of this process show at once.
+ */
+@Injectable()
+export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly tenants = new Map<string, Map<string, Entry>>();
+  private readonly stopping = new AbortController();
+  private readonly loaded = Promise.withResolvers<void>();
+  private after: string | undefined;
+  private isLoaded = false;
+  private error: string | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly readModel: WebhooksReadModel,
+    private readonly health: Health,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.health.register(NAME, () => [
+      {
+        name: NAME,
+        healthy: this.error === undefined,
+        starting: !this.isLoaded,
+        ...(this.error !== undefined && { error: this.error }),
+      },
+    ]);
+    this.running = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+    // Whoever still waits is let go: its batch comes again after the next start.
+    if (!this.isLoaded) this.loaded.resolve();
+  }
+
+  /**
+   * Resolves when everything is known that was stored when it was called, also by other processes: a webhook counts from
+   * the answer to its creation on. @throws when the process ends before
+   */
+  async upToDate(): Promise<void> {
+    await this.loaded.promise;
+    if (!this.isLoaded) throw new Error('stopped before the webhooks were known');
+    for (let after = this.after, atEnd = false; !atEnd;) {
+      const page = await this.store.readAll({
+        categories: [webhook.category],
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      });
+      for (const stored of page.events) this.apply(stored);
+      ({ atEnd, next: after } = page);
+    }
+  }
+
+  /** Enabled subscriptions of a tenant that existed at a time: one entry for each event name. */
+  subscriptions(tenantId: string, at: string): Subscribed[] {
+    const entries = this.tenants.get(tenantId);
+    if (!entries) return [];
+    return [...entries.values()]
+      .filter(({ disabled, createdAt }) => !disabled && createdAt <= at)
+      .flatMap(({ webhookId, host, events }) => events.map((type) => ({ webhookId, host, type })));
+  }
+
+  webhookIds(tenantId: string): string[] {
+    return [...(this.tenants.get(tenantId)?.keys() ?? [])];
+  }
+
+  /** What this process has just stored, so that it counts from the answer on. */
+  note(tenantId: string, webhookId: string, state: WebhookState, revision: number): void {
+    if (state.status !== 'living') return this.remove(tenantId, webhookId);
+    const known = this.tenants.get(tenantId)?.get(webhookId);
+    if (known && known.revision >= revision) return;
+    const { url, events, disabled, createdAt } = state;
+    this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        if (!this.isLoaded) await this.load();
+        if (this.isLoaded) await this.follow();
+      } catch (error) {
+        this.error = error instanceof Error ? error.message : String(error);
+        this.logger.error({ error: this.error }, 'webhook directory behind');
+        await this.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  private async load(): Promise<void> {
+    const head = await this.store.head();
+    if (!(await this.readModel.running.waitForHead(CATCH_UP_MS))) return;
+    const rows = await this.readModel.running.db.selectFrom('webhook').selectAll().execute();
+    for (const row of rows)
+      this.put(row.tenant_id, {
+        webhookId: row.id,
+        host: row.host,
+        events: JSON.parse(row.events) as WebhookEvent[],
+        disabled: row.disabled === 1,
+        createdAt: row.created_at,
+        revision: row.revision,
+      });
+    this.after = head;
+    this.isLoaded = true;
+    this.loaded.resolve();
+  }
+
+  /** Resolves when stopped, rejects when the subscription was dropped. */
+  private async follow(): Promise<void> {
+    const { signal } = this.stopping;
+    const ended = Promise.withResolvers<void>();
+    const stop = () => ended.resolve();
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    const subscription: Subscription = this.store.subscribe(
+      { categories: [webhook.category], ...(this.after !== undefined && { after: this.after }) },
+      {
+        onEvents: (events, next) => {
+          for (const stored of events) this.apply(stored);
+          this.after = next;
+          this.error = undefined;
+          return Promise.resolve();
+        },
+        onDropped: ended.reject,
+      },
+    );
+    try {
+      await ended.promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await subscription.close();
+    }
+  }
+
+  private apply(stored: RecordedEvent): void {
+    const { tenantId } = stored.metadata;
+    const { revision } = stored;
+    const event = readEvent(webhook, stored);
+    const { webhookId } = event.data;
+    if (event.type === 'WebhookDeleted') return this.remove(tenantId, webhookId);
+    const known = this.tenants.get(tenantId)?.get(webhookId);
+    if (known && known.revision >= revision) return;
+    if (event.type === 'WebhookCreated') {
+      const { url, events, disabled, createdAt } = event.data;
+      return this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
+    }
+    if (!known) return;
+    switch (event.type) {
+      case 'WebhookUrlChanged':
+        return this.put(tenantId, { ...known, host: hostOf(event.data.url), revision });
+      case 'WebhookEventsChanged':
+        return this.put(tenantId, { ...known, events: event.data.events, revision });
+      case 'WebhookDisabled':
+        return this.put(tenantId, { ...known, disabled: true, revision });
+      case 'WebhookEnabled':
+        return this.put(tenantId, { ...known, disabled: false, revision });
+    }
+  }
+
+  private put(tenantId: string, entry: Entry): void {
+    const entries = this.tenants.get(tenantId) ?? new Map<string, Entry>();
+    this.tenants.set(tenantId, entries.set(entry.webhookId, entry));
+  }
+
+  private remove(tenantId: string, webhookId: string): void {
+    const entries = this.tenants.get(tenantId);
+    entries?.delete(webhookId);
+    if (entries?.size === 0) this.tenants.delete(tenantId);
+  }
+
+  private async sleep(ms: number): Promise<void> {
+    const { signal } = this.stopping;
+    try {
+      await pause(ms, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}

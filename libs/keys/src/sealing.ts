@@ -1,0 +1,44 @@
+export type DataPurpose = 'user' | 'session' | 'delivery' | 'tenant';
+
+/** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */
+export type Sealed = string;
+
+/** The result of opening a sealed value whose key was destroyed (ADR 0058). */
+export interface Erased {
+  readonly erased: true;
+}
+export const ERASED: Erased = Object.freeze({ erased: true });
+export const isErased = (value: unknown): value is Erased =>
+  typeof value === 'object' && value !== null && (value as { erased?: unknown }).erased === true;
+
+/** Values encrypted under data keys; destroying a key makes every value under it unreadable (ADR 0058). */
+export abstract class Sealing {
+  /**
+   * Creates a data key under an id chosen by the caller (a user, session or delivery id). Repeating it is no error;
+   * a destroyed id cannot be created again. @throws KeyNotFound when the id, or the whole tenant, was destroyed
+   */
+  abstract createDataKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<void>;
+  /** Encrypts UTF-8 text. The key may not be durable yet. @throws KeyNotFound */
+  abstract sealText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed>;
+  /**
+   * Creates the key and seals in one step. `sealed` is available at once, so that the caller can append its event while
+   * `durable` is pending; an event whose key did not become durable is lost, so await both before answering.
+   * `durable` rejects with KeyAlreadyExists (the text must then be discarded) or KeyNotFound (the id was destroyed).
+   */
+  abstract sealWithNewKey(
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    plaintext: string,
+  ): { sealed: Sealed; durable: Promise<void> };
+  /**
+   * ERASED when the key was destroyed. @throws KeyNotFound for a key that never existed: a fault, not an erasure
+   * @throws SealBroken when the text was changed or belongs to another tenant, purpose or key
+   */
+  abstract openSealed(tenantId: string, purpose: DataPurpose, sealed: Sealed): Promise<string | Erased>;
+  /**
+   * Destroys keys permanently: they are overwritten in the store, its log is truncated, and caches here and (by an
+   * event) in other processes drop them. Destroying an absent key is no error.
+   */
+  abstract destroyDataKeys(tenantId: string, keyIds: readonly string[]): Promise<void>;
+}

@@ -1,0 +1,109 @@
+import { verify } from 'node:crypto';
+import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
+import { KeyNotFound } from './key-vault.js';
+
+/** What every SigningKeys must do. */
+export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVaultStore>): void => {
+  describe(`SigningKeys: ${adapter}`, () => {
+    const store = useFreshVault(create);
+    const signingKeys = () => store.vault.signingKeys;
+
+    it('made under chosen ids are made once', async () => {
+      const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+      const made = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519'], ids);
+      expect(made.map(({ keyId }) => keyId)).toEqual(ids);
+      await store.reopen();
+      expect(await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519'], ids)).toEqual(made);
+      expect(await signingKeys().listSigningKeys(A, 'did')).toEqual(made);
+    });
+
+    it('makes several in one go and lists them oldest first, by tenant and purpose, also after a restart', async () => {
+      const made = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
+      const later = await signingKeys().createSigningKey(A, 'did', 'P-256');
+      await signingKeys().createSigningKey(A, 'webhook', 'Ed25519');
+      await signingKeys().createSigningKey(B, 'did', 'Ed25519');
+      expect(made.map((key) => [key.tenantId, key.purpose, key.algorithm])).toEqual([
+        [A, 'did', 'P-256'],
+        [A, 'did', 'Ed25519'],
+        [A, 'did', 'X25519'],
+        [A, 'did', 'Bls12381G2'],
+      ]);
+      expect(await signingKeys().listSigningKeys(A, 'did')).toEqual([...made, later]);
+      await store.reopen();
+      expect(await signingKeys().listSigningKeys(A, 'did')).toEqual([...made, later]);
+    });
+
+    it('shows no private member', async () => {
+      await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
+      const members = (await signingKeys().listSigningKeys(A, 'did')).map((key) => Object.keys(key.publicJwk).sort());
+      expect(members).toEqual([
+        ['crv', 'kty', 'x', 'y'],
+        ['crv', 'kty', 'x'],
+        ['crv', 'kty', 'x'],
+        ['crv', 'kty', 'x'],
+      ]);
+    });
+
+    it('signs ES256 as raw r and s, and Ed25519; the signatures verify, also after a restart', async () => {
+      const [ec, ed] = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519']);
+      const data = Buffer.from('signed');
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        const es256 = await signingKeys().loadSigner(A, ec!.keyId);
+        const eddsa = await signingKeys().loadSigner(A, ed!.keyId);
+        expect([es256.algorithm, es256.publicJwk]).toEqual(['P-256', ec!.publicJwk]);
+        const signature = es256.sign(data);
+        expect(signature).toHaveLength(64);
+        const key = { key: es256.publicKey, dsaEncoding: 'ieee-p1363' as const };
+        expect(verify('sha256', data, key, signature)).toBe(true);
+        expect(verify('sha256', Buffer.from('other'), key, signature)).toBe(false);
+        expect(verify(null, data, eddsa.publicKey, eddsa.sign(data))).toBe(true);
+        expect(verify('sha256', data, key, await es256.signAside(data))).toBe(true);
+        expect(verify(null, data, eddsa.publicKey, await eddsa.signAside(data))).toBe(true);
+      }
+    });
+
+    it('refuses a signer for a key that cannot sign, an unknown key and another tenant', async () => {
+      const ec = await signingKeys().createSigningKey(A, 'did', 'P-256');
+      await signingKeys().loadSigner(A, ec.keyId);
+      for (const { keyId } of await signingKeys().createSigningKeys(A, 'did', ['X25519', 'Bls12381G2']))
+        await expect(signingKeys().loadSigner(A, keyId)).rejects.toThrow(TypeError);
+      await expect(signingKeys().loadSigner(A, 'unknown')).rejects.toThrow(KeyNotFound);
+      await expect(signingKeys().loadSigner(B, ec.keyId)).rejects.toThrow(KeyNotFound);
+    });
+
+    it('ensures one key for concurrent callers, then gives the newest', async () => {
+      const ensured = await Promise.all(
+        Array.from({ length: 20 }, () => signingKeys().ensureSigningKey(A, 'token', 'Ed25519')),
+      );
+      expect(new Set(ensured.map((key) => key.keyId)).size).toBe(1);
+      expect(await signingKeys().listSigningKeys(A, 'token')).toHaveLength(1);
+      const newer = await signingKeys().createSigningKey(A, 'token', 'Ed25519');
+      expect(await signingKeys().ensureSigningKey(A, 'token', 'Ed25519')).toEqual(newer);
+      await signingKeys().destroySigningKeys(A, [newer.keyId]);
+      expect(await signingKeys().ensureSigningKey(A, 'token', 'Ed25519')).toEqual(ensured[0]);
+    });
+
+    it.each(['did', 'webhook', 'token', 'sign-in'] as const)(
+      'ensures the key before the newest of purpose %s once that was destroyed',
+      async (purpose) => {
+        const older = await signingKeys().ensureSigningKey(A, purpose, 'P-256');
+        const newer = await signingKeys().createSigningKey(A, purpose, 'P-256');
+        expect(await signingKeys().ensureSigningKey(A, purpose, 'P-256')).toEqual(newer);
+        await signingKeys().destroySigningKeys(A, [newer.keyId]);
+        expect(await signingKeys().ensureSigningKey(A, purpose, 'P-256')).toEqual(older);
+      },
+    );
+
+    it('destroys: no signer, not listed, also after a restart; the others stay', async () => {
+      const [gone, kept] = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'P-256']);
+      await signingKeys().loadSigner(A, gone!.keyId);
+      await signingKeys().destroySigningKeys(A, [gone!.keyId]);
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        await expect(signingKeys().loadSigner(A, gone!.keyId)).rejects.toThrow(KeyNotFound);
+        expect(await signingKeys().listSigningKeys(A, 'did')).toEqual([kept]);
+      }
+    });
+  });
+};

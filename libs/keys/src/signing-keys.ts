@@ -1,0 +1,61 @@
+import type { KeyObject } from 'node:crypto';
+
+export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in';
+/** `Bls12381G2` keys wait for BBS signatures: they are kept and published, nothing is signed with them yet. */
+export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
+
+export interface PublicJwk {
+  kty: 'EC' | 'OKP';
+  crv: KeyAlgorithm;
+  /** base64url; of a Bls12381G2 key the compressed point, 96 bytes. */
+  x: string;
+  y?: string;
+}
+
+export interface SigningKey {
+  /** uuid; shown as `kmsKeyId`. */
+  keyId: string;
+  tenantId: string;
+  purpose: SigningPurpose;
+  algorithm: KeyAlgorithm;
+  publicJwk: PublicJwk;
+  createdAt: string;
+}
+
+/** A key made ready to sign: the private KeyObject stays inside. */
+export interface Signer {
+  keyId: string;
+  algorithm: 'P-256' | 'Ed25519';
+  publicJwk: PublicJwk;
+  publicKey: KeyObject;
+  /** ES256 (raw r||s, RFC 7518 §3.4) or Ed25519 (RFC 8032). */
+  sign(data: Uint8Array): Uint8Array;
+  /** The same in a thread of libuv's pool: it takes longer, and the caller's thread is free meanwhile. */
+  signAside(data: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Key pairs of tenants and of the platform. Private keys never leave the implementation. */
+export abstract class SigningKeys {
+  abstract createSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
+  /**
+   * Several keys in one durable write.
+   * @param keyIds chosen by the caller, one for each; when they exist already, the existing keys are returned
+   */
+  abstract createSigningKeys(
+    tenantId: string,
+    purpose: SigningPurpose,
+    algorithms: readonly KeyAlgorithm[],
+    keyIds?: readonly string[],
+  ): Promise<SigningKey[]>;
+  /** Oldest first, public parts only. */
+  abstract listSigningKeys(tenantId: string, purpose: SigningPurpose): Promise<SigningKey[]>;
+  /** The newest key of that purpose and algorithm, created when there is none; concurrent callers get the same one. */
+  abstract ensureSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
+  /** Cached. @throws KeyNotFound; TypeError for an X25519 or Bls12381G2 key, which cannot sign */
+  abstract loadSigner(tenantId: string, keyId: string): Promise<Signer>;
+  /**
+   * Destroys keys permanently: they are overwritten in the store, its log is truncated, and caches here and (by an
+   * event) in other processes drop them. Destroying an absent key is no error.
+   */
+  abstract destroySigningKeys(tenantId: string, keyIds: readonly string[]): Promise<void>;
+}

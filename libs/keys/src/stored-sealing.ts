@@ -1,0 +1,171 @@
+import { cacheName, KeyCache } from './key-cache.js';
+import type { DataKeyRow, KeyStore } from './key-store.js';
+import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
+import { bind, openBytes, sealBytes } from './seal.js';
+import { ERASED, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+import { pooledBytes } from './secrets.js';
+import type { TenantKeys } from './tenant-keys.js';
+
+/** A key that is not durable yet. Only a key that must be new may already be used: for any other the id may turn out to have one. */
+type PendingKey = { key: Buffer; mustBeNew: boolean; durable: Promise<boolean> };
+
+const KEY_ID = /^[\x21-\x7e]{1,200}$/;
+const PURPOSES: readonly DataPurpose[] = ['user', 'session', 'delivery', 'tenant'];
+
+/** Sealing over a store of sealed data keys. Encryption happens here, the store never sees a key in clear. */
+export class StoredSealing extends Sealing {
+  private readonly keys: KeyCache<Buffer>;
+  private readonly pending = new Map<string, PendingKey>();
+
+  /** @param destroyKeys also evicts them here */
+  constructor(
+    private readonly store: KeyStore,
+    private readonly tenantKeys: TenantKeys,
+    private readonly destroyKeys: (tenantId: string, keyIds: readonly string[]) => Promise<void>,
+    ttl: number,
+  ) {
+    super();
+    this.keys = new KeyCache({ max: 5_000, ttl });
+  }
+
+  async createDataKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<void> {
+    const at = cacheName(tenantId, keyId, purpose);
+    if (this.keys.has(at)) return;
+    await (this.pending.get(at) ?? this.generateDataKey(tenantId, purpose, keyId, false)).durable;
+  }
+
+  async sealText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed> {
+    const at = cacheName(tenantId, keyId, purpose);
+    const pending = this.pending.get(at);
+    if (pending?.mustBeNew) return encryptText(pending.key, tenantId, purpose, keyId, plaintext);
+    if (pending) await pending.durable;
+    const key = this.keys.get(at) ?? (await this.loadDataKey(at, tenantId, purpose, keyId));
+    if (!Buffer.isBuffer(key)) throw new KeyNotFound(keyId);
+    return encryptText(key, tenantId, purpose, keyId, plaintext);
+  }
+
+  sealWithNewKey(
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    plaintext: string,
+  ): { sealed: Sealed; durable: Promise<void> } {
+    const { key, durable } = this.generateDataKey(tenantId, purpose, keyId, true);
+    return {
+      sealed: encryptText(key, tenantId, purpose, keyId, plaintext),
+      durable: durable as Promise<unknown> as Promise<void>,
+    };
+  }
+
+  async openSealed(tenantId: string, purpose: DataPurpose, sealed: Sealed): Promise<string | Erased> {
+    const { keyId, content } = parseSealed(sealed);
+    const at = cacheName(tenantId, keyId, purpose);
+    const pending = this.pending.get(at);
+    if (pending && !pending.mustBeNew) await pending.durable;
+    const usable = pending?.mustBeNew ? pending.key : this.keys.get(at);
+    const key = usable ?? (await this.loadDataKey(at, tenantId, purpose, keyId));
+    if (!Buffer.isBuffer(key)) return key;
+    const what = `a value under key ${keyId}`;
+    return openBytes(key, content, bind('value', tenantId, purpose, keyId), what).toString('utf8');
+  }
+
+  destroyDataKeys(tenantId: string, keyIds: readonly string[]): Promise<void> {
+    return this.destroyKeys(tenantId, keyIds);
+  }
+
+  /** Without `keyIds`, all of the tenant's. */
+  evict(tenantId: string, keyIds?: readonly string[]): void {
+    if (!keyIds) {
+      const prefix = cacheName(tenantId, '');
+      this.keys.evictPrefix(prefix);
+      for (const at of [...this.pending.keys()]) if (at.startsWith(prefix)) this.pending.delete(at);
+    } else
+      for (const keyId of keyIds)
+        for (const purpose of PURPOSES) {
+          const at = cacheName(tenantId, keyId, purpose);
+          this.keys.evict(at);
+          this.pending.delete(at);
+        }
+  }
+
+  clear(): void {
+    this.keys.clear();
+  }
+
+  private generateDataKey(tenantId: string, purpose: DataPurpose, keyId: string, mustBeNew: boolean): PendingKey {
+    if (!KEY_ID.test(keyId)) throw new TypeError('a key id is 1 to 200 visible ASCII characters');
+    const at = cacheName(tenantId, keyId, purpose);
+    const key = pooledBytes(32);
+    const durable = this.storeDataKey(key, tenantId, purpose, keyId, mustBeNew);
+    const made: PendingKey = { key, mustBeNew, durable };
+    // The key of an earlier caller stays the one that `sealText` uses; this one is going to be refused.
+    if (!this.pending.has(at) && !this.keys.has(at)) this.pending.set(at, made);
+    const taken = () => this.pending.get(at) === made && this.pending.delete(at);
+    // Registered first, so it runs before the caller sees the outcome. An eviction meanwhile has removed the entry:
+    // then the key is not cached. A caller that is still appending receives a rejection when it awaits `durable`.
+    durable.then(
+      (created) => {
+        if (taken() && created) this.keys.set(at, key);
+      },
+      () => taken(),
+    );
+    return made;
+  }
+
+  /** True when this key is the one stored, false when the id had one already. */
+  private async storeDataKey(
+    key: Buffer,
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    mustBeNew: boolean,
+  ): Promise<boolean> {
+    const tenantKey = this.tenantKeys.get(tenantId) ?? (await this.tenantKeys.loadTenantKey(tenantId, keyId));
+    const row: DataKeyRow = {
+      tenant: tenantId,
+      purpose,
+      id: keyId,
+      sealed: sealBytes(tenantKey, key, bind('data-key', tenantId, purpose, keyId)),
+    };
+    const found = await this.store.call('putDataKey', row);
+    if (found.state !== 'live') throw new KeyNotFound(keyId);
+    if (mustBeNew && !found.created) throw new KeyAlreadyExists(keyId);
+    return found.created === true;
+  }
+
+  /** ERASED when it was destroyed. @throws KeyNotFound for a key that never existed */
+  private async loadDataKey(
+    at: string,
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+  ): Promise<Buffer | Erased> {
+    try {
+      return await this.keys.loadOnce(at, async () => {
+        const found = await this.store.call('dataKey', { tenant: tenantId, purpose, id: keyId });
+        if (found.state === 'destroyed') throw new Destroyed();
+        if (found.state === 'absent') throw new KeyNotFound(keyId);
+        const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, keyId);
+        return openBytes(tenantKey, found.row.sealed, bind('data-key', tenantId, purpose, keyId), `key ${keyId}`);
+      });
+    } catch (error) {
+      if (error instanceof Destroyed) return ERASED;
+      throw error;
+    }
+  }
+}
+
+/** Inside the cache's loader only: a destroyed key is an answer, but not one to cache. */
+class Destroyed extends Error {}
+
+const encryptText = (key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Sealed => {
+  const content = sealBytes(key, Buffer.from(plaintext, 'utf8'), bind('value', tenantId, purpose, keyId));
+  return `v1.${keyId}.${content.toString('base64url', 0, 12)}.${content.toString('base64url', 12)}`;
+};
+
+/** Key ids are chosen by callers and may contain dots; iv and ciphertext cannot. @throws SealBroken */
+const parseSealed = (sealed: Sealed): { keyId: string; content: Buffer } => {
+  const parts = /^v1\.(.+)\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/s.exec(sealed);
+  if (!parts) throw new SealBroken('a value');
+  return { keyId: parts[1]!, content: Buffer.from(parts[2]! + parts[3]!, 'base64url') };
+};

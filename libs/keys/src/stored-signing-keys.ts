@@ -1,0 +1,183 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  type KeyObject,
+  type webcrypto,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+import { generateBls12381G2 } from './bls12381.js';
+import { cacheName, KeyCache } from './key-cache.js';
+import type { KeyStore, SigningKeyRow } from './key-store.js';
+import { KeyNotFound } from './key-vault.js';
+import { bind, openBytes, sealBytes } from './seal.js';
+import { newId } from './secrets.js';
+import {
+  SigningKeys,
+  type KeyAlgorithm,
+  type PublicJwk,
+  type Signer,
+  type SigningKey,
+  type SigningPurpose,
+} from './signing-keys.js';
+import type { TenantKeys } from './tenant-keys.js';
+
+const PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token', 'sign-in'];
+const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls12381G2'];
+
+const signAside = promisify(sign);
+
+/** SigningKeys over a store of sealed keys; pairs are generated and used here, the store never sees a private key. */
+export class StoredSigningKeys extends SigningKeys {
+  private readonly signers: KeyCache<Signer>;
+  private readonly newest: KeyCache<SigningKey>;
+
+  /** @param destroyKeys also evicts them here */
+  constructor(
+    private readonly store: KeyStore,
+    private readonly tenantKeys: TenantKeys,
+    private readonly destroyKeys: (tenantId: string, keyIds: readonly string[]) => Promise<void>,
+    private readonly clock: () => Date,
+    ttl: number,
+  ) {
+    super();
+    this.signers = new KeyCache({ max: 5_000, ttl });
+    this.newest = new KeyCache({ max: 5_000, ttl });
+  }
+
+  async createSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey> {
+    return (await this.createSigningKeys(tenantId, purpose, [algorithm]))[0]!;
+  }
+
+  async createSigningKeys(
+    tenantId: string,
+    purpose: SigningPurpose,
+    algorithms: readonly KeyAlgorithm[],
+    keyIds?: readonly string[],
+  ): Promise<SigningKey[]> {
+    const known = keyIds && (await this.findSigningKeys(tenantId, keyIds));
+    if (known) return known;
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId);
+    const rows = algorithms.map((algorithm, index) =>
+      this.generateSigningKey(tenantKey, tenantId, purpose, algorithm, keyIds?.[index]),
+    );
+    const outcome = await this.store.call('putSigningKeys', { tenant: tenantId, rows });
+    if (outcome === 'destroyed') throw new KeyNotFound(tenantId);
+    for (const algorithm of algorithms) this.newest.evict(cacheName(tenantId, purpose, algorithm));
+    return rows.map(signingKeyOf);
+  }
+
+  /** They are made together: all of them or none. */
+  private async findSigningKeys(tenantId: string, keyIds: readonly string[]): Promise<SigningKey[] | undefined> {
+    const rows = await Promise.all(keyIds.map((keyId) => this.store.call('signingKey', { tenant: tenantId, keyId })));
+    return rows.every((row) => row !== undefined) ? rows.map(signingKeyOf) : undefined;
+  }
+
+  async listSigningKeys(tenantId: string, purpose: SigningPurpose): Promise<SigningKey[]> {
+    const rows = await this.store.call('signingKeys', { tenant: tenantId, purpose });
+    return rows.map(signingKeyOf);
+  }
+
+  ensureSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey> {
+    return this.newest.loadOnce(cacheName(tenantId, purpose, algorithm), async () => {
+      const found = await this.store.call('newestSigningKey', { tenant: tenantId, purpose, algorithm });
+      if (found) return signingKeyOf(found);
+      const tenantKey = await this.tenantKeys.loadTenantKey(tenantId);
+      const made = this.generateSigningKey(tenantKey, tenantId, purpose, algorithm);
+      const kept = await this.store.call('ensureSigningKey', made);
+      if (kept.state !== 'live') throw new KeyNotFound(tenantId);
+      return signingKeyOf(kept.row);
+    });
+  }
+
+  loadSigner(tenantId: string, keyId: string): Promise<Signer> {
+    return this.signers.loadOnce(cacheName(tenantId, keyId), async () => {
+      const row = await this.store.call('signingKey', { tenant: tenantId, keyId });
+      if (!row) throw new KeyNotFound(keyId);
+      const { algorithm, publicJwk, purpose } = signingKeyOf(row);
+      if (algorithm === 'X25519' || algorithm === 'Bls12381G2')
+        throw new TypeError(`key ${keyId} is a key of type ${algorithm}, which cannot sign`);
+      const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, keyId);
+      const d = openBytes(tenantKey, row.sealed, bind('signing-key', tenantId, purpose, keyId), `key ${keyId}`);
+      const privateKey = createPrivateKey({
+        key: { ...publicJwk, d: d.toString('base64url') } as webcrypto.JsonWebKey,
+        format: 'jwk',
+      });
+      const publicKey = createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' });
+      const digest = algorithm === 'P-256' ? 'sha256' : null;
+      const key = algorithm === 'P-256' ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+      return {
+        keyId,
+        algorithm,
+        publicJwk,
+        publicKey,
+        sign: (data) => sign(digest, data, key),
+        signAside: (data) => signAside(digest, data, key),
+      };
+    });
+  }
+
+  destroySigningKeys(tenantId: string, keyIds: readonly string[]): Promise<void> {
+    return this.destroyKeys(tenantId, keyIds);
+  }
+
+  /** Without `keyIds`, all of the tenant's. */
+  evict(tenantId: string, keyIds?: readonly string[]): void {
+    if (!keyIds) this.signers.evictPrefix(cacheName(tenantId, ''));
+    else for (const keyId of keyIds) this.signers.evict(cacheName(tenantId, keyId));
+    for (const purpose of PURPOSES)
+      for (const algorithm of ALGORITHMS) {
+        const at = cacheName(tenantId, purpose, algorithm);
+        const known = this.newest.peek(at);
+        if (!known || !keyIds || keyIds.includes(known.keyId)) this.newest.evict(at);
+      }
+  }
+
+  clear(): void {
+    this.signers.clear();
+    this.newest.clear();
+  }
+
+  private generateSigningKey(
+    tenantKey: Buffer,
+    tenant: string,
+    purpose: SigningPurpose,
+    algorithm: KeyAlgorithm,
+    keyId = newId(),
+  ): SigningKeyRow {
+    const { d, ...publicJwk } = generateJwk(algorithm);
+    return {
+      keyId,
+      tenant,
+      purpose,
+      algorithm,
+      publicJwk: JSON.stringify(publicJwk),
+      createdAt: this.clock().toISOString(),
+      sealed: sealBytes(tenantKey, Buffer.from(d, 'base64url'), bind('signing-key', tenant, purpose, keyId)),
+    };
+  }
+}
+
+const signingKeyOf = (row: SigningKeyRow): SigningKey => ({
+  keyId: row.keyId,
+  tenantId: row.tenant,
+  purpose: row.purpose as SigningPurpose,
+  algorithm: row.algorithm as KeyAlgorithm,
+  publicJwk: JSON.parse(row.publicJwk) as PublicJwk,
+  createdAt: row.createdAt,
+});
+
+const generateJwk = (algorithm: KeyAlgorithm): PublicJwk & { d: string } => {
+  const exported = (key: KeyObject) => key.export({ format: 'jwk' }) as PublicJwk & { d: string };
+  switch (algorithm) {
+    case 'P-256':
+      return exported(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey);
+    case 'Ed25519':
+      return exported(generateKeyPairSync('ed25519').privateKey);
+    case 'X25519':
+      return exported(generateKeyPairSync('x25519').privateKey);
+    case 'Bls12381G2':
+      return generateBls12381G2();
+  }
+};

@@ -1,0 +1,126 @@
+import {
+  createDid,
+  issueCredential,
+  issueToken,
+  listTenants,
+  lookUpTenant,
+  OPERATIONS,
+  reserveIssuerKey,
+  retrieveIssuerMetadata,
+  retrieveOfferContent,
+  type ContextOf,
+  type Operation,
+  type OperationContext,
+} from '@attestry/contracts';
+import { contextFromHeaders, contextToHeaders } from './operation-headers.js';
+
+const call = { requestId: 'r1', operation: 'dids.create-did', deadline: 1_700_000_000_000 };
+const tenant = { id: 't1', host: 'acme.localhost', baseUrl: 'http://acme.localhost' };
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+const client: ContextOf<typeof createDid> = { ...call, tenant, caller: { kind: 'client', clientId: 'c' } };
+const user: ContextOf<typeof listTenants> = { ...call, caller: { kind: 'user', userId: 'u' } };
+const machine: ContextOf<typeof listTenants> = { ...call, caller: { kind: 'management', clientId: 'm' } };
+const holder: ContextOf<typeof issueCredential> = { ...call, tenant, caller: { kind: 'holder' } };
+const open: ContextOf<typeof retrieveOfferContent> = { ...call, tenant, caller: { kind: 'public' } };
+const addressed: ContextOf<typeof retrieveIssuerMetadata> = { ...open, publicUrl: 'https://brand.example' };
+const platform: ContextOf<typeof issueToken> = {
+  ...call,
+  caller: { kind: 'public' },
+  publicUrl: 'https://auth.example',
+};
+const forTenant: ContextOf<typeof reserveIssuerKey> = {
+  ...call,
+  tenant,
+  caller: { kind: 'service', service: 'issuance' },
+};
+const service: ContextOf<typeof lookUpTenant> = { ...call, caller: { kind: 'service', service: 'gateway' } };
+
+const kinds = [
+  ['client', createDid, client],
+  ['client with an idempotency key', createDid, { ...client, idempotencyKey: 'k 1' }],
+  ['user', listTenants, user],
+  ['machine', listTenants, machine],
+  ['holder', issueCredential, { ...holder, traceparent }],
+  ['public', retrieveOfferContent, open],
+  ['public with the address', retrieveIssuerMetadata, addressed],
+  ['public on a host of the platform', issueToken, platform],
+  ['service for a tenant', reserveIssuerKey, forTenant],
+  ['service', lookUpTenant, service],
+] as unknown as [string, Operation, OperationContext][];
+
+const refusalOf = (operation: Operation, headers: Record<string, string>): string => {
+  try {
+    contextFromHeaders(operation, headers);
+  } catch (error) {
+    expect(error).toMatchObject({ kind: 'internal', message: 'Internal error', check: 'parse-context' });
+    return ((error as Error).cause as Error).message;
+  }
+  throw new Error('was read');
+};
+const without = (member: string, { [member]: _removed, ...rest }: Record<string, string>) => rest;
+
+describe('the context in the headers of a message', () => {
+  it.each(kinds)('is read as it was sent: %s', (_kind, operation, context) => {
+    expect(contextFromHeaders(operation, contextToHeaders(operation, context))).toEqual(context);
+  });
+
+  it.each(kinds)('must have every member: %s', (_kind, operation, context) => {
+    const { traceparent: _trace, 'idempotency-key': _key, ...headers } = contextToHeaders(operation, context);
+    expect(Object.keys(headers).length).toBeGreaterThanOrEqual(4);
+    for (const member of Object.keys(headers)) {
+      for (const wrong of [without(member, headers), { ...headers, [member]: '' }])
+        expect(refusalOf(operation, wrong)).toContain(`context of ${operation.name}: ${member} must be`);
+    }
+  });
+
+  it.each(kinds)('has none that the operation does not have: %s', (_kind, operation, context) => {
+    const headers = contextToHeaders(operation, context);
+    const all = { tenant: JSON.stringify(tenant), 'public-url': 'https://a', 'idempotency-key': 'k' };
+    for (const [name, value] of Object.entries(all)) {
+      if (name in headers || (name === 'idempotency-key' && operation.idempotent)) continue;
+      expect(refusalOf(operation, { ...headers, [name]: value })).toBe(
+        `context of ${operation.name}: ${name} is no member of it`,
+      );
+    }
+  });
+
+  it('is not sent with members of another kind, were they there', () => {
+    const more = { ...user, tenant, publicUrl: 'https://a', idempotencyKey: 'k', attempt: {} } as OperationContext;
+    const headers = contextToHeaders(listTenants, more);
+    expect(contextFromHeaders(listTenants, headers)).toEqual(user);
+  });
+
+  it.each([
+    ['deadline', 'soon', 'deadline must be milliseconds since the epoch'],
+    ['deadline', '1.5', 'deadline must be milliseconds since the epoch'],
+    ['caller', 'client', 'caller must be a JSON object'],
+    ['caller', 'null', 'caller.kind must be a text that is not empty'],
+    ['caller', '{"kind":"client"}', 'caller.clientId must be a text that is not empty'],
+    ['caller', '{"kind":"client","clientId":7}', 'caller.clientId must be a text that is not empty'],
+    ['caller', '{"kind":"toString"}', 'must be a text that is not empty'],
+    ['tenant', '[]', 'tenant.id must be a text that is not empty'],
+    ['tenant', '{"id":"t1","host":"h"}', 'tenant.baseUrl must be a text that is not empty'],
+    ['tenant', '{"id":"t1","host":"","baseUrl":"b"}', 'tenant.host must be a text that is not empty'],
+  ])('is refused with %s %j', (name, value, problem) => {
+    expect(refusalOf(createDid, { ...contextToHeaders(createDid, client), [name]: value })).toContain(problem);
+  });
+
+  it('ignores headers and members of a newer release', () => {
+    const headers = contextToHeaders(createDid, client);
+    const newer = { ...headers, other: 'x', tenant: JSON.stringify({ ...tenant, region: 'eu' }) };
+    expect(contextFromHeaders(createDid, newer)).toEqual(client);
+  });
+});
+
+describe('a context', () => {
+  it('has the address of the request for the operations that answer by it', () => {
+    expect(OPERATIONS.filter(({ publicUrl }) => publicUrl).map(({ name }) => name)).toEqual([
+      'management.issue-token',
+      'management.revoke-token',
+      'dids.retrieve-did-configuration',
+      'dids.retrieve-did-document',
+      'issuance.retrieve-issuer-metadata',
+    ]);
+  });
+});

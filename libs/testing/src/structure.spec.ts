@@ -1,0 +1,76 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const script = join(dirname(fileURLToPath(import.meta.url)), '../../../scripts/structure.mjs');
+
+describe('the check of the structure', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'structure-'));
+    execFileSync('git', ['init', '--quiet', folder]);
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const check = async (files: Readonly<Record<string, string>>, packages: object = {}) => {
+    for (const [path, text] of Object.entries({ ...files, 'package-lock.json': JSON.stringify({ packages }) })) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    const { status, stderr } = spawnSync(process.execPath, [script, folder], { encoding: 'utf8' });
+    return { status, faults: stderr.split('\n').filter(Boolean).sort() };
+  };
+
+  it('refuses circles of imports, also of types and of what is loaded at run time', async () => {
+    const a = 'apps/dids/src/did';
+    const l = 'libs/keys/src';
+    expect(
+      await check({
+        [`${a}/a.ts`]: "import { b } from './b.js';\nexport const a = b;\n",
+        [`${a}/b.ts`]: "export { c as b } from '../list/c.js';\n",
+        'apps/dids/src/list/c.ts': "import type { A } from '../did/a.js';\nexport const c: A = 1;\n",
+        'apps/dids/src/list/outside.ts': "export * from '../did/a.js';\n",
+        [`${l}/x.ts`]: "export const x = () => import('./y.js');\n",
+        [`${l}/y.ts`]: "export type { X } from './x.js';\n",
+      }),
+    ).toEqual({
+      status: 1,
+      faults: [
+        `${a}/a.ts → ${a}/b.ts → apps/dids/src/list/c.ts → ${a}/a.ts: a circle of imports`,
+        `${l}/x.ts → ${l}/y.ts → ${l}/x.ts: a circle of imports`,
+      ],
+    });
+  });
+
+  it('refuses files of a service that have no folder', async () => {
+    const place = (service: string, file: string) => ({ [`apps/${service}/src/${file}`]: '' });
+    const { faults } = await check({ ...place('dids', 'did-view.ts'), ...place('platform', 'main.ts') });
+    expect(faults).toEqual([
+      'apps/dids/src/did-view.ts: belongs in the folder of a noun, a use case or a follower (architecture, Folders)',
+    ]);
+  });
+
+  it('refuses barrels, names that say nothing, and packages bound to a host', async () => {
+    const files = { 'apps/dids/src/did/index.ts': '', 'libs/keys/src/text-utils.ts': '' };
+    const packages = { 'node_modules/a': { resolved: 'https://registry.example/a.tgz' }, 'node_modules/b': {} };
+    expect((await check(files, packages)).faults.map((fault) => fault.split(':', 1)[0])).toEqual([
+      'apps/dids/src/did/index.ts',
+      'libs/keys/src/text-utils.ts',
+      'package-lock.json',
+    ]);
+  });
+
+  it('accepts what follows the rules', async () => {
+    const files = {
+      'apps/dids/src/index.ts': "export { Module } from './dids.module.js';\n",
+      'apps/dids/src/dids.module.ts': "import { a } from './did/a.js';\nexport class Module {\n  a = a;\n}\n",
+      'apps/dids/src/dids.reactions.ts': "import './did/a.js';\n",
+      'apps/dids/src/repeats.int.spec.ts': "import './index.js';\n",
+      'apps/dids/src/did/a.ts': "// import './b.js';\nexport const a = 'from ./b.js';\n",
+      'apps/dids/src/did/b.ts': "import './a.js';\n",
+    };
+    expect(await check(files)).toEqual({ status: 0, faults: [] });
+  });
+});
