@@ -14,8 +14,8 @@ export class IssueNonce {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(_request: unknown, { tenant }: PublicContext): Promise<NonceResponse> {
+  async execute(_request: unknown, context: PublicContext): Promise<NonceResponse> {
     const expiresAt = new Date(this.clock.now().getTime() + this.config.nonceSeconds * 1000);
-    return { c_nonce: makeNonce(this.vault, tenant.id, expiresAt) };
+    return { c_nonce: makeNonce(this.vault, context.tenant.id, expiresAt) };
   }
 }

@@ -9,8 +9,8 @@ type PublishedKey = PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' | 'EdDSA
 export class RetrieveOauthKeys {
   constructor(private readonly vault: KeyVault) {}
 
-  async execute(_request: unknown, { tenant }: PublicContext): Promise<{ keys: PublishedKey[] }> {
-    const keys = await this.vault.listSigningKeys(tenant.id, 'token');
+  async execute(_request: unknown, context: PublicContext): Promise<{ keys: PublishedKey[] }> {
+    const keys = await this.vault.listSigningKeys(context.tenant.id, 'token');
     return {
       keys: keys.map(({ keyId, publicJwk, algorithm }) => ({
         ...publicJwk,
