@@ -40,4 +40,43 @@ describe('the shape of requests to a service', () => {
     expect(await handle(wrong, own, other, true)).toMatchObject({ ok: false, error: { kind: 'forbidden' } });
     expect(ran).toEqual([]);
   });
+
+  it('is not read where the context is wrong: the caller gets 500, the log the member', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+    const logged = operationHandler(createWebhook, useCase, createLogger('info', { destination }));
+    const { tenant: _tenant, ...withoutTenant } = gateway;
+    for (const headers of [withoutTenant, { ...gateway, 'public-url': 'http://a' }, {}])
+      expect(await logged(wrong, headers, 'gateway', true)).toMatchObject({
+        ok: false,
+        error: { kind: 'internal', message: 'Internal error' },
+      });
+    expect(ran).toEqual([]);
+    expect(lines.map(({ check, requestId, operation }) => [check, requestId, operation])).toEqual([
+      ['parse-context', 'r', createWebhook.name],
+      ['parse-context', 'r', createWebhook.name],
+      ['parse-context', 'unknown', createWebhook.name],
+    ]);
+    expect(lines[0]!['cause']).toContain('context of webhooks.create-webhook: tenant must be a text that is not empty');
+    expect(lines[1]!['cause']).toContain('context of webhooks.create-webhook: public-url is no member of it');
+  });
+
+  it('names request, tenant and operation in the log of a refusal', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+    await operationHandler(createWebhook, useCase, createLogger('info', { destination }))(
+      wrong,
+      gateway,
+      'gateway',
+      false,
+    );
+    expect(lines).toEqual([
+      expect.objectContaining({
+        msg: 'operation refused',
+        requestId: 'r',
+        tenantId: 't',
+        operation: createWebhook.name,
+      }),
+    ]);
+  });
 });

@@ -36,8 +36,9 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
     return value;
   };
   const recordOf = (member: string): Record<string, unknown> => {
+    const text = textOf(member);
     try {
-      return Object(JSON.parse(textOf(member))) as Record<string, unknown>;
+      return Object(JSON.parse(text)) as Record<string, unknown>;
     } catch {
       throw refusal(member, 'must be a JSON object');
     }

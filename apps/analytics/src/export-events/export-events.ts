@@ -12,11 +12,11 @@ export class ExportEvents {
 
   async execute(
     { query, page }: RequestOf<typeof exportEvents>,
-    context: ClientContext,
+    { tenant }: ClientContext,
   ): Promise<PageOf<AnalyticsEvent>> {
     const cursor = page?.cursor;
     if (cursor === undefined) await this.pages.settled();
     const selection = { filters: query, limit: PAGE, cursor, direction: 'asc' as const };
-    return this.pages.page(context.tenant.id, 'export', selection);
+    return this.pages.page(tenant.id, 'export', selection);
   }
 }

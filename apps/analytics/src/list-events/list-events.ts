@@ -6,7 +6,7 @@ import { EventPages } from '../event-lists/event-pages.js';
 export class ListEvents {
   constructor(private readonly pages: EventPages) {}
 
-  async execute({ query }: RequestOf<typeof listEvents>, context: ClientContext): Promise<PageOf<AnalyticsEvent>> {
-    return this.pages.newest(context.tenant.id, query);
+  async execute({ query }: RequestOf<typeof listEvents>, { tenant }: ClientContext): Promise<PageOf<AnalyticsEvent>> {
+    return this.pages.newest(tenant.id, query);
   }
 }

@@ -6,7 +6,7 @@ import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 export class ListDids {
   constructor(private readonly lists: DidListsReadModel) {}
 
-  execute(request: RequestOf<typeof listDids>, context: ClientContext): Promise<PageOf<ListedDid>> {
-    return this.lists.dids(context.tenant.id, request.query);
+  execute(request: RequestOf<typeof listDids>, { tenant }: ClientContext): Promise<PageOf<ListedDid>> {
+    return this.lists.dids(tenant.id, request.query);
   }
 }

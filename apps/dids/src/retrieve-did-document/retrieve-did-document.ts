@@ -12,10 +12,9 @@ export class RetrieveDidDocument {
 
   async execute(
     request: RequestOf<typeof retrieveDidDocument>,
-    context: ContextOf<typeof retrieveDidDocument>,
+    { tenant, publicUrl }: ContextOf<typeof retrieveDidDocument>,
   ): Promise<Record<string, unknown>> {
-    const { tenant } = context;
-    const name = didOfDocumentPath(new URL(context.publicUrl).host, request.raw?.url ?? '');
+    const name = didOfDocumentPath(new URL(publicUrl).host, request.raw?.url ?? '');
     if (name === undefined) throw notFound();
     return activeDid((await this.streams.load(did, didStream(tenant.id, name))).state).document;
   }

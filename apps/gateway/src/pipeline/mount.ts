@@ -28,7 +28,8 @@ export class Pipeline {
     private readonly signIn: SignInPages,
     @Inject(SERVED_OPERATIONS) served: readonly Operation[],
   ) {
-    this.steps = new Map(served.map((operation) => [operation, stepsOf(operation)]));
+    const withHttp = served.filter(({ http }) => http);
+    this.steps = new Map(withHttp.map((operation) => [operation, stepsOf(operation)]));
   }
 
   /** In a scope of its own. */

@@ -16,9 +16,9 @@ export class CheckCredentialConfiguration {
 
   async execute(
     { body }: RequestOf<typeof checkCredentialConfiguration>,
-    context: TenantServiceContext,
+    { tenant }: TenantServiceContext,
   ): Promise<CheckConfigurationAnswer> {
-    const stream = credentialConfigurationStream(context.tenant.id, body.configurationId);
+    const stream = credentialConfigurationStream(tenant.id, body.configurationId);
     const { state } = await this.streams.load(credentialConfiguration, stream);
     return { exists: state.status === 'active' };
   }

@@ -13,9 +13,9 @@ export class CountDomainConfigurations {
 
   async execute(
     { body }: RequestOf<typeof countDomainConfigurations>,
-    context: TenantServiceContext,
+    { tenant }: TenantServiceContext,
   ): Promise<CountDomainConfigurationsAnswer> {
-    const configurations = await this.configurations.of(context.tenant.id);
+    const configurations = await this.configurations.of(tenant.id);
     return { activeConfigurations: countUnder(configurations, body.domain) };
   }
 }

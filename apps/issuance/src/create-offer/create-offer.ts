@@ -9,8 +9,8 @@ import { OfferEntries } from '../protocol/offer-entries.js';
 export class CreateOffer {
   constructor(private readonly entries: OfferEntries) {}
 
-  async execute({ body }: RequestOf<typeof createOffer>, context: ClientContext): Promise<Offer> {
-    const { id: tenantId, baseUrl: issuer } = context.tenant;
+  async execute({ body }: RequestOf<typeof createOffer>, { tenant }: ClientContext): Promise<Offer> {
+    const { id: tenantId, baseUrl: issuer } = tenant;
     const { configurationIds, details } = checkCredentials(body.credentials);
     if (details.length) throw invalid(...details);
     await this.entries.of(tenantId, configurationIds);

@@ -16,9 +16,9 @@ export class ListUserCredentials {
 
   async execute(
     { params, query }: RequestOf<typeof listUserCredentials>,
-    context: ClientContext,
+    { tenant }: ClientContext,
   ): Promise<PageOf<UserCredential>> {
-    const tenantId = context.tenant.id;
+    const tenantId = tenant.id;
     const { state } = await this.streams.load(user, userStream(tenantId, params.userId));
     const { id } = activeUser(state);
     const rows = this.users.running.db

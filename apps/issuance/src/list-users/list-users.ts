@@ -12,8 +12,8 @@ export class ListUsers {
     private readonly macs: Macs,
   ) {}
 
-  async execute({ query }: RequestOf<typeof listUsers>, context: ClientContext): Promise<PageOf<User>> {
-    const tenantId = context.tenant.id;
+  async execute({ query }: RequestOf<typeof listUsers>, { tenant }: ClientContext): Promise<PageOf<User>> {
+    const tenantId = tenant.id;
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
     const found = await listPage(rows, query, this.macs, [tenantId, 'users']);
     const opened = await Promise.all(

@@ -10,8 +10,8 @@ import {
 export class RetrieveAuthorizationServerMetadata {
   constructor(private readonly published: PublishedConfigurations) {}
 
-  async execute(_request: unknown, context: PublicContext): Promise<AuthorizationServerMetadata> {
-    const { id, baseUrl } = context.tenant;
+  async execute(_request: unknown, { tenant }: PublicContext): Promise<AuthorizationServerMetadata> {
+    const { id, baseUrl } = tenant;
     return authorizationServerMetadata(baseUrl, await this.published.of(id));
   }
 }

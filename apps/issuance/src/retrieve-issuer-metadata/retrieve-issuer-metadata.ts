@@ -17,10 +17,9 @@ export class RetrieveIssuerMetadata {
 
   async execute(
     _request: unknown,
-    context: ContextOf<typeof retrieveIssuerMetadata>,
+    { tenant, publicUrl }: ContextOf<typeof retrieveIssuerMetadata>,
   ): Promise<Record<string, unknown>> {
-    const { id, baseUrl } = context.tenant;
-    const { publicUrl } = context;
+    const { id, baseUrl } = tenant;
     const configurations = await this.published.of(id);
     let byIssuer = this.made.get(configurations);
     if (!byIssuer) this.made.set(configurations, (byIssuer = new Map()));

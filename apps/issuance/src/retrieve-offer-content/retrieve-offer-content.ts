@@ -18,10 +18,10 @@ export class RetrieveOfferContent {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(request: RequestOf<typeof retrieveOfferContent>, context: PublicContext): Promise<OfferDocument> {
+  async execute(request: RequestOf<typeof retrieveOfferContent>, { tenant }: PublicContext): Promise<OfferDocument> {
     const [offerId, secret, ...rest] = request.params.reference.split('.');
     if (!isUuid(offerId) || !secret || !isExactSecret(secret) || rest.length) throw notFound();
-    const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(context.tenant.id, offerId));
+    const { state } = await this.streams.load(issuanceSession, issuanceSessionStream(tenant.id, offerId));
     if (state.status !== 'offered' || isExpired(state.code, this.clock.now())) throw notFound();
     const document = openOfferDocument(state.origin.sealedDocument, secret, offerId);
     if (!document) throw notFound();

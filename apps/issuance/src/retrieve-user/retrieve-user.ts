@@ -13,8 +13,8 @@ export class RetrieveUser {
     private readonly claims: UserClaims,
   ) {}
 
-  async execute({ params }: RequestOf<typeof retrieveUser>, context: ClientContext): Promise<User> {
-    const tenantId = context.tenant.id;
+  async execute({ params }: RequestOf<typeof retrieveUser>, { tenant }: ClientContext): Promise<User> {
+    const tenantId = tenant.id;
     const { state } = await this.streams.load(user, userStream(tenantId, params.id));
     const shown = await this.claims.viewOf(tenantId, activeUser(state));
     if (isErased(shown)) throw notFound();

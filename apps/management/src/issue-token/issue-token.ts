@@ -38,10 +38,13 @@ export class IssueToken {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof issueToken>, context: ContextOf<typeof issueToken>): Promise<TokenResponse> {
+  async execute(
+    request: RequestOf<typeof issueToken>,
+    { publicUrl }: ContextOf<typeof issueToken>,
+  ): Promise<TokenResponse> {
     const { clientId, clientSecret, audience } = parseTokenRequest(request.body);
     const { publicScheme: scheme, managementDomain, environments } = this.config;
-    const wanted = tokenAudience(audience, context.publicUrl, { scheme, managementDomain, environments });
+    const wanted = tokenAudience(audience, publicUrl, { scheme, managementDomain, environments });
     const client = await this.candidate(wanted, clientId);
     // Both kinds cost a digest and two MACs: neither whether nor as what a client exists shows in the time.
     const digest = secretDigest(clientSecret);

@@ -17,9 +17,8 @@ export class RetrieveAuthenticationProvider {
 
   async execute(
     request: RequestOf<typeof retrieveAuthenticationProvider>,
-    context: ClientContext,
+    { tenant }: ClientContext,
   ): Promise<AuthenticationProvider> {
-    const { tenant } = context;
     const stream = authenticationProviderStream(tenant.id, request.params.id);
     return this.secrets.viewOf(tenant, living((await this.streams.load(authenticationProvider, stream)).state));
   }

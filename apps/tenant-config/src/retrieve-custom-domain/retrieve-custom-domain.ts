@@ -9,8 +9,8 @@ import { customDomain, customDomainStream } from '../custom-domain/custom-domain
 export class RetrieveCustomDomain {
   constructor(private readonly streams: Streams) {}
 
-  async execute(_request: unknown, context: ClientContext): Promise<CustomDomain> {
-    const stream = customDomainStream(context.tenant.id);
+  async execute(_request: unknown, { tenant }: ClientContext): Promise<CustomDomain> {
+    const stream = customDomainStream(tenant.id);
     return viewOf(configured((await this.streams.load(customDomain, stream)).state));
   }
 }

@@ -8,8 +8,8 @@ import { customDomain, customDomainStream } from '../custom-domain/custom-domain
 export class RetrieveManifest {
   constructor(private readonly streams: Streams) {}
 
-  async execute(_request: unknown, context: PublicContext): Promise<BrandManifest> {
-    const { state } = await this.streams.load(customDomain, customDomainStream(context.tenant.id));
+  async execute(_request: unknown, { tenant }: PublicContext): Promise<BrandManifest> {
+    const { state } = await this.streams.load(customDomain, customDomainStream(tenant.id));
     if (state.status === 'absent' || state.verifiedAt === undefined) throw notFound();
     return { name: state.name, short_name: state.name, icons: [{ src: state.logoUrl }] };
   }

@@ -17,9 +17,9 @@ export class ListAttempts {
 
   async execute(
     request: RequestOf<typeof listWebhookAttempts>,
-    context: ClientContext,
+    { tenant }: ClientContext,
   ): Promise<PageOf<WebhookAttempt>> {
-    const tenantId = context.tenant.id;
+    const tenantId = tenant.id;
     const { webhookId } = request.params;
     living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     return this.attempts.attemptsOf(

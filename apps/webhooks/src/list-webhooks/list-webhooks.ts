@@ -6,7 +6,7 @@ import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 export class ListWebhooks {
   constructor(private readonly readModel: WebhooksReadModel) {}
 
-  execute(request: RequestOf<typeof listWebhooks>, context: ClientContext): Promise<PageOf<Webhook>> {
-    return this.readModel.webhooksOf(context.tenant.id, request.query);
+  execute(request: RequestOf<typeof listWebhooks>, { tenant }: ClientContext): Promise<PageOf<Webhook>> {
+    return this.readModel.webhooksOf(tenant.id, request.query);
   }
 }

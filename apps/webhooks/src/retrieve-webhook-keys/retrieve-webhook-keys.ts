@@ -6,7 +6,7 @@ import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 export class RetrieveWebhookKeys {
   constructor(private readonly keys: WebhookKeys) {}
 
-  execute(_request: unknown, context: PublicContext): Promise<WebhookKeySet> {
-    return this.keys.keySet(context.tenant.id);
+  execute(_request: unknown, { tenant }: PublicContext): Promise<WebhookKeySet> {
+    return this.keys.keySet(tenant.id);
   }
 }

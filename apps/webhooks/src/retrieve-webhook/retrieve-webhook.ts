@@ -9,8 +9,8 @@ import { webhook, webhookStream } from '../webhook/webhook.state.js';
 export class RetrieveWebhook {
   constructor(private readonly streams: Streams) {}
 
-  async execute(request: RequestOf<typeof retrieveWebhook>, context: ClientContext): Promise<Webhook> {
-    const stream = webhookStream(context.tenant.id, request.params.webhookId);
+  async execute(request: RequestOf<typeof retrieveWebhook>, { tenant }: ClientContext): Promise<Webhook> {
+    const stream = webhookStream(tenant.id, request.params.webhookId);
     return viewOf(living((await this.streams.load(webhook, stream)).state));
   }
 }
