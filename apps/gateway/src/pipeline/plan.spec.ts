@@ -76,6 +76,12 @@ describe('a plan', () => {
     expect(plan({ rate: 'client-token' })).toMatchObject({ allowsOrigins: false, corsHeaders: {} });
   });
 
+  it('refuses unknown members of clients and members, of nobody else', () => {
+    for (const access of [roles, managementAccess]) expect(plan({ access }).refusesUnknown).toBe(true);
+    for (const access of [publicAccess, holderAccess]) expect(plan({ access }).refusesUnknown).toBe(false);
+    expect(plan({ rate: 'client-token' }).refusesUnknown).toBe(false);
+  });
+
   it('announces that the operation is deprecated', () => {
     expect(plan().deprecation).toBeUndefined();
     const deprecated = { since: '2026-01-01T00:00:00Z', link: '/docs' };

@@ -213,6 +213,7 @@ export const createTenant = defineOperation({
   analytics: { prefix: 'TENANT_CREATE', category: 'tenant', tenantFrom: 'answer' },
   errors: 'management',
   body: CreateTenantRequest,
+  resource: Tenant,
   response: CreatedTenant,
   errorStatuses: [400, 401, 503],
   idempotent: true,
@@ -291,6 +292,7 @@ export const createClient = defineOperation({
   errors: 'management',
   params: TenantParams,
   body: CreateClientRequest,
+  resource: Client,
   response: CreatedClient,
   errorStatuses: [400, 401, 403, 404, 503],
   idempotent: true,
@@ -454,6 +456,15 @@ export class MembershipUpdate {
   roles: Role[];
 }
 
+export class Invitation {
+  userId: string;
+  email: string;
+  /** `Pending` or `Expired`. */
+  status: MemberStatus;
+  roles: Role[];
+  inviteExpiresAt: string;
+}
+
 export const inviteMember = defineOperation({
   name: 'management.invite-member',
   summary: 'Invite a member to a tenant',
@@ -464,19 +475,11 @@ export const inviteMember = defineOperation({
   errors: 'management',
   params: TenantParams,
   body: InviteMemberRequest,
+  resource: Invitation,
   response: InvitationResult,
   errorStatuses: [400, 401, 403, 404],
   idempotent: true,
 });
-
-export class Invitation {
-  userId: string;
-  email: string;
-  /** `Pending` or `Expired`. */
-  status: MemberStatus;
-  roles: Role[];
-  inviteExpiresAt: string;
-}
 
 export const listInvitations = defineOperation({
   name: 'management.list-invitations',
@@ -557,6 +560,7 @@ export const updateMembership = defineOperation({
   errors: 'management',
   params: MemberParams,
   body: UpdateMembershipRequest,
+  resource: Member,
   response: MembershipUpdate,
   errorStatuses: [400, 401, 403, 404],
 });
