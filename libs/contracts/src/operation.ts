@@ -50,8 +50,8 @@ export interface HttpBinding {
   success: number;
   /** Which hosts serve it; default `['tenant']`. */
   hosts?: readonly Api[];
-  /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
-  body?: 'json' | 'json-or-xml' | 'form' | 'raw' | 'none';
+  /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), `json-or-form`, or `raw`: body, headers and method reach the service as they came. */
+  body?: 'json' | 'json-or-xml' | 'form' | 'json-or-form' | 'raw' | 'none';
   /** Maximum size of the body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
   maxBodyBytes?: number;
   /** Set when the response may be cached; otherwise `Cache-Control: no-store`. */

@@ -141,7 +141,16 @@ export class JwkSet {
 export const issueToken = defineOperation({
   name: 'management.issue-token',
   summary: 'Issue an access token to a management client or a tenant client',
-  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'], maxBodyBytes: 16_384 },
+  description:
+    'The client sends its credentials in the body or with the scheme Basic in the `Authorization` header (RFC 6749 section 2.3.1), not both.',
+  http: {
+    method: 'POST',
+    path: '/oauth/token',
+    success: 200,
+    hosts: ['auth', 'management'],
+    body: 'json-or-form',
+    maxBodyBytes: 16_384,
+  },
   access: publicAccess,
   rate: 'client-token',
   errors: 'oauth',

@@ -134,6 +134,14 @@ export const openApiDocument = (
               ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider).'
               : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
         },
+        ...(own.some(isTokenCall) && {
+          clientBasic: {
+            type: 'http',
+            scheme: 'basic',
+            description:
+              'Client id and client secret, each form-urlencoded (RFC 6749 section 2.3.1), in place of the same members of the body.',
+          },
+        }),
         ...(own.some(asksForHolderToken) && {
           holderToken: {
             type: 'http',
@@ -163,6 +171,8 @@ export const operationIdOf = ({ useCase, variant }: Operation): string =>
 const asksForHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(401);
 
+const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
+
 const operationObject = (
   name: InterfaceName,
   operation: Operation,
@@ -174,12 +184,14 @@ const operationObject = (
   const description = [operation.description, deprecated && deprecationText(operation)].filter(Boolean).join(' ');
   const body = requestBody(operation, schemas);
   const parameters = parametersOf(operation, path, schemas);
-  const security =
+  const security: Json =
     access.kind === 'roles' || access.kind === 'management'
       ? [{ bearerAuth: [] }]
       : asksForHolderToken(operation)
         ? [{ holderToken: [] }]
-        : [];
+        : isTokenCall(operation)
+          ? [{}, { clientBasic: [] }]
+          : [];
   const hosts = serversOf(name, operation);
   const elsewhere = hosts.includes(HOSTS[name][0]!) ? undefined : OTHER_SERVERS[hosts[0]!];
   return {
@@ -275,7 +287,10 @@ const requestBody = (operation: Operation, schemas: Schemas): Json | undefined =
     kind === 'raw'
       ? Object.entries(http!.accepts ?? {}).map(([type, dto]) => [type, dto.name])
       : kind !== 'none' && body
-        ? [[kind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json', body.name]]
+        ? [
+            ...(kind === 'form' ? [] : [['application/json', body.name] as [string, string]]),
+            ...(kind.endsWith('form') ? [['application/x-www-form-urlencoded', body.name] as [string, string]] : []),
+          ]
         : [];
   if (types.length === 0) return undefined;
   if (refusesUnknown(operation)) schemas.close(body!.name, operation);

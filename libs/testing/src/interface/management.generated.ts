@@ -46,7 +46,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue an access token to a management client or a tenant client */
+    /**
+     * Issue an access token to a management client or a tenant client
+     * @description The client sends its credentials in the body or with the scheme Basic in the `Authorization` header (RFC 6749 section 2.3.1), not both.
+     */
     post: operations['issueToken'];
     delete?: never;
     options?: never;
@@ -1578,6 +1581,7 @@ export interface operations {
     requestBody?: {
       content: {
         'application/json': components['schemas']['TokenRequest'];
+        'application/x-www-form-urlencoded': components['schemas']['TokenRequest'];
       };
     };
     responses: {
