@@ -255,7 +255,7 @@ const messageOf = (type: DtoClass, rule: DeclaredRule): ((value: unknown, object
 /** Longest rejected value that is echoed, as JSON. */
 const MAX_ECHO = 200;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An instance with the declared members; no other member of the source is visited. */

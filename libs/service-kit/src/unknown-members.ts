@@ -1,5 +1,5 @@
 import { readOnlyMembersOf, SHAPES, type ErrorDetail, type Operation } from '@attestry/contracts';
-import type { CompiledShape } from './compiled-shape.js';
+import { isRecord, type CompiledShape } from './compiled-shape.js';
 
 /** Unknown members that are named, for each part of a request; the rest are counted. */
 const MAX_NAMED = 10;
@@ -16,9 +16,6 @@ export const readOnlyNamesOf = (operation: Operation): ReadonlySet<string> => {
   readOnly.set(operation, known);
   return known;
 };
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * A detail for each member of the source that the shape does not declare, those of nested objects after those beside them. Values are

@@ -280,17 +280,24 @@ const parameter = (name: string, place: 'path' | 'query', required: boolean, sch
   };
 };
 
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const MEDIA_TYPES = {
+  none: [],
+  json: [JSON_TYPE],
+  'json-or-xml': [JSON_TYPE],
+  form: [FORM_TYPE],
+  'json-or-form': [JSON_TYPE, FORM_TYPE],
+};
+
 const requestBody = (operation: Operation, schemas: Schemas): Json | undefined => {
   const { http, body } = operation;
   const kind = bodyKindOf(http!);
   const types: [string, string][] =
     kind === 'raw'
       ? Object.entries(http!.accepts ?? {}).map(([type, dto]) => [type, dto.name])
-      : kind !== 'none' && body
-        ? [
-            ...(kind === 'form' ? [] : [['application/json', body.name] as [string, string]]),
-            ...(kind.endsWith('form') ? [['application/x-www-form-urlencoded', body.name] as [string, string]] : []),
-          ]
+      : body
+        ? MEDIA_TYPES[kind].map((type) => [type, body.name])
         : [];
   if (types.length === 0) return undefined;
   if (refusesUnknown(operation)) schemas.close(body!.name, operation);
