@@ -167,7 +167,8 @@ there; routes, access checks and this page are derived from the declaration. The
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.
 - **Rate classes** are explained in the [specification notes](specification-notes.md#limits) and set in [configuration](configuration.md).
 - **Analytics.** Each call is recorded as an event \`<prefix>_START\` and one event \`<prefix>_SUCCESS\` or \`<prefix>_FAIL\`.
-- **Unknown members** of a request are ignored ([ADR 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Unknown members** of a body, and unknown query parameters of a list, are a 400 with access \`management\` or \`permission\`, unless the request
+  has \`Prefer: handling=lenient\`. Read-only members of the resource are ignored. All other operations ignore unknown members ([ADR 0065](../adr/0065-unknown-members-are-refused.md)).
 - **Maxima.** Every string, array and map has a maximum size. A larger one is a 400 that names the member ([ADR 0040](../adr/0040-compiled-shapes.md)).
 - **Deprecated** operations return \`Deprecation\`, \`Sunset\` and \`Link\` in every response; see [versions](changelog.md).
 - **OpenAPI.** The same is in [openapi-management.json](openapi-management.json) and

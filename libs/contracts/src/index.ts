@@ -33,6 +33,7 @@ export * from './bus-rights.js';
 export { rulesOf, type DeclaredRule } from './openapi/declared-rules.js';
 export * from './openapi/json-schema.js';
 export * from './openapi/openapi-document.js';
+export * from './openapi/read-only-members.js';
 export * from './openapi/shapes.generated.js';
 export * from './event-types.js';
 export * from './logged-data.js';

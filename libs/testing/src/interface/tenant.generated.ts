@@ -845,6 +845,9 @@ export interface components {
       clientSecret?: string;
       /** @description Names of parameters of the wallet's authorization request to forward to the provider, except those that the platform itself sends. */
       forwardedRequestParameters?: string[];
+      readonly id?: string;
+      /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
+      readonly redirectUrl?: string;
       /** @description Scope values of the authorization request. Default `openid`, `profile` and `email`. Must contain openid. */
       scope?: string[];
       /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. At most 32 levels, 20000 values in total and 4096 characters in each string. */
@@ -874,6 +877,8 @@ export interface components {
       required?: boolean;
     };
     CreateDidRequest: {
+      readonly did?: string;
+      readonly localMetadata?: components['schemas']['LocalDidMetadata'];
       /**
        * @description DID method.
        * @enum {string}
@@ -884,6 +889,7 @@ export interface components {
         keyType?: string;
         url?: string;
       };
+      readonly registrationStatus?: components['schemas']['RegistrationStatus'];
     };
     CreateUserRequest: {
       /** @description Read-only: any value is rejected. It is set when the user signs in with the provider. At most 32 levels, 1000 values in total and 4096 characters in each string. */
@@ -892,6 +898,7 @@ export interface components {
       claims?: {
         [key: string]: unknown;
       };
+      readonly id?: string;
     };
     CredentialBranding: {
       /** @description Color as `#rrggbb`. */
@@ -948,10 +955,15 @@ export interface components {
     CustomDomainRequest: {
       /** @description Host name without scheme and port. */
       domain: string;
+      readonly isVerified?: boolean;
       /** @description https URL of the logo. Recommended: a square PNG or JPEG of 64 by 64 pixels and at most 15 KB. The platform does not fetch it. */
       logoUrl: string;
       /** @description Name of the brand, which wallets display. Must not contain control characters. Must be well-formed Unicode. */
       name: string;
+      /** @description UUID to publish as the whole value of a TXT record at the domain. */
+      readonly verificationToken?: string;
+      /** @description RFC 3339 time of the verification. Absent until then. */
+      readonly verifiedAt?: string;
     };
     DidConfiguration: {
       '@context': string;
@@ -1069,16 +1081,43 @@ export interface components {
       additionalTypes?: string[];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: components['schemas']['ClaimMapping'];
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
       };
       /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
-      credentialBranding?: components['schemas']['CredentialBranding'];
+      credentialBranding?: {
+        /** @description Color as `#rrggbb`. */
+        backgroundColor?: string;
+        /** @description https or data URL. */
+        watermarkImageUrl?: string;
+      };
       description?: string;
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: components['schemas']['Duration'];
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: components['schemas']['CredentialIssuer'];
+      issuer: {
+        /** @description https or data URL. */
+        iconUrl?: string;
+        /** @description https or data URL. */
+        logoUrl?: string;
+        name: string;
+      };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
@@ -1118,11 +1157,6 @@ export interface components {
     Offer: {
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
-    };
-    /** @description Lifetime of an offer: more than 0 and at most 10 minutes in total. */
-    OfferLifetime: {
-      minutes?: number;
-      seconds?: number;
     };
     OfferRequest: {
       /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
@@ -1200,9 +1234,20 @@ export interface components {
       /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       credentials: unknown[];
       /** @description Default 5 minutes. */
-      expiresIn?: components['schemas']['OfferLifetime'];
+      expiresIn?: {
+        minutes?: number;
+        seconds?: number;
+      };
       /** @description Protects the offer with a transaction code. Default: no code. */
-      transactionCodeConfiguration?: components['schemas']['TransactionCodeConfiguration'];
+      transactionCodeConfiguration?: {
+        /** @description Text that the wallet shows when it asks the holder for the code. */
+        description?: string;
+        /**
+         * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
+         * @enum {string}
+         */
+        inputMode?: 'numeric' | 'text';
+      };
       /**
        * Format: uuid
        * @description Id of an existing user. Default: a new user is created.
@@ -1246,15 +1291,6 @@ export interface components {
       | 'CustomDomainVerified'
       | 'CustomDomainDeletedInUse'
       | 'TenantMemberInvited';
-    TransactionCodeConfiguration: {
-      /** @description Text that the wallet shows when it asks the holder for the code. */
-      description?: string;
-      /**
-       * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
-       * @enum {string}
-       */
-      inputMode?: 'numeric' | 'text';
-    };
     User: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       authenticationProvider?: components['schemas']['UserLink'];
@@ -1352,6 +1388,7 @@ export interface components {
       disabled?: boolean;
       /** @description Event types to subscribe to. */
       events: components['schemas']['WebhookEvent'][];
+      readonly id?: string;
       /** @description https URL with a host name (no IP address) and without query and fragment. */
       url: string;
     };
@@ -1379,18 +1416,45 @@ export interface components {
       additionalTypes?: string[];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: components['schemas']['ClaimMapping'];
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
       };
       /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
       /** @description URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
       contexts?: string[];
-      credentialBranding?: components['schemas']['CredentialBranding'];
+      credentialBranding?: {
+        /** @description Color as `#rrggbb`. */
+        backgroundColor?: string;
+        /** @description https or data URL. */
+        watermarkImageUrl?: string;
+      };
       description?: string;
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: components['schemas']['Duration'];
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: components['schemas']['CredentialIssuer'];
+      issuer: {
+        /** @description https or data URL. */
+        iconUrl?: string;
+        /** @description https or data URL. */
+        logoUrl?: string;
+        name: string;
+      };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
@@ -1714,6 +1778,8 @@ export interface components {
     'cache-control': string;
     /** @description Redirect target. */
     location: string;
+    /** @description `handling=lenient` if the request has this preference (RFC 7240); otherwise absent. */
+    'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
     /** @description Bearer challenge (RFC 6750). */
@@ -2014,7 +2080,10 @@ export interface operations {
   updateCustomDomain: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2028,6 +2097,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2056,6 +2126,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2070,6 +2142,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2167,7 +2240,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2177,6 +2253,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2201,6 +2278,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2215,6 +2294,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2333,7 +2413,10 @@ export interface operations {
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2343,6 +2426,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2381,7 +2465,10 @@ export interface operations {
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2391,6 +2478,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2688,7 +2776,10 @@ export interface operations {
   createOffer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2702,6 +2793,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2764,6 +2856,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2778,6 +2872,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2845,7 +2940,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2855,6 +2953,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2879,6 +2978,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2893,6 +2994,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2995,7 +3097,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the user. */
         userId: string;
@@ -3008,6 +3113,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3035,7 +3141,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3045,6 +3154,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3069,6 +3179,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3083,6 +3195,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3144,7 +3257,10 @@ export interface operations {
   updateAuthenticationProvider: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the authentication provider. */
         id: string;
@@ -3161,6 +3277,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3227,7 +3344,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3237,6 +3357,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3261,6 +3382,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3275,6 +3398,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3336,7 +3460,10 @@ export interface operations {
   updateWebhook: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the webhook. */
         webhookId: string;
@@ -3353,6 +3480,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3419,7 +3547,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the webhook. */
         webhookId: string;
@@ -3432,6 +3563,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3605,7 +3737,10 @@ export interface operations {
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3615,6 +3750,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3639,6 +3775,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3653,6 +3791,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3714,7 +3853,10 @@ export interface operations {
   updateCredentialConfigurationJwtVc: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the credential configuration. */
         id: string;
@@ -3731,6 +3873,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3799,7 +3942,10 @@ export interface operations {
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3809,6 +3955,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3833,6 +3980,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3847,6 +3996,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3908,7 +4058,10 @@ export interface operations {
   updateCredentialConfigurationWebSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the credential configuration. */
         id: string;
@@ -3925,6 +4078,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
