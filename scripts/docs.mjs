@@ -15,6 +15,7 @@ await ensureInstalled();
 await ensureBuilt();
 
 const check = process.argv.includes('--check');
+const json = process.argv.includes('--json');
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 
@@ -43,6 +44,7 @@ const pages = {
 };
 
 const faults = [];
+const written = [];
 for (const { name, service, useCase } of OPERATIONS) {
   const file = fileOf({ service, useCase });
   if (!existsSync(join(root, file))) faults.push(`${name} is not implemented: ${file} does not exist`);
@@ -59,12 +61,14 @@ for (const [path, text] of Object.entries(pages)) {
   if (check) faults.push(`${path} is out of date: npm run docs`);
   else {
     writeFileSync(join(root, path), wanted);
-    console.log(`wrote ${path}`);
+    written.push(path);
+    if (!json) console.log(`wrote ${path}`);
   }
 }
 faults.push(...(await brokenReferences()), ...(await brokenCitations()));
 for (const fault of faults) console.error(fault);
-if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
+if (json) console.log(JSON.stringify({ ok: faults.length === 0, written, faults }));
+else if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
 process.exit(faults.length > 0 ? 1 : 0);
 
 // ---- sources --------------------------------------------------------------------------------------------------------

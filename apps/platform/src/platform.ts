@@ -99,7 +99,9 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
         abortOnError: false,
       }));
     const serving = serveOperations(app, services, engines);
-    await edge?.listen(config.port, config.host);
+    // Nest's own `listen` would log a taken port in addition to throwing it.
+    const { port, host } = config;
+    await (edge?.getHttpAdapter().getInstance() as FastifyInstance | undefined)?.listen({ port, host });
     const adminPort = edge ? config.adminPort : config.port;
     const { health, metrics } = engines;
     const admin =
