@@ -33,4 +33,4 @@ const main = async (): Promise<void> => {
     if (existsSync(join(from, name))) console.error(`${name} is not in the backup; store a copy elsewhere. ${why}`);
 };
 
-runCommand(main);
+runCommand(main, USAGE);

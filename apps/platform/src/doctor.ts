@@ -26,4 +26,4 @@ const main = async (): Promise<void> => {
   process.exit(faults.length ? 1 : 0);
 };
 
-runCommand(main);
+runCommand(main, 'usage: npm run doctor [-- --migrate] [--json]');

@@ -44,4 +44,4 @@ const main = async (): Promise<void> => {
   console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
 };
 
-runCommand(main);
+runCommand(main, USAGE);

@@ -31,4 +31,4 @@ const main = async (): Promise<void> => {
   for (const it of projections) console.log(`${nameOf(it)}: rebuild requested`);
 };
 
-runCommand(main);
+runCommand(main, USAGE);

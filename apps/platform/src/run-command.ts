@@ -1,16 +1,18 @@
 /** A command was called in a way that it does not support: exit code 2. */
 export class UsageError extends Error {}
 
-/** Runs a program of this folder. A fault is one line with the next step and exit code 1; `DEBUG` prints its stack instead. */
-export const runCommand = (run: () => Promise<void>): void => {
+/**
+ * Runs a program of this folder. A fault is one line with the next step and exit code 1; `DEBUG` prints its stack instead.
+ * @param usage printed with what is wrong with the arguments
+ */
+export const runCommand = (run: () => Promise<void>, usage = ''): void => {
   run().catch((error: unknown) => {
-    console.error(process.env['DEBUG'] ? error : faultLine(error as Error));
-    process.exit(isUsage(error) ? 2 : 1);
+    const isUnparsed = String((error as Fault).code).startsWith('ERR_PARSE_ARGS_');
+    const line = faultLine(error as Fault);
+    console.error(process.env['DEBUG'] ? error : isUnparsed ? `${line}\n${usage}`.trim() : line);
+    process.exit(isUnparsed || error instanceof UsageError ? 2 : 1);
   });
 };
-
-const isUsage = (error: unknown): boolean =>
-  error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS_');
 
 interface Fault extends Error {
   code?: string;
