@@ -17,7 +17,7 @@ export default {
     { flags: '--only <names>', about: 'for example jwt_vc_json:64,ldp_vc:1, with --rebuild a history' },
     { flags: '--quick', about: 'fewer and shorter measurements, to try the command' },
   ],
-  examples: ['npm run bench -- --json', 'npm run bench -- --against main --only jwt_vc_json:64'],
+  examples: ['npx attestry bench --json', 'npm run bench -- --against main --only jwt_vc_json:64'],
   run: async ({ options }, cli) => {
     const chosen = KINDS.filter((kind) => options[kind] !== undefined);
     if (chosen.length > 1) cli.wrongUsage(`--${chosen.join(' and --')} cannot be combined`);

@@ -16,7 +16,7 @@ export default {
     },
     { flags: '--webhook-host <name>', about: 'with --at: name under which the platform reaches this machine' },
   ],
-  examples: ['npm run demo', 'npm run demo -- --keep', 'npm run demo -- --json | jq .credential'],
+  examples: ['npm run demo', 'npm run demo -- --keep', 'npx attestry demo --json | jq .credential'],
   run: async ({ options: { at, keep: kept, webhookHost } }, cli) => {
     if (at && kept) cli.wrongUsage('--keep cannot be used with --at');
     if (at && !URL.canParse(at)) cli.wrongUsage('--at must be a URL such as http://localhost:8080');
