@@ -29,9 +29,9 @@ const LISTS = {
       ];
       return `${name}: { ${facts.join(', ')} }`;
     }),
-  // The gateway, which publishes a port, is written by hand.
+  // The gateway, which publishes a port, is written by hand. Compose configures no mail server.
   compose: (services) =>
-    services.flatMap(([name, { isOutside }], index) => [
+    services.flatMap(([name, { calls }], index) => [
       ...(index === 0 ? [] : ['']),
       `  ${name}:`,
       '    <<: *service',
@@ -40,7 +40,7 @@ const LISTS = {
       `      SERVICE: ${name}`,
       `      NATS_USER: ${name}`,
       `      NATS_PASSWORD: ${secretOf(name)}`,
-      `    networks: [engines${isOutside ? ', outside' : ''}]`,
+      `    networks: [engines${calls && calls !== 'smtp' ? ', outside' : ''}]`,
     ]),
   healthy: (services, all) => all.map(([name]) => `      ${name}: { condition: service_healthy }`),
   'nats-environment': (services, all) => all.map(([name]) => `      ${variableOf(name)}: ${secretOf(name)}`),

@@ -12,7 +12,8 @@ import { nodeCommand } from './node-command.js';
 
 const SERVICES = Object.keys(PARTICIPANTS);
 const ENGINES = ['eventstore', 'nats', 'postgres', 'valkey'];
-const OUTSIDE = Object.entries(PARTICIPANTS).flatMap(([name, { isOutside }]) => (isOutside ? [name] : []));
+/** Compose configures no mail server. */
+const OUTSIDE = Object.entries(PARTICIPANTS).flatMap(([name, { calls }]) => (calls && calls !== 'smtp' ? [name] : []));
 
 interface Service {
   image?: string;

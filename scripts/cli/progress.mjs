@@ -2,6 +2,7 @@
 
 const FIRST_MS = 3000;
 const NEXT_MS = 10_000;
+const MOST_MS = 60_000;
 
 export const note = (line) => process.stderr.write(`${line}\n`);
 
@@ -11,10 +12,12 @@ const secondsSince = (start) => ((Date.now() - start) / 1000).toFixed(1);
 export async function step(name, run) {
   const start = Date.now();
   let shown = false;
+  let pause = NEXT_MS;
   const show = () => {
     shown = true;
     note(`${name}: running for ${secondsSince(start)} s`);
-    timer = setTimeout(show, NEXT_MS);
+    timer = setTimeout(show, pause);
+    pause = Math.min(2 * pause, MOST_MS);
   };
   let timer = setTimeout(show, FIRST_MS);
   try {

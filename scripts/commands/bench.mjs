@@ -27,6 +27,8 @@ export default {
     const words = Object.entries(options)
       .filter(([name]) => name === 'against' || name !== kind)
       .map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`));
-    return cli.runProgram(['--no-warnings', join(root, 'bench', 'src', `${kind}.mjs`), ...words]);
+    return cli.runProgram(['--no-warnings', join(root, 'bench', 'src', `${kind}.mjs`), ...words], {
+      name: `bench ${kind}`,
+    });
   },
 };

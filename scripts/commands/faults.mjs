@@ -39,7 +39,11 @@ export default {
       ];
       const { exitCode: status } = await cli.runProgram(
         [join(root, 'scripts', 'jest.mjs'), ...words, '--reporters=default', '--verbose'],
-        { isText: true, env: { FAULTS_SEED: String(seed + run), ATTESTRY_SKIPPED_FILE: skippedFile } },
+        {
+          isText: true,
+          name: `run ${run + 1}`,
+          env: { FAULTS_SEED: String(seed + run), ATTESTRY_SKIPPED_FILE: skippedFile },
+        },
       );
       if (!existsSync(outputFile)) {
         cli.note(`Jest ended with ${status} and wrote no result`);

@@ -33,7 +33,7 @@ export default {
       code_challenge_method: 'S256',
     });
     cli.note(`Open this address in a browser and sign in:\n\n${address.href}\n`);
-    const code = await codeFrom(back, { state, issuer });
+    const code = await cli.step('sign-in in the browser', () => codeFrom(back, { state, issuer }));
     const answer = await send(token, {
       grant_type: 'authorization_code',
       client_id: 'attestry-cli',

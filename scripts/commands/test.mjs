@@ -54,10 +54,8 @@ export default {
     for (const suite of suites) {
       const projects = await possible(chosen(suite, groups), notRun);
       if (projects.length === 0) continue;
-      const start = performance.now();
       cli.say(`\n== ${suite.name}: ${projects.join(', ')}`);
-      const result = await runJest(suite, projects, { patterns, rest }, cli);
-      cli.note(`${suite.name}: ended after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+      const result = await cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
       total.passed += result.passed;
       total.failed += result.failed;
       notRun.push(...result.skipped);

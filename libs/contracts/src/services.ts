@@ -8,8 +8,6 @@ export interface ServiceManifest {
   readonly calls?: 'identityProviders' | 'smtp' | 'tenantAddresses' | 'webhooks';
   /** The same for readers of the guide. */
   readonly outbound?: string;
-  /** The connections go to addresses outside the network of the engines in every installation. */
-  readonly isOutside?: true;
 }
 
 const STORES = ['database', 'eventStore'] as const;
@@ -27,28 +25,24 @@ export const SERVICES = {
     engines: STORES,
     calls: 'identityProviders',
     outbound: 'OpenID providers of tenants, DNS',
-    isOutside: true,
   },
   dids: {
     about: 'Decentralized identifiers and their documents.',
     engines: STORES,
     calls: 'tenantAddresses',
     outbound: 'did:web documents',
-    isOutside: true,
   },
   issuance: {
     about: 'Credential configurations, offers, users and the endpoints for wallets.',
     engines: [...STORES, 'redis'],
     calls: 'tenantAddresses',
     outbound: 'JSON-LD contexts',
-    isOutside: true,
   },
   webhooks: {
     about: 'Webhooks, their deliveries and the keys that verify signatures.',
     engines: STORES,
     calls: 'webhooks',
     outbound: 'webhook targets',
-    isOutside: true,
   },
   analytics: {
     about: 'Analytics events: the calls made to the tenant.',
@@ -68,7 +62,6 @@ export const PARTICIPANTS: Readonly<Record<BusParty, ServiceManifest>> = {
     engines: ['redis'],
     calls: 'identityProviders',
     outbound: 'the identity provider of people',
-    isOutside: true,
   },
   ...SERVICES,
 };
