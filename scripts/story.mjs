@@ -1,5 +1,5 @@
-// The story that the demo and the cluster tell: a tenant gets a DID, offers a credential, a wallet made by others collects
-// it, independent libraries verify it, a signed webhook arrives, the audit trail shows every step.
+// The story of the commands demo and cluster: a tenant gets a DID and offers a credential, a third-party wallet redeems the offer,
+// independent libraries verify the credential, a signed webhook arrives, the audit trail shows every step.
 import { constants } from 'node:os';
 
 /** What has to be ended, last first. */
@@ -12,7 +12,8 @@ let current = 'start';
  * @param start takes the list of what is to be ended, and gives the platform and what to say of it
  * @param keep is called instead of ending the platform
  * @param about more members of the JSON result, known when the story is over
- * @returns exit code and JSON document of the command
+ * @returns the JSON document of the command
+ * @throws Error with the name of the step that failed, caused by what failed
  */
 export async function play({ kit, cli, start, keep, about = () => ({}), subdomain = 'acme', receiver = {} }) {
   const begin = performance.now();
@@ -31,9 +32,7 @@ export async function play({ kit, cli, start, keep, about = () => ({}), subdomai
     cli.say(`\nDone in ${seconds} s.`);
     return { document: { ok: true, ...result, ...more, seconds } };
   } catch (error) {
-    const line = cli.failure(error);
-    cli.note(`\nFailed at "${current}": ${line}`);
-    return { exitCode: 1, document: { ok: false, step: current, error: line } };
+    throw new Error(`failed at "${current}"`, { cause: error });
   } finally {
     await stopAll();
   }

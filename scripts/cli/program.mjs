@@ -72,7 +72,6 @@ function context(command) {
     wrongUsage: (message) => {
       throw new UsageError(`${message}; ${allowed(command)}`);
     },
-    failure: (error) => failureOf(error).line,
     build: () => step('build', ensureBuilt),
     runProgram: (words, options) => runProgram(words, { json, ...options }),
   };
