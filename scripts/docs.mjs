@@ -1,5 +1,5 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings and the versions of the aggregates' states; then
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { natsUsers } from './nats-users.mjs';
+import { serviceLists } from './service-lists.mjs';
 import { stateVersions } from './state-versions.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
@@ -15,6 +16,7 @@ await ensureInstalled();
 await ensureBuilt();
 
 const check = process.argv.includes('--check');
+const json = process.argv.includes('--json');
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 
@@ -31,7 +33,9 @@ const { createGenerator } = await import('ts-json-schema-generator');
 const { default: openapiTypes, astToString } = await import('openapi-typescript');
 
 const shapes = declaredShapes(await sources('libs/contracts/src'));
+const lists = await serviceLists();
 const pages = {
+  ...lists,
   'docs/reference/operations.md': operationsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
@@ -43,6 +47,7 @@ const pages = {
 };
 
 const faults = [];
+const written = [];
 for (const { name, service, useCase } of OPERATIONS) {
   const file = fileOf({ service, useCase });
   if (!existsSync(join(root, file))) faults.push(`${name} is not implemented: ${file} does not exist`);
@@ -52,19 +57,21 @@ if (!read('docs/reference/changelog.md').includes(`\n## ${INTERFACE_VERSION}\n`)
 for (const [path, text] of Object.entries(pages)) {
   const options = await prettier.resolveConfig(join(root, path));
   // Tables are left as they are: padded to the widest cell they would change on every line with every new field.
-  const isFormatted = /events\.md$|\.generated\.ts$|\.json$/.test(path);
+  const isFormatted = /events\.md$|\.generated\.ts$|\.json$/.test(path) || (path in lists && /\.(md|yml)$/.test(path));
   const wanted = isFormatted ? await prettier.format(text, { ...options, filepath: path }) : text;
   const found = existsSync(join(root, path)) ? read(path) : undefined;
   if (found === wanted) continue;
   if (check) faults.push(`${path} is out of date: npm run docs`);
   else {
     writeFileSync(join(root, path), wanted);
-    console.log(`wrote ${path}`);
+    written.push(path);
+    if (!json) console.log(`wrote ${path}`);
   }
 }
 faults.push(...(await brokenReferences()), ...(await brokenCitations()));
 for (const fault of faults) console.error(fault);
-if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
+if (json) console.log(JSON.stringify({ ok: faults.length === 0, written, faults }));
+else if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
 process.exit(faults.length > 0 ? 1 : 0);
 
 // ---- sources --------------------------------------------------------------------------------------------------------

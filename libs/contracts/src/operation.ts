@@ -1,17 +1,13 @@
 import type { Role } from './roles.js';
 import type { Permission } from './roles.js';
 import { rolesWith } from './roles.js';
+import type { BusParty, ServiceName } from './services.js';
 
 /**
  * Where an operation is served: the management host, an authorization host, a tenant's own host, the domain a tenant has
  * verified, or the host of `CONTEXT_URL`.
  */
 export type Api = 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts';
-
-export const SERVICE_NAMES = ['management', 'tenant-config', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
-export type ServiceName = (typeof SERVICE_NAMES)[number];
-/** Participants of the bus. */
-export type BusParty = 'gateway' | ServiceName;
 
 export type Access =
   /** No credentials. */

@@ -11,8 +11,8 @@ import {
   type DtoClass,
   type HttpBinding,
   type Operation,
-  type ServiceName,
 } from '../operation.js';
+import { SERVICES } from '../services.js';
 import { classesWithRules, withRules } from './declared-rules.js';
 import type { JsonSchema } from './json-schema.js';
 import { readOnlyMembersOf } from './read-only-members.js';
@@ -53,15 +53,6 @@ const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
     description:
       'API of one tenant, served at the host of the tenant: DIDs, credential configurations, offers, users, webhooks, analytics events, and the endpoints for wallets (OpenID for Verifiable Credential Issuance 1.0). `POST /oauth/token` at the authorization host issues access tokens, with the address of the tenant as `audience`.',
   },
-};
-
-const TAGS: Partial<Record<ServiceName, string>> = {
-  management: 'Environments, tenants, clients, members and access tokens.',
-  'tenant-config': 'Custom domain and authentication provider.',
-  dids: 'Decentralized identifiers and their documents.',
-  issuance: 'Credential configurations, offers, users and the endpoints for wallets.',
-  webhooks: 'Webhooks, their deliveries and the keys that verify signatures.',
-  analytics: 'Analytics events: the calls made to the tenant.',
 };
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -117,7 +108,7 @@ export const openApiDocument = (
     servers: [{ url: '/', description: 'The host that serves this document.' }],
     tags: [...new Set(own.map(({ service }) => service))].map((service) => ({
       name: service,
-      description: TAGS[service] ?? service,
+      description: SERVICES[service].about,
     })),
     paths,
     components: {

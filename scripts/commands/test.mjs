@@ -1,7 +1,3 @@
-// npm test: everything, or what the arguments name: `node scripts/test.mjs [group …] [pattern …] [-- Jest arguments]`.
-// Groups are the names in `suites` and the Jest projects; any other word is a pattern for file names.
-// The last line is always `N passed, N failed, N skipped`; a run in which nothing passed is a failed run.
-//
 // A suite that cannot run here appends a line to the file named in ATTESTRY_SKIPPED_FILE,
 // {"suite": "event store on EventStoreDB", "reason": "EVENTSTORE_URL is not set"}, and need not register any test.
 import { spawn } from 'node:child_process';
@@ -10,12 +6,9 @@ import { constants } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
-
-await ensureInstalled();
+import { root } from '../setup.mjs';
 
 const minute = 60_000;
-// A suite is a Jest run (`projects`, `args`) or a command whose own last line is `N passed, N failed, N skipped`.
 const suites = [
   {
     name: 'quick',
@@ -31,53 +24,64 @@ const suites = [
   { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
 ];
 
-const { groups, patterns, jestArguments } = readArguments(process.argv.slice(2));
 const reports = join(root, 'tmp', 'test-results');
-rmSync(reports, { recursive: true, force: true });
-mkdirSync(reports, { recursive: true });
 const skippedFile = join(reports, 'skipped.jsonl');
-writeFileSync(skippedFile, '');
 
-await ensureBuilt();
+/** The last line is always `N passed, N failed, N skipped`; a run in which nothing passed is a failed run. */
+export default {
+  group: 'Develop',
+  description: 'run all tests, or those that are named; list skipped suites with the reason',
+  usage: [
+    {
+      name: 'word',
+      about: `level or engine (${[...names()].join(', ')}), or a pattern for paths of spec files`,
+      variadic: true,
+    },
+  ],
+  restTo: 'Jest',
+  examples: ['npm test', 'npm test -- e2e webhooks', 'npm run test:unit -- limits'],
+  run: async ({ args: [words], rest }, cli) => {
+    const groups = words.filter((word) => names().has(word));
+    const patterns = words.filter((word) => !names().has(word));
+    rmSync(reports, { recursive: true, force: true });
+    mkdirSync(reports, { recursive: true });
+    writeFileSync(skippedFile, '');
+    await cli.build();
 
-const total = { passed: 0, failed: 0, skipped: 0 };
-const notRun = [];
-const failures = [];
-for (const suite of suites) {
-  const projects = await possible(chosen(suite));
-  if (projects.length === 0) continue;
-  console.log(`\n== ${suite.name}${suite.projects ? `: ${projects.join(', ')}` : ''}`);
-  const result = suite.command ? await runCommand(suite) : await runJest(suite, projects);
-  total.passed += result.passed;
-  total.failed += result.failed;
-  notRun.push(...result.skipped);
-  failures.push(...(result.failures ?? []));
-}
-notRun.push(...recordedSkips(notRun));
-total.skipped = notRun.length;
+    const total = { passed: 0, failed: 0, skipped: 0 };
+    const notRun = [];
+    const failures = [];
+    for (const suite of suites) {
+      const projects = await possible(chosen(suite, groups), notRun);
+      if (projects.length === 0) continue;
+      cli.say(`\n== ${suite.name}: ${projects.join(', ')}`);
+      const result = await cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
+      total.passed += result.passed;
+      total.failed += result.failed;
+      notRun.push(...result.skipped);
+      failures.push(...(result.failures ?? []));
+    }
+    notRun.push(...recordedSkips(notRun));
+    total.skipped = notRun.length;
 
-console.log('');
-// Once more at the end, where they are found; CI prints the file.
-writeFileSync(join(reports, 'failures.txt'), failures.map((failure) => `${failure}\n`).join(''));
-for (const failure of failures) console.log(failure);
-for (const { name, reason } of notRun) console.log(`SKIPPED ${name}: ${reason}`);
-if (total.passed + total.failed === 0) console.error('no test ran: that counts as a failure');
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);
+    cli.say('');
+    // Repeated at the end, where they are found; CI prints the file.
+    writeFileSync(join(reports, 'failures.txt'), failures.map((failure) => `${failure}\n`).join(''));
+    for (const failure of failures) cli.say(failure);
+    for (const { name, reason } of notRun) cli.say(`SKIPPED ${name}: ${reason}`);
+    if (total.passed + total.failed === 0) cli.note('no test ran: that counts as a failure');
+    cli.say(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+    const failed = total.failed > 0 || total.passed === 0;
+    return { exitCode: failed ? 1 : 0, document: { ok: !failed, ...total, failures, notRun } };
+  },
+};
 
-function readArguments(words) {
-  const known = new Set(suites.flatMap(({ name, projects = [] }) => [name, ...projects]));
-  const end = words.indexOf('--');
-  const own = end < 0 ? words : words.slice(0, end);
-  return {
-    groups: own.filter((word) => known.has(word)),
-    patterns: own.filter((word) => !known.has(word) && !word.startsWith('-')),
-    jestArguments: [...own.filter((word) => word.startsWith('-')), ...(end < 0 ? [] : words.slice(end + 1))],
-  };
+function names() {
+  return new Set(suites.flatMap(({ name, projects }) => [name, ...projects]));
 }
 
 /** These projects without those whose engines are not installed: they are recorded as skipped. */
-async function possible(projects) {
+async function possible(projects, notRun) {
   const kit = await import(pathToFileURL(join(root, 'libs', 'testing', 'dist', 'index.js')));
   return projects.filter((name) => {
     const missing =
@@ -93,14 +97,14 @@ async function possible(projects) {
   });
 }
 
-function chosen({ name, projects = [name] }) {
+function chosen({ name, projects }, groups) {
   if (groups.length === 0 || groups.includes(name)) return projects;
   return projects.filter((project) => groups.includes(project));
 }
 
-async function runJest(suite, projects) {
+async function runJest(suite, projects, { patterns, rest }, cli) {
   const outputFile = join(reports, `${suite.name}.json`);
-  const { status, timedOut } = await run(suite, [
+  const { status, timedOut } = await run(suite, cli, [
     join(root, 'scripts', 'jest.mjs'),
     ...['--selectProjects', ...projects],
     ...suite.args,
@@ -108,11 +112,11 @@ async function runJest(suite, projects) {
     '--silent',
     ...['--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
     ...['--reporters=default', `--reporters=${join(root, 'scripts', 'running-files-reporter.mjs')}`],
-    ...jestArguments,
+    ...rest,
     ...(patterns.length > 0 ? ['--testPathPatterns', ...patterns] : []),
   ]);
   if (!existsSync(outputFile)) {
-    console.error(`${suite.name}: ${timedOut ? 'stopped at its time limit' : 'Jest ended'} without a result`);
+    cli.note(`${suite.name}: ${timedOut ? 'stopped at its time limit' : 'Jest ended'} without a result`);
     return { passed: 0, failed: 1, skipped: [] };
   }
   const report = JSON.parse(readFileSync(outputFile, 'utf8'));
@@ -124,7 +128,7 @@ async function runJest(suite, projects) {
       .map((it) => ({ name: `${basename(name)} › ${it.fullName}`, reason: 'marked as skipped in its file' })),
   );
   const silent = failed === 0 && status !== 0;
-  if (silent) console.error(`${suite.name}: no test failed, but Jest ended with ${status}`);
+  if (silent) cli.note(`${suite.name}: no test failed, but Jest ended with ${status}`);
   return {
     passed: report.numPassedTests,
     failed: failed + (silent ? 1 : 0),
@@ -146,25 +150,14 @@ function failuresOf({ name: suite }, { testResults }) {
   });
 }
 
-async function runCommand(suite) {
-  const { status, lastLine } = await run(suite, suite.command, true);
-  const counts = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(lastLine)?.slice(1).map(Number);
-  if (!counts) {
-    console.error(`${suite.name}: ended with ${status} and without a count of its tests`);
-    return { passed: 0, failed: 1, skipped: [] };
-  }
-  const [passed, failed] = counts;
-  return { passed, failed: failed + (status !== 0 && failed === 0 ? 1 : 0), skipped: [] };
-}
-
-function run(suite, words, readOutput = false) {
+function run(suite, cli, words) {
   const runningFile = join(reports, `${suite.name}.running`);
   const ownGroup = process.platform !== 'win32';
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, {
       cwd: root,
-      env: { ...process.env, ...suite.env, ATTESTRY_SKIPPED_FILE: skippedFile, ATTESTRY_RUNNING_FILE: runningFile },
-      stdio: ['ignore', readOutput ? 'pipe' : 'inherit', 'inherit'],
+      env: { ...process.env, ATTESTRY_SKIPPED_FILE: skippedFile, ATTESTRY_RUNNING_FILE: runningFile },
+      stdio: ['ignore', cli.json ? 2 : 'inherit', 'inherit'],
       detached: ownGroup,
     });
     // Jest's workers outlive a Jest that is stopped: the signal goes to all of them.
@@ -177,20 +170,15 @@ function run(suite, words, readOutput = false) {
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
-      console.error(`${suite.name}: still running after ${suite.limit / minute} minutes: stopped`);
-      for (const file of readLines(runningFile)) console.error(`  not finished: ${file}`);
+      cli.note(`${suite.name}: still running after ${suite.limit / minute} minutes: stopped`);
+      for (const file of readLines(runningFile)) cli.note(`  not finished: ${file}`);
       stop('SIGKILL');
     }, suite.limit);
-    let tail = '';
-    child.stdout?.on('data', (chunk) => {
-      process.stdout.write(chunk);
-      tail = (tail + chunk).slice(-4096);
-    });
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, interrupted);
-      resolve({ status: code ?? signal, timedOut, lastLine: tail.trimEnd().split('\n').at(-1) ?? '' });
+      resolve({ status: code ?? signal, timedOut });
     });
   });
 }

@@ -1,52 +1,52 @@
-// `npm run sign-in`: signs a person in at the built-in sign-in and prints an access token for the management API.
-// Authorization code with PKCE and a loopback redirect (RFC 8252), with Node alone.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import { parseArgs } from 'node:util';
 
-const USAGE = 'usage: npm run sign-in -- [--issuer http://auth.localhost:8080/people] [--json]';
 const WAIT_MS = 15 * 60_000;
 
-const { values } = parseArgs({
-  options: { issuer: { type: 'string', default: 'http://auth.localhost:8080/people' }, json: { type: 'boolean' } },
-});
-if (!URL.canParse(values.issuer)) fail(USAGE);
-
-try {
-  const { issuer, authorization_endpoint: authorize, token_endpoint: token } = await discover(values.issuer);
-  const verifier = randomBytes(32).toString('base64url');
-  const state = randomBytes(16).toString('base64url');
-  const back = http.createServer();
-  back.listen(0, '127.0.0.1');
-  await once(back, 'listening');
-  const redirectUri = `http://127.0.0.1:${back.address().port}/callback`;
-  const address = new URL(authorize);
-  address.search = new URLSearchParams({
-    client_id: 'attestry-cli',
-    response_type: 'code',
-    scope: 'openid manage',
-    redirect_uri: redirectUri,
-    state,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  });
-  console.error(`Open this address in a browser and sign in:\n\n${address.href}\n`);
-  const code = await codeFrom(back, { state, issuer });
-  const answer = await send(token, {
-    grant_type: 'authorization_code',
-    client_id: 'attestry-cli',
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: verifier,
-  });
-  if (answer.status !== 200) fail(`the token endpoint returned ${answer.status}: ${answer.text}`);
-  console.log(values.json ? answer.text : JSON.parse(answer.text).access_token);
-  process.exit(0);
-} catch (error) {
-  fail(error.message);
-}
+/** Authorization code with PKCE and a loopback redirect (RFC 8252), with Node alone. */
+export default {
+  group: 'Operate',
+  description: 'sign in through the built-in sign-in and print an access token for the management API',
+  options: [
+    { flags: '--issuer <url>', about: 'address of the built-in sign-in', default: 'http://auth.localhost:8080/people' },
+  ],
+  examples: ['npm run sign-in', 'npm run sign-in -- --issuer https://auth.example.com/people'],
+  run: async ({ options }, cli) => {
+    if (!URL.canParse(options.issuer)) cli.wrongUsage('--issuer must be a URL');
+    const { issuer, authorization_endpoint: authorize, token_endpoint: token } = await discover(options.issuer);
+    const verifier = randomBytes(32).toString('base64url');
+    const state = randomBytes(16).toString('base64url');
+    const back = http.createServer();
+    back.listen(0, '127.0.0.1');
+    await once(back, 'listening');
+    const redirectUri = `http://127.0.0.1:${back.address().port}/callback`;
+    const address = new URL(authorize);
+    address.search = new URLSearchParams({
+      client_id: 'attestry-cli',
+      response_type: 'code',
+      scope: 'openid manage',
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    cli.note(`Open this address in a browser and sign in:\n\n${address.href}\n`);
+    const code = await cli.step('sign-in in the browser', () => codeFrom(back, { state, issuer }));
+    const answer = await send(token, {
+      grant_type: 'authorization_code',
+      client_id: 'attestry-cli',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    });
+    if (answer.status !== 200) throw new Error(`the token endpoint returned ${answer.status}: ${answer.text}`);
+    const document = JSON.parse(answer.text);
+    if (!cli.json) cli.say(document.access_token);
+    return { document };
+  },
+};
 
 async function discover(issuer) {
   const { status, text } = await send(`${issuer}/.well-known/openid-configuration`);
@@ -59,9 +59,11 @@ async function discover(issuer) {
 
 /** The code of the browser's way back; `state` and `iss` (RFC 9207) tell that it is the answer to our question. */
 async function codeFrom(server, { state, issuer }) {
-  setTimeout(() => fail('the sign-in was not completed within 15 minutes'), WAIT_MS).unref();
+  const signal = AbortSignal.timeout(WAIT_MS);
   for (;;) {
-    const [request, response] = await once(server, 'request');
+    const [request, response] = await once(server, 'request', { signal }).catch((cause) => {
+      throw new Error('the sign-in was not completed within 15 minutes; run the command again', { cause });
+    });
     const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1');
     const isAnswer = pathname === '/callback' && searchParams.get('state') === state;
     const isOurs = isAnswer && searchParams.get('iss') === issuer;
@@ -101,9 +103,4 @@ function send(url, form) {
     request.on('error', reject);
     request.end(form && new URLSearchParams(form).toString());
   });
-}
-
-function fail(message) {
-  console.error(message);
-  process.exit(1);
 }
