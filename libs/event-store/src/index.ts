@@ -20,12 +20,22 @@ export {
 } from './run-decision.js';
 export {
   CheckpointedSubscription,
-  StaleEpoch,
   type CheckpointedOptions,
   type Checkpoints,
   type ListedCheckpoints,
   type SubscriptionHealth,
 } from './subscriptions.js';
+export { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './worker/back-off.js';
+export { EventBatches, type EventBatch } from './worker/event-batches.js';
+export { HeldLease, type LeaseOptions } from './worker/held-lease.js';
+export {
+  LeasedWorker,
+  StaleEpoch,
+  type BatchSource,
+  type Term,
+  type WorkerHealth,
+  type WorkerOptions,
+} from './worker/leased-worker.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';

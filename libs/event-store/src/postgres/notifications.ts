@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { poolSettings, type PostgresOptions } from '@attestry/postgres';
+import { backOffMs } from '../worker/back-off.js';
+
+const BACK_OFF = { firstMs: 100, maxMs: 2000 };
 
 /** What is told of one channel. */
 export interface Listener {
@@ -39,7 +42,7 @@ export class Notifications {
         if (!signal.aborted) this.options.onFailure(error as Error);
       }
       // Also when it is aborted: the loop's condition ends it.
-      await pause(Math.min(100 * 2 ** failures++, 2000), undefined, { signal }).catch(() => failures);
+      await pause(backOffMs(++failures, BACK_OFF), undefined, { signal }).catch(() => failures);
     }
   }
 
