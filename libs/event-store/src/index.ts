@@ -36,6 +36,7 @@ export {
   type WorkerHealth,
   type WorkerOptions,
 } from './worker/leased-worker.js';
+export { sleep } from './worker/sleep.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   backOffMs,
   EventStore,
   LeasedWorker,
   Leases,
+  sleep,
   type BatchSource,
   type Clock,
   type Decided,
@@ -256,13 +256,13 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     try {
       // Whoever was paused longer than the lease starts nothing: another process may be sending this very delivery.
       attempted = await this.delivery.attempt(due, NAME, () => term?.isHeld === true);
-      if (attempted.position === undefined) await this.sleep(STALE_MS);
+      if (attempted.position === undefined) await sleep(STALE_MS, this.stopping.signal);
       else this.error = undefined;
       this.failures = 0;
     } catch (error) {
       this.error = error instanceof Error ? error.message : String(error);
       this.log(this.error);
-      await this.sleep(backOffMs(++this.failures));
+      await sleep(backOffMs(++this.failures), this.stopping.signal);
     }
     const { position, quick, ended } = attempted;
     if (position !== undefined) this.settling.set(due.deliveryKey, position);
@@ -359,14 +359,6 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 
   private log(error: string): void {
     this.logger.error({ error }, 'sending webhooks failed');
-  }
-
-  /** Ends early when the process stops. */
-  private async sleep(ms: number): Promise<void> {
-    const { signal } = this.stopping;
-    await pause(ms, undefined, { signal }).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
   }
 }
 

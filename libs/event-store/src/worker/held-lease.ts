@@ -8,6 +8,8 @@ export interface LeaseOptions {
   holder: string;
   /** How long the lease outlives its holder, milliseconds. Default 6,000; renewed every third of it. */
   leaseMs?: number;
+  /** How often a worker looks for a lease that another process holds, milliseconds. Default a sixth of it. */
+  lookMs?: number;
 }
 
 /**

@@ -2,6 +2,7 @@ import { UnknownEventType } from '../aggregate.js';
 import { EventStoreUnavailable, type Lease } from '../event-store.js';
 import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
 import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
+import { sleep } from './sleep.js';
 
 /** A newer holder of the lease has taken over: this one must stop. */
 export class StaleEpoch extends Error {
@@ -119,7 +120,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async run(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS } = this.options.lease ?? {};
+    const { leaseMs = DEFAULT_LEASE_MS, lookMs = leaseMs / 6 } = this.options.lease ?? {};
     while (!this.isStopped) {
       let waitMs = 0;
       try {
@@ -127,12 +128,12 @@ export class LeasedWorker<Batch = void> {
           // Another process does the work; this one is as ready as it will be.
           this.succeeded();
           await this.options.standBy?.();
-          waitMs = leaseMs / 6;
+          waitMs = lookMs;
         }
       } catch (error) {
         waitMs = this.failed(error instanceof Error ? error : new Error(String(error)));
       }
-      if (waitMs > 0) await this.pause(waitMs, this.ending);
+      if (waitMs > 0) await sleep(waitMs, this.ending);
     }
   }
 
@@ -171,7 +172,7 @@ export class LeasedWorker<Batch = void> {
           this.isWoken = false;
           const pauseMs = await handle.call(this.options, batch as Batch, term);
           this.succeeded();
-          if (pauseMs && !this.isWoken) await this.pause(pauseMs, term.signal, true);
+          if (pauseMs && !this.isWoken) await sleep(pauseMs, term.signal, (end) => (this.endPause = end));
         }
       } finally {
         await source?.close();
@@ -193,21 +194,6 @@ export class LeasedWorker<Batch = void> {
     if (isAwaited) return backOff.maxMs;
     const maxMs = error instanceof EventStoreUnavailable ? Math.min(backOff.maxMs, MAX_AWAY_MS) : backOff.maxMs;
     return backOffMs(this.failures, { ...backOff, maxMs }, random);
-  }
-
-  private async pause(ms: number, signal: AbortSignal, canBeWoken = false): Promise<void> {
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        this.endPause = undefined;
-        resolve();
-      };
-      const timer = setTimeout(done, ms).unref();
-      signal.addEventListener('abort', done);
-      if (canBeWoken) this.endPause = done;
-    });
   }
 }
 
