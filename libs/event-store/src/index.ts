@@ -52,4 +52,6 @@ export type { EventStoreDbTarget } from './eventstoredb/connection-target.js';
 export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
+export { itGrantsLeases } from './leases.contract.js';
+export { describeLeasedWorker, type WorkerProcess, type WorkersUnderTest } from './worker/leased-worker.contract.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';
