@@ -25,7 +25,7 @@ const constraints = [
   lib('linked-data', 'contracts'),
   lib('event-store', 'sqlite', 'postgres'),
   lib('keys', 'sqlite', 'postgres'),
-  lib('messaging', 'sqlite'),
+  lib('messaging', 'event-store', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite', 'postgres'),
   lib(
     'service-kit',

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startWorkerProcess } from '@attestry/testing';
 import { describeCheckpoints } from '../checkpoints.contract.js';
 import { describeEventStore } from '../event-store.contract.js';
 import { describeSnapshots } from '../snapshots.contract.js';
+import { describeLeasedWorker } from '../worker/leased-worker.contract.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
 
 describeEventStore('embedded (SQLite)', async () => {
@@ -55,6 +57,22 @@ describeCheckpoints('embedded (SQLite)', async () => {
       store = await open();
       return store;
     },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+// A data folder belongs to one process; the leases in its files would hold between several.
+describeLeasedWorker('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-workers-'));
+  const file = join(folder, 'events.db');
+  const store = await EmbeddedEventStore.open({ file });
+  return {
+    start: (options) => startWorkerProcess({ ...options, engine: { file } }),
+    position: async () => Number((await store.checkpoints.read('work')) ?? 0),
+    tellsStaleWriters: true,
     async close() {
       await store.close();
       await rm(folder, { recursive: true });

@@ -51,7 +51,7 @@ import { MemoryRateCounter } from './rate-counter.js';
 import { EngineInspector, refusalText, type BusUser } from './inspect-engines.js';
 import { natsOptions } from './nats-options.js';
 import { refuseOlderEvents } from './refuse-older-events.js';
-import { SoleProcess } from './sole-process.js';
+import { claimDatabase } from './sole-process.js';
 import { STATE_VERSIONS } from './state-versions.generated.js';
 
 export interface EnginesOptions {
@@ -364,7 +364,7 @@ export const openProcessEngines = async (
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
     if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
-      opening.keepUntilClose(await SoleProcess.claim(domain.leases, (error) => options.onFatal?.(error)));
+      opening.keepUntilClose(await claimDatabase(domain.leases, (error) => options.onFatal?.(error)));
     return {
       config,
       logger,
