@@ -1,7 +1,6 @@
 import { createWebhook, type OperationContext, type OperationRequest, type ServiceName } from '@attestry/contracts';
 import { createLogger } from './logger.js';
 import { operationHandler } from './operation-handler.js';
-import { contextToHeaders } from './operation-headers.js';
 
 describe('the shape of requests to a service', () => {
   const ran: OperationRequest[] = [];
@@ -12,10 +11,15 @@ describe('the shape of requests to a service', () => {
     },
   };
   const handle = operationHandler(createWebhook, useCase, createLogger('silent'));
-  const headersFor = (caller: OperationContext['caller']) =>
-    contextToHeaders({ caller, requestId: 'r', operation: createWebhook.name, deadline: 0, publicUrl: 'http://a' });
+  const contextFor = (caller: OperationContext['caller']): OperationContext => ({
+    caller,
+    requestId: 'r',
+    operation: createWebhook.name,
+    deadline: 0,
+    publicUrl: 'http://a',
+  });
   const wrong = { params: {}, query: {}, body: { events: [] } };
-  const gateway = headersFor({ kind: 'client', clientId: 'c', roles: ['issuer'] });
+  const gateway = contextFor({ kind: 'client', clientId: 'c', roles: ['issuer'] });
   beforeEach(() => ran.splice(0));
 
   it('is checked where they enter the process', async () => {
@@ -30,7 +34,7 @@ describe('the shape of requests to a service', () => {
 
   it('does not make a caller of one who is none', async () => {
     const other: ServiceName = 'dids';
-    const own = headersFor({ kind: 'service', service: other });
+    const own = contextFor({ kind: 'service', service: other });
     expect(await handle(wrong, own, other, true)).toMatchObject({ ok: false, error: { kind: 'forbidden' } });
     expect(ran).toEqual([]);
   });

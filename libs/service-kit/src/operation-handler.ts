@@ -1,10 +1,10 @@
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { CommandHandler, QueryHandler, type CommandBus, type QueryBus } from '@nestjs/cqrs';
 import { AppError, invalid, type Operation, type OperationContext, type OperationRequest } from '@attestry/contracts';
-import type { RequestHandler } from '@attestry/messaging';
+import type { Reply } from '@attestry/messaging';
 import type { Logger } from './logger.js';
 import { checkCaller } from './check-caller.js';
-import { contextFromHeaders } from './operation-headers.js';
+import { freezeDeep, frozenData } from './frozen-data.js';
 import type { Repeats } from './repeats/repeats.js';
 import { runInContext } from './request-context.js';
 import type { UseCase } from './use-case.js';
@@ -51,16 +51,27 @@ const TRANSIENT = new Set([
   'SqliteError',
 ]);
 
-/** Serves one operation: context, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. */
+/**
+ * Answers one call of an operation, over the bus or by reference.
+ * @param from the caller, as the bus knows it
+ * @param isChecked the shape of the request was checked in this process
+ */
+export type OperationHandler = (
+  request: OperationRequest,
+  context: OperationContext,
+  from: string,
+  isChecked: boolean,
+) => Promise<Reply>;
+
+/** Caller, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. */
 export const operationHandler =
-  (operation: Operation, useCase: UseCase, logger: Logger, repeats?: Repeats): RequestHandler =>
-  async (data, headers, from, isChecked) => {
-    const context = contextFromHeaders(headers);
-    return runInContext(context, async () => {
+  (operation: Operation, useCase: UseCase, logger: Logger, repeats?: Repeats): OperationHandler =>
+  (given, context, from, isChecked) =>
+    runInContext(freezeDeep(context), async (): Promise<Reply> => {
       try {
         checkCaller(operation, context, from);
         if (context.deadline && Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
-        const request = isChecked ? (data as OperationRequest) : checkRequest(operation, data as OperationRequest);
+        const request = isChecked ? given : checkRequest(operation, given);
         const result: unknown = await (repeats && operation.idempotent && context.idempotencyKey !== undefined
           ? repeats.run(
               operation,
@@ -70,12 +81,11 @@ export const operationHandler =
               async () => useCase.checkRetry?.(request, context),
             )
           : useCase.execute(request, context));
-        return { ok: true, data: result };
+        return { ok: true, data: frozenData(result) };
       } catch (error) {
-        return { ok: false, error: toAppError(error, operation.name, context.requestId, logger).toWire() };
+        return { ok: false, error: frozenData(toAppError(error, operation.name, context.requestId, logger).toWire()) };
       }
     });
-  };
 
 export const toAppError = (error: unknown, operation: string, requestId: string, logger: Logger): AppError => {
   if (error instanceof AppError) {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { invalid, type DtoClass, type ErrorDetail, type Operation, type OperationRequest } from '@attestry/contracts';
 import { checkMembers, readMembers, shapeOf } from './compiled-shape.js';
+import { freezeDeep } from './frozen-data.js';
 
 const PARTS = ['params', 'query', 'body'] as const;
 
@@ -40,7 +41,7 @@ export const checkShape = <T extends object>(
 };
 
 /**
- * Checks the shape of a whole request as its operation declares it. Unknown members are dropped.
+ * Checks the shape of a whole request as its operation declares it. Unknown members are dropped; the result is frozen.
  * @throws AppError 400 with a detail per fault, params before query before body
  */
 export const checkRequest = (operation: Operation, request: OperationRequest): OperationRequest => {
@@ -56,5 +57,5 @@ export const checkRequest = (operation: Operation, request: OperationRequest): O
     details.push(...result.details);
   }
   if (details.length) throw invalid(...details);
-  return checked;
+  return freezeDeep(checked);
 };

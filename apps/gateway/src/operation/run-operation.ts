@@ -9,11 +9,9 @@ import {
   type OperationContext,
   type OperationRequest,
   type PageOf,
-  type WireAppError,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { MessageBus, RequestFailed } from '@attestry/messaging';
-import { checkRequest, CLOCK, contextToHeaders, LOGGER, OperationRecorder, type Logger } from '@attestry/service-kit';
+import { checkRequest, CLOCK, LOGGER, OperationRecorder, ServiceClient, type Logger } from '@attestry/service-kit';
 import { OperationData } from './operation-data.js';
 
 /** What a list's START says. */
@@ -54,7 +52,7 @@ export type ReadRequest = () => OperationRequest;
 @Injectable()
 export class RunOperation {
   constructor(
-    private readonly bus: MessageBus,
+    private readonly services: ServiceClient,
     private readonly recorder: OperationRecorder,
     private readonly data: OperationData,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -125,19 +123,8 @@ export class RunOperation {
   }
 
   /** @param request checked */
-  private async forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {
-    try {
-      const reply = await this.bus.request(operation.subject, request, {
-        headers: contextToHeaders(context),
-        timeoutMs: Math.max(1, context.deadline - Date.now()),
-        isChecked: true,
-      });
-      if (reply.ok) return reply.data;
-      throw AppError.fromWire(reply.error as WireAppError);
-    } catch (error) {
-      if (error instanceof RequestFailed) throw unavailable('Service temporarily unavailable', error);
-      throw error;
-    }
+  private forward(operation: Operation, context: OperationContext, request: OperationRequest): Promise<unknown> {
+    return this.services.call(operation, request, context, true);
   }
 
   private async acknowledged(started: Promise<void>): Promise<void> {
