@@ -28,15 +28,30 @@ describe('the steps of a plan', () => {
   });
 
   it('after the body call the operation and render its result', () => {
-    expect(names(plan().afterBody)).toEqual(['callOperation', 'renderResult']);
+    expect(names(plan().afterBody)).toEqual(['checkShape', 'callService', 'renderResult']);
     expect(names(plan({ rate: 'client-token' }).afterBody)).toEqual([
       'limitTokenCalls',
-      'callOperation',
+      'checkShape',
+      'callService',
       'countTokenCall',
       'renderResult',
     ]);
     const stream = { method: 'GET' as const, path: '/x', success: 200, stream: true as const };
     expect(names(plan({ http: stream }).afterBody)).toEqual(['streamList']);
+  });
+
+  it('after the body record START and outcome, unless the service does', () => {
+    const analytics = { prefix: 'THING_READ', category: 'thing' };
+    expect(names(plan({ analytics }).afterBody)).toEqual([
+      'recordStart',
+      'checkShape',
+      'callService',
+      'recordSuccess',
+      'renderResult',
+    ]);
+    expect(names(plan({ analytics: { ...analytics, recordedBy: 'service' } }).afterBody)).toEqual(
+      names(plan().afterBody),
+    );
   });
 
   const served = OPERATIONS.filter(({ http }) => http);

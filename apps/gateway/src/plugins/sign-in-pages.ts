@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Operation, OperationContext } from '@attestry/contracts';
-import { runInContext, SignInDesk, type PersonOfIssuer } from '@attestry/service-kit';
+import { SignInDesk, type PersonOfIssuer } from '@attestry/service-kit';
 import { Directory } from '../directory/directory.js';
 import { checkQuery } from '../operation/check-utf8.js';
 import { countPublicCall } from '../pipeline/apply-rate.js';
 import { Dependencies } from '../pipeline/dependencies.js';
 import { exchangePlugin } from '../pipeline/exchange-hook.js';
 import { queryOf, type Hosted } from '../pipeline/exchange.js';
+import { runCall } from '../pipeline/run-call.js';
 import { addCommonHeaders } from '../pipeline/send-answer.js';
 
 /** The pages of a sign-in that runs in this process. What they do for a person is an operation like any other: recorded, as that person. */
@@ -67,8 +68,6 @@ export class SignInPages {
       deadline,
       publicUrl: host.publicUrl,
     };
-    return runInContext(context, () =>
-      this.deps.operations.run(operation, context, () => ({ params: {}, query: {}, body })),
-    );
+    return runCall({ plan: { operation }, context, sent: { params: {}, query: {}, body } }, this.deps);
   }
 }
