@@ -20,6 +20,7 @@ export {
   type WireError,
 } from './message-bus.js';
 export type { BusRights, Reading } from './bus-rights.js';
+export { inTime } from './in-time.js';
 export { NotPermitted, RestrictedBus } from './restricted-bus.js';
 export { InProcessBus, type InProcessBusOptions } from './in-process/in-process-bus.js';
 export { inspectNatsServers, migrateNatsServer, openNatsBus } from './nats/load-nats.js';

@@ -1,6 +1,5 @@
 import type { Operation, OperationContext, OperationRequest } from '@attestry/contracts';
-import { RequestFailed, type Reply, type Subject } from '@attestry/messaging';
-import { inTime } from './in-time.js';
+import { inTime, RequestFailed, type Reply, type Subject } from '@attestry/messaging';
 import type { Metrics } from './metrics/metrics.js';
 import type { OperationHandler } from './operation-handler.js';
 

@@ -8,8 +8,7 @@ import {
   type Outcome,
 } from '@attestry/contracts';
 import type { Clock, Ids } from '@attestry/event-store';
-import type { MessageBus } from '@attestry/messaging';
-import { inTime } from './in-time.js';
+import { inTime, type MessageBus } from '@attestry/messaging';
 
 export interface FailureSummary {
   status: number;

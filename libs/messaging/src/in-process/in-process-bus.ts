@@ -15,13 +15,11 @@ import type {
 import { INTERNAL_ERROR, MessageBus, NOBODY, RequestFailed } from '../message-bus.js';
 import { feedMessage, type Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type FeedAccess, type LoopOptions } from '../durable-consumer.js';
+import { inTime } from '../in-time.js';
 import { Feed, type FeedOptions } from './feed.js';
 
 /** `now` is also the clock of deadlines. */
 export type InProcessBusOptions = FeedOptions;
-
-/** Node fires timers beyond this at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** One server of a subject. */
 class Server implements Serving {
@@ -95,16 +93,10 @@ export class InProcessBus extends MessageBus {
     const server = servers[0]!;
     if (servers.length > 1) servers.push(servers.shift()!);
     server.begin();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const ms = Math.min(deadline - started, LONGEST_TIMER);
-      timer = setTimeout(() => reject(new RequestFailed('timeout', subject)), ms);
-    });
-    try {
-      return JSON.parse(await Promise.race([this.answer(server, body, options.from ?? NOBODY), late])) as Reply<T>;
-    } finally {
-      clearTimeout(timer);
-    }
+    const answer = this.answer(server, body, options.from ?? NOBODY);
+    return JSON.parse(
+      await inTime(answer, deadline - started, () => new RequestFailed('timeout', subject)),
+    ) as Reply<T>;
   }
 
   async publish(messages: readonly OutgoingMessage[]): Promise<void> {
