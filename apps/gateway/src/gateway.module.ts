@@ -12,7 +12,6 @@ import { RequestsInFlight } from './request/requests-in-flight.js';
 import { InterfaceDocuments } from './interface/interface-documents.js';
 import { SERVED_OPERATIONS } from './interface/served-operations.js';
 import { OperationData } from './operation/operation-data.js';
-import { RunOperation } from './operation/run-operation.js';
 import { Dependencies } from './pipeline/dependencies.js';
 import { Pipeline } from './pipeline/mount.js';
 import { Routes } from './pipeline/routes.js';
@@ -34,7 +33,6 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     UserTokenVerifier,
     Authenticate,
     OperationData,
-    RunOperation,
     Routes,
     Dependencies,
     SignInPages,

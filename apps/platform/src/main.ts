@@ -35,7 +35,7 @@ const main = async (): Promise<void> => {
       process.exit(code);
     })();
   };
-  const platform = await startPlatform(config, { logger, onFatal: () => stop(1) });
+  const platform = await startPlatform(config, { logger, callsByReference: true, onFatal: () => stop(1) });
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
   const line = ready(config, platform.adminPort);

@@ -6,8 +6,7 @@ import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { from, of } from 'rxjs';
 import { BusContext, BusTransport } from './bus-transport.js';
-import { Broker } from './in-process/broker.js';
-import type { InProcessBus } from './in-process/in-process-bus.js';
+import { InProcessBus } from './in-process/in-process-bus.js';
 import { INTERNAL_ERROR, type Reply } from './message-bus.js';
 
 @Controller()
@@ -20,7 +19,6 @@ class EchoController {
 
 describe('bus transport', () => {
   let folder: string;
-  let broker: Broker;
   let bus: InProcessBus;
   let errors: unknown[];
   const ask = (subject: string, data: unknown = {}) =>
@@ -29,11 +27,10 @@ describe('bus transport', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'attestry-transport-'));
     errors = [];
-    broker = await Broker.open({ file: join(folder, 'feed.db'), onError: (_, error) => errors.push(error) });
-    bus = broker.connect();
+    bus = await InProcessBus.open({ file: join(folder, 'feed.db'), onError: (_, error) => errors.push(error) });
   });
   afterEach(async () => {
-    await broker.close();
+    await bus.close();
     rmSync(folder, { recursive: true });
   });
 

@@ -3,7 +3,7 @@ import { lastValueFrom } from 'rxjs';
 import type { Headers, MessageBus, Reply, Serving, Subject } from './message-bus.js';
 
 /** What a handler gets beside the data. */
-export class BusContext extends BaseRpcContext<[subject: Subject, headers: Headers, from: string, isChecked: boolean]> {
+export class BusContext extends BaseRpcContext<[subject: Subject, headers: Headers, from: string]> {
   getSubject(): Subject {
     return this.args[0];
   }
@@ -15,11 +15,6 @@ export class BusContext extends BaseRpcContext<[subject: Subject, headers: Heade
   /** Who asked. */
   getFrom(): string {
     return this.args[2];
-  }
-
-  /** True when the shape of the data was checked in this process. */
-  isChecked(): boolean {
-    return this.args[3];
   }
 }
 
@@ -56,8 +51,8 @@ export class BusTransport extends Server implements CustomTransportStrategy {
   listen(callback: () => void): void {
     for (const [subject, handler] of this.messageHandlers)
       this.servings.push(
-        this.bus.serve(subject, (data, headers, from, isChecked) =>
-          this.handle(handler, data, new BusContext([subject, headers, from, isChecked])),
+        this.bus.serve(subject, (data, headers, from) =>
+          this.handle(handler, data, new BusContext([subject, headers, from])),
         ),
       );
     callback();

@@ -20,8 +20,8 @@ export {
   type WireError,
 } from './message-bus.js';
 export type { BusRights, Reading } from './bus-rights.js';
+export { inTime } from './in-time.js';
 export { NotPermitted, RestrictedBus } from './restricted-bus.js';
-export { Broker, type BrokerOptions } from './in-process/broker.js';
 export { InProcessBus, type InProcessBusOptions } from './in-process/in-process-bus.js';
 export { inspectNatsServers, migrateNatsServer, openNatsBus } from './nats/load-nats.js';
 export { natsMigratePermissions, natsPermissions, type NatsPermissions } from './nats/nats-permissions.js';

@@ -1,6 +1,6 @@
 /**
  * The messaging port: request/reply between services and a durable feed of events. Adapters: in-process/ (with a feed
- * in SQLite), nats/ (with JetStream). Every adapter passes messaging.contract.ts. Whatever crosses it is serialised, so that no
+ * in SQLite), nats/ (with JetStream). Every adapter passes messaging.contract.ts. Every message is serialized, so that no
  * call can rely on being in the same process.
  */
 
@@ -33,11 +33,6 @@ export interface RequestOptions {
    * (see RestrictedBus), and a server of the bus can be told to let nobody speak in another's name.
    */
   from?: string;
-  /**
-   * The caller has checked the shape of the data in this process. Adapters that stay in the process hand it on to the server; no other
-   * one does, because what another process says of itself is not evidence.
-   */
-  isChecked?: boolean;
 }
 
 /** Who asks where a request names nobody. */
@@ -142,11 +137,8 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/**
- * `from`: who asked, as the bus knows it; headers are what the asker says of itself. `isChecked`: the shape of the data was checked in
- * this process.
- */
-export type RequestHandler = (data: unknown, headers: Headers, from: string, isChecked: boolean) => Promise<Reply>;
+/** `from`: the caller, as the bus knows it; headers are what the caller says of itself. */
+export type RequestHandler = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
 
 export abstract class MessageBus {
   /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@attestry/testing';
 import type { BusRights } from './bus-rights.js';
-import { Broker } from './in-process/broker.js';
+import { InProcessBus } from './in-process/in-process-bus.js';
 import type { FeedMessage, MessageBus } from './message-bus.js';
 import { NotPermitted, RestrictedBus } from './restricted-bus.js';
 
@@ -32,18 +32,17 @@ const ISSUANCE: BusRights = {
 
 describe('a bus restricted to the rights of a party', () => {
   let folder: string;
-  let broker: Broker;
+  let bus: MessageBus;
   let dids: MessageBus;
   let issuance: MessageBus;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'attestry-restricted-'));
-    broker = await Broker.open({ file: join(folder, 'feed.db'), onError: () => undefined });
-    const bus = broker.connect();
+    bus = await InProcessBus.open({ file: join(folder, 'feed.db'), onError: () => undefined });
     dids = new RestrictedBus(bus, DIDS);
     issuance = new RestrictedBus(bus, ISSUANCE);
   });
   afterEach(async () => {
-    await broker.close();
+    await bus.close();
     rmSync(folder, { recursive: true });
   });
   const event = (subject = 'event.dids.did-created') => ({ id: subject, subject, data: {} });

@@ -21,7 +21,7 @@ export const hostedModule = ({ name, module }: Hosted, engines: ProcessEngines):
   const bus = busOf(name, engines);
   const providers: Provider[] = [
     { provide: MessageBus, useValue: bus },
-    { provide: ServiceClient, useValue: new ServiceClient(bus, name) },
+    { provide: ServiceClient, useValue: new ServiceClient(bus, name, engines.localOperations) },
     { provide: OperationRecorder, useValue: new OperationRecorder(bus, engines.clock, engines.ids, name) },
     Reactions,
   ];

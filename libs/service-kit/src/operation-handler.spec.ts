@@ -1,6 +1,7 @@
 import { createWebhook, type OperationContext, type OperationRequest, type ServiceName } from '@attestry/contracts';
+import type { BusContext } from '@attestry/messaging';
 import { createLogger } from './logger.js';
-import { operationHandler } from './operation-handler.js';
+import { messageHandler, operationHandler } from './operation-handler.js';
 import { contextToHeaders } from './operation-headers.js';
 
 describe('the shape of requests to a service', () => {
@@ -12,16 +13,15 @@ describe('the shape of requests to a service', () => {
     },
   };
   const handle = operationHandler(createWebhook, useCase, createLogger('silent'));
-  const headersFor = (caller: OperationContext['caller']) =>
-    contextToHeaders(createWebhook, {
-      caller,
-      tenant: { id: 't', host: 'a', baseUrl: 'http://a' },
-      requestId: 'r',
-      operation: createWebhook.name,
-      deadline: Date.now() + 60_000,
-    });
+  const contextFor = (caller: OperationContext['caller']): OperationContext => ({
+    caller,
+    tenant: { id: 't', host: 'a', baseUrl: 'http://a' },
+    requestId: 'r',
+    operation: createWebhook.name,
+    deadline: Date.now() + 60_000,
+  });
   const wrong = { params: {}, query: {}, body: { events: [] } };
-  const gateway = headersFor({ kind: 'client', clientId: 'c' });
+  const gateway = contextFor({ kind: 'client', clientId: 'c' });
   beforeEach(() => ran.splice(0));
 
   it('is checked where they enter the process', async () => {
@@ -36,7 +36,7 @@ describe('the shape of requests to a service', () => {
 
   it('does not make a caller of one who is none', async () => {
     const other: ServiceName = 'dids';
-    const own = headersFor({ kind: 'service', service: other });
+    const own = contextFor({ kind: 'service', service: other });
     expect(await handle(wrong, own, other, true)).toMatchObject({ ok: false, error: { kind: 'forbidden' } });
     expect(ran).toEqual([]);
   });
@@ -44,10 +44,11 @@ describe('the shape of requests to a service', () => {
   it('is not read where the context is wrong: the caller gets 500, the log the member', async () => {
     const lines: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-    const logged = operationHandler(createWebhook, useCase, createLogger('info', { destination }));
-    const { tenant: _tenant, ...withoutTenant } = gateway;
-    for (const headers of [withoutTenant, { ...gateway, 'public-url': 'http://a' }, {}])
-      expect(await logged(wrong, headers, 'gateway', true)).toMatchObject({
+    const answer = messageHandler(createWebhook, handle, createLogger('info', { destination }));
+    const right = contextToHeaders(createWebhook, gateway);
+    const { tenant: _tenant, ...withoutTenant } = right;
+    for (const headers of [withoutTenant, { ...right, 'public-url': 'http://a' }, {}])
+      expect(await answer(wrong, { getHeaders: () => headers, getFrom: () => 'gateway' } as BusContext)).toMatchObject({
         ok: false,
         error: { kind: 'internal', message: 'Internal error' },
       });

@@ -1,9 +1,10 @@
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { CommandHandler, QueryHandler, type CommandBus, type QueryBus } from '@nestjs/cqrs';
 import { AppError, invalid, type Operation, type OperationContext, type OperationRequest } from '@attestry/contracts';
-import type { RequestHandler } from '@attestry/messaging';
+import type { BusContext, Reply } from '@attestry/messaging';
 import { requestFields, type LoggedContext, type Logger } from './logger.js';
 import { checkCaller } from './check-caller.js';
+import { freezeDeep, frozenData } from './frozen-data.js';
 import { contextFromHeaders } from './operation-headers.js';
 import type { Repeats } from './repeats/repeats.js';
 import type { UseCase } from './use-case.js';
@@ -50,37 +51,61 @@ const TRANSIENT = new Set([
   'SqliteError',
 ]);
 
-/** Serves one operation: context, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. */
+/**
+ * Answers one call of an operation, over the bus or by reference.
+ * @param from the caller, as the bus knows it
+ * @param isChecked the shape of the request was checked in this process
+ */
+export type OperationHandler = (
+  request: OperationRequest,
+  context: OperationContext,
+  from: string,
+  isChecked: boolean,
+) => Promise<Reply>;
+
+/** Caller, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. */
 export const operationHandler =
-  (operation: Operation, useCase: UseCase, logger: Logger, repeats?: Repeats): RequestHandler =>
-  async (data, headers, from, isChecked) => {
-    let context: OperationContext | undefined;
+  (operation: Operation, useCase: UseCase, logger: Logger, repeats?: Repeats): OperationHandler =>
+  async (given, context, from, isChecked) => {
     try {
-      const own = (context = contextFromHeaders(operation, headers));
-      checkCaller(operation, own, from);
-      if (Date.now() > own.deadline) throw new AppError('unavailable', 'Deadline exceeded');
-      const request = isChecked ? (data as OperationRequest) : checkRequest(operation, data as OperationRequest);
-      const result: unknown = await (repeats && own.idempotencyKey !== undefined
+      freezeDeep(context);
+      checkCaller(operation, context, from);
+      if (Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
+      const request = isChecked ? given : checkRequest(operation, given);
+      const result: unknown = await (repeats && context.idempotencyKey !== undefined
         ? repeats.run(
             operation,
             request,
-            own,
-            (repeated) => useCase.execute(request, repeated),
-            async () => useCase.checkRetry?.(request, own),
+            context,
+            (own) => useCase.execute(request, own),
+            async () => useCase.checkRetry?.(request, context),
           )
-        : useCase.execute(request, own));
-      return { ok: true, data: result };
+        : useCase.execute(request, context));
+      return { ok: true, data: frozenData(result) };
     } catch (error) {
-      return {
-        ok: false,
-        error: toAppError(
-          error,
-          { requestId: headers['request-id'] ?? 'unknown', ...context, operation: operation.name },
-          logger,
-        ).toWire(),
-      };
+      return errorReply(error, { ...context, operation: operation.name }, logger);
     }
   };
+
+/** Answers messages of the bus. Whatever another process has checked is checked here. */
+export const messageHandler =
+  (operation: Operation, handle: OperationHandler, logger: Logger) =>
+  async (request: OperationRequest, message: BusContext): Promise<Reply> => {
+    const headers = message.getHeaders();
+    let context: OperationContext;
+    try {
+      context = contextFromHeaders(operation, headers);
+    } catch (error) {
+      return errorReply(error, { requestId: headers['request-id'] ?? 'unknown', operation: operation.name }, logger);
+    }
+    return handle(request, context, message.getFrom(), false);
+  };
+
+/** The cause is logged and not sent. */
+const errorReply = (error: unknown, context: LoggedContext, logger: Logger): Reply => ({
+  ok: false,
+  error: frozenData(toAppError(error, context, logger).toWire()),
+});
 
 export const toAppError = (error: unknown, context: LoggedContext, logger: Logger): AppError => {
   const fields = requestFields(context);

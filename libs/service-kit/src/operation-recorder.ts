@@ -8,7 +8,7 @@ import {
   type Outcome,
 } from '@attestry/contracts';
 import type { Clock, Ids } from '@attestry/event-store';
-import type { MessageBus } from '@attestry/messaging';
+import { inTime, type MessageBus } from '@attestry/messaging';
 
 export interface FailureSummary {
   status: number;
@@ -81,21 +81,11 @@ export class OperationRecorder {
       ...(data !== undefined && { data }),
       ...(about && { about }),
     };
+    const ms = Math.max(LEAST_MS, context.deadline - Date.now());
     await inTime(
       this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.party), data: message }]),
-      Math.max(LEAST_MS, context.deadline - Date.now()),
+      ms,
+      () => new Error(`not acknowledged within ${ms} ms`),
     );
   }
 }
-
-const inTime = async (written: Promise<void>, ms: number): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not acknowledged within ${ms} ms`)), ms);
-  });
-  try {
-    await Promise.race([written, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

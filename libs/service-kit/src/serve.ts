@@ -2,14 +2,14 @@ import { Module, type INestApplicationContext, type Type } from '@nestjs/common'
 import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { operationsOf } from '@attestry/contracts';
-import { BusTransport, type BusContext, type Serving } from '@attestry/messaging';
+import { BusTransport, type Serving } from '@attestry/messaging';
 import { discoverUseCases } from './discover-use-cases.js';
 import type { ProcessEngines } from './engines/engines.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { busOf, hostedModule, type Hosted } from './hosted.js';
 import { compileShapes } from './validation.js';
 import { createNestLogger } from './logger.js';
-import { operationHandler, registerUseCase } from './operation-handler.js';
+import { messageHandler, operationHandler, registerUseCase } from './operation-handler.js';
 import { observedOperation } from './observed/observed-operation.js';
 import { Repeats } from './repeats/repeats.js';
 import type { ServiceDefinition } from './service-definition.js';
@@ -29,7 +29,7 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
 };
 
 /**
- * Serves every operation of the services on the bus, through the Nest transport.
+ * Serves every operation of the services on the bus, through the Nest transport, and by reference where the process calls that way.
  * @throws when an operation has not exactly one handler, or a shape that cannot be compiled
  */
 export const serveOperations = (
@@ -55,9 +55,9 @@ export const serveOperations = (
         engines.metrics,
         engines.tracing,
       );
-      transport.addHandler(operation.subject, async (data: unknown, context: BusContext) =>
-        handle(data, context.getHeaders(), context.getFrom(), context.isChecked()),
-      );
+      engines.localOperations?.serve(operation.subject, handle);
+      // What another process has checked does not count here.
+      transport.addHandler(operation.subject, messageHandler(operation, handle, engines.logger));
     }
     return transport;
   });
@@ -65,7 +65,7 @@ export const serveOperations = (
   return {
     async close() {
       repeats?.close();
-      await Promise.all(transports.map((transport) => transport.close()));
+      await Promise.all([engines.localOperations?.close(), ...transports.map((transport) => transport.close())]);
     },
   };
 };

@@ -1,16 +1,20 @@
 import {
   AppError,
+  busRights,
   unavailable,
   type BusParty,
   type CallContext,
   type ContextOf,
   type Operation,
   type OperationContext,
+  type OperationRequest,
   type WireAppError,
 } from '@attestry/contracts';
-import { MessageBus, RequestFailed } from '@attestry/messaging';
-import type { RequestOf, ResponseOf } from './use-case.js';
+import { MessageBus, NotPermitted, RequestFailed, type Reply } from '@attestry/messaging';
+import { frozenData } from './frozen-data.js';
+import type { LocalOperations } from './local-operations.js';
 import { contextToHeaders } from './operation-headers.js';
+import type { RequestOf, ResponseOf } from './use-case.js';
 
 /** What a caller hands over: between services, the service that calls is the caller. */
 export type CallContextOf<O extends Operation> = O extends { access: { kind: 'internal' } }
@@ -18,32 +22,42 @@ export type CallContextOf<O extends Operation> = O extends { access: { kind: 'in
   : ContextOf<O>;
 
 /**
- * How one party calls an operation of another: by its declaration, over the bus. The gateway speaks for the callers it knows; a
- * service speaks for itself, whoever made it call: nothing else would be believed.
+ * How one participant of the bus calls an operation, by its declaration: by reference where its service is in this process and
+ * calls that way, otherwise over the bus. The gateway speaks for the callers it has authenticated, a service for itself alone
+ * (ADR 0019).
  */
 export class ServiceClient {
+  private readonly asks: ReadonlySet<string>;
+
   constructor(
     private readonly bus: MessageBus,
     private readonly party: BusParty,
-  ) {}
+    private readonly localOperations?: LocalOperations,
+  ) {
+    this.asks = new Set(busRights(party).asks);
+  }
 
-  /** @throws AppError as the other service threw it, or 503 when nobody answered in time. Never re-sent. */
+  /**
+   * Never sent twice. The request is frozen, and so is what the service returns.
+   * @param isChecked the shape of the request was checked in this process
+   * @throws AppError as the service threw it, or 503 when nothing answered in time; NotPermitted
+   */
   async call<O extends Operation>(
     operation: O,
     request: Partial<RequestOf<O>>,
     context: CallContextOf<O>,
+    isChecked = false,
   ): Promise<ResponseOf<O>> {
+    const sent = isChecked
+      ? (request as OperationRequest)
+      : frozenData<OperationRequest>({ body: {}, params: {}, query: {}, ...(request as object) });
     try {
-      const reply = await this.bus.request<ResponseOf<O>>(
-        operation.subject,
-        { body: {}, params: {}, query: {}, ...(request as object) },
-        {
-          headers: contextToHeaders(operation, this.contextFor(operation, context)),
-          timeoutMs: Math.max(1, context.deadline - Date.now()),
-          from: this.party,
-        },
-      );
-      if (reply.ok) return reply.data;
+      const own = this.contextFor(operation, context);
+      if (this.localOperations && !this.asks.has(operation.subject))
+        throw new NotPermitted(this.party, 'request', operation.subject);
+      const reply = await (this.localOperations?.request(operation, sent, own, this.party, isChecked) ??
+        this.callOverBus(operation, sent, own));
+      if (reply.ok) return reply.data as ResponseOf<O>;
       throw AppError.fromWire(reply.error as WireAppError);
     } catch (error) {
       if (error instanceof RequestFailed) throw unavailable('Service temporarily unavailable', error);
@@ -51,8 +65,30 @@ export class ServiceClient {
     }
   }
 
+  private async callOverBus(
+    operation: Operation,
+    request: OperationRequest,
+    context: OperationContext,
+  ): Promise<Reply> {
+    const reply = await this.bus.request(operation.subject, request, {
+      headers: contextToHeaders(operation, context),
+      timeoutMs: Math.max(1, context.deadline - Date.now()),
+      from: this.party,
+    });
+    return frozenData(reply);
+  }
+
+  /** What the callee may know: a service speaks for itself and passes on the members that the operation has. */
   private contextFor(operation: Operation, context: CallContext): OperationContext {
     if (operation.access.kind !== 'internal') return context as OperationContext;
-    return { ...context, caller: { kind: 'service', service: this.party } };
+    const { requestId, operation: name, deadline, traceparent, tenant } = context as OperationContext;
+    return {
+      requestId,
+      operation: name,
+      deadline,
+      caller: { kind: 'service', service: this.party },
+      ...(traceparent !== undefined && { traceparent }),
+      ...(operation.forTenant && tenant && { tenant }),
+    };
   }
 }

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { invalid, type DtoClass, type ErrorDetail, type Operation, type OperationRequest } from '@attestry/contracts';
 import { checkMembers, readMembers, shapeOf } from './compiled-shape.js';
+import { freezeDeep } from './frozen-data.js';
 import { readOnlyNamesOf, unknownMembers } from './unknown-members.js';
 
 const PARTS = ['params', 'query', 'body'] as const;
@@ -41,7 +42,8 @@ export const checkShape = <T extends object>(
 };
 
 /**
- * Checks the shape of a whole request as its operation declares it. Unknown members are dropped, or refused where the request says so.
+ * Checks the shape of a whole request as its operation declares it. Unknown members are dropped, or refused where the request
+ * says so; the result is frozen.
  * @throws AppError 400 with a detail per fault, params before query before body
  */
 export const checkRequest = (operation: Operation, request: OperationRequest): OperationRequest => {
@@ -62,5 +64,5 @@ export const checkRequest = (operation: Operation, request: OperationRequest): O
       );
   }
   if (details.length) throw invalid(...details);
-  return checked;
+  return freezeDeep(checked);
 };

@@ -16,6 +16,7 @@ import {
   tenantCreated,
   tenantDeleted,
   tokenRevoked,
+  type Api,
   type CallContext,
   type DirectorySecret,
   type DirectoryTenant,
@@ -26,9 +27,19 @@ import type { Consumer } from '@attestry/messaging';
 import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@attestry/service-kit';
 import { newRequestId } from '../request/request-id.js';
 
+/** What a Host header names. */
+export interface ResolvedHost {
+  api: Api;
+  /** Scheme and canonical host. */
+  publicUrl: string;
+  tenant?: TenantContext;
+}
+
 /** A living tenant as the gateway needs it. */
 export interface DirectoryEntry {
   context: TenantContext;
+  /** The tenant's own host. */
+  host: ResolvedHost;
   clients: ReadonlyMap<string, DirectoryClient>;
   /** Fewer roles may change custom domain, DIDs and authentication provider (ADR 0053). */
   restrictIdentityRoles: boolean;
@@ -113,35 +124,34 @@ export class Directory implements OnApplicationBootstrap {
 
   /**
    * @param deadline of the call that wants to know, milliseconds since the epoch, as everywhere here
-   * @param beforeLookUp awaited where management is asked
+   * @param beforeLookUp awaited before management is queried
+   * @returns a promise only where management is queried
    */
-  async tenantByHost(
+  tenantByHost(
     host: string,
     deadline: number,
     beforeLookUp?: () => Promise<void>,
-  ): Promise<DirectoryEntry | undefined> {
+  ): DirectoryEntry | undefined | Promise<DirectoryEntry | undefined> {
     if (this.feed?.health.healthy) {
       const known = this.byHost.get(host);
       if (known) return known;
       if (this.unknown.has(host)) return undefined;
     }
-    await beforeLookUp?.();
-    return once(this.asking, host, () => this.ask(host, deadline));
+    return once(this.asking, host, () => this.ask(host, deadline), beforeLookUp);
   }
 
   /** The living tenant that has verified this domain. @param domain host name in lower case */
-  async tenantByCustomDomain(
+  tenantByCustomDomain(
     domain: string,
     deadline: number,
     beforeLookUp?: () => Promise<void>,
-  ): Promise<TenantContext | undefined> {
+  ): TenantContext | undefined | Promise<TenantContext | undefined> {
     if (this.feed?.health.healthy) {
       const known = this.byCustomDomain.get(domain);
       if (known) return known;
       if (this.unknown.has(domain)) return undefined;
     }
-    await beforeLookUp?.();
-    return once(this.askingForDomain, domain, () => this.askForDomain(domain, deadline));
+    return once(this.askingForDomain, domain, () => this.askForDomain(domain, deadline), beforeLookUp);
   }
 
   /**
@@ -225,12 +235,12 @@ export class Directory implements OnApplicationBootstrap {
   }
 
   private entry(tenant: DirectoryTenant): DirectoryEntry {
+    const baseUrl = `${this.config.publicScheme}://${tenant.host}`;
+    const { tenantId: id, host } = tenant;
+    const context: TenantContext = { id, host, baseUrl };
     return {
-      context: {
-        id: tenant.tenantId,
-        host: tenant.host,
-        baseUrl: `${this.config.publicScheme}://${tenant.host}`,
-      },
+      context,
+      host: { api: 'tenant', publicUrl: baseUrl, tenant: context },
       restrictIdentityRoles: tenant.restrictIdentityRoles,
       clients: new Map(
         tenant.clients.map(({ clientId, roles, secrets }) => [clientId, { roles, ...(secrets && { secrets }) }]),
@@ -279,8 +289,14 @@ const rolesIn = (
   return client.secrets.some(isLive) ? client.roles : undefined;
 };
 
-/** Those who ask for the same at the same time ask once. */
-const once = <T>(asking: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
+/** Concurrent look-ups of the same key are one. */
+const once = async <T>(
+  asking: Map<string, Promise<T>>,
+  key: string,
+  ask: () => Promise<T>,
+  beforeLookUp?: () => Promise<void>,
+): Promise<T> => {
+  await beforeLookUp?.();
   let asked = asking.get(key);
   if (!asked) {
     asked = ask().finally(() => asking.delete(key));

@@ -1,32 +1,21 @@
 import { AppError, notFound, unauthenticated } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
-import { exchangeOf, rate, ratesOf, replyOf } from './exchange.spec-fixture.js';
+import { exchangeOf, rate, ratesOf, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
 
 const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
-const answered = async (error: unknown, exchange = exchangeOf()) => {
+const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => {
   const { rates, asked } = ratesOf();
-  const logged: unknown[] = [];
-  const recorded: unknown[] = [];
-  const run = async (_operation: unknown, _context: unknown, read: () => unknown) => {
-    try {
-      read();
-    } catch (failure) {
-      recorded.push((failure as AppError).kind);
-      throw failure;
-    }
-  };
-  const logger = { error: (...args: unknown[]) => void logged.push(args.at(-1)) };
-  const deps = { rates, logger, operations: { run }, health: { isClosing: false } } as never;
-  await answerError(exchange, deps, error);
-  return { reply: replyOf(exchange), asked, logged, recorded };
+  const { used, records, logged } = recordsOf();
+  await answerError(exchange, { ...(used as object), rates, health: { isClosing: false } } as never, error);
+  return { reply: replyOf(exchange), asked, logged: logged.map((line) => line.at(-1)), records };
 };
-const received = () => exchangeOf({}, {}, { context: undefined, plan: undefined });
+const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });
 
 describe('an error of a step', () => {
-  it('is rendered in the shape of the route, and not recorded: the operation did that', async () => {
-    const exchange = exchangeOf({}, {}, { shape: { errors: 'management', corsHeaders: { cors: '*' } } });
-    const { reply, recorded, logged } = await answered(notFound(), exchange);
-    expect([reply.status, recorded, logged]).toEqual([404, [], []]);
+  it('is rendered in the shape of the route, and not recorded before START', async () => {
+    const exchange = exchangeOf({}, RECORDED, { shape: { errors: 'management', corsHeaders: { cors: '*' } } });
+    const { reply, records, logged } = await answered(notFound(), exchange);
+    expect([reply.status, records, logged]).toEqual([404, [], []]);
     expect(reply.kept).toMatchObject({ 'cache-control': 'no-store', cors: '*', 'x-ratelimit-remaining': 10 });
     expect(JSON.parse(reply.sent[0] as string)).toMatchObject({ code: 'NotFound', type: 'NotFoundError' });
   });
@@ -38,16 +27,43 @@ describe('an error of a step', () => {
   });
 });
 
+describe('an error after START', () => {
+  const started = (hasOutcome: boolean) =>
+    exchangeOf({}, RECORDED, { recorded: { startedAt: '2026-01-01T00:00:00.000Z', hasOutcome } });
+
+  it.each([
+    [notFound(), { status: 404, code: 'NotFound', message: 'Resource Not Found' }],
+    [new Error('canary'), { status: 500, code: 'InternalError', message: 'Internal error' }],
+  ])('is recorded as FAIL, once: %s', async (error, recorded) => {
+    const exchange = started(false);
+    expect((await answered(error, exchange)).records).toEqual([['FAIL', recorded]]);
+    expect((await answered(error, exchange)).records).toEqual([]);
+  });
+
+  it('and after SUCCESS is not recorded', async () => {
+    const { reply, records } = await answered(new Error('canary'), started(true));
+    expect([reply.status, records]).toEqual([500, []]);
+  });
+});
+
 describe('a body that cannot be read', () => {
   const tooLong = Object.assign(new Error('too long'), { code: 'FST_ERR_CTP_BODY_TOO_LARGE' });
 
   it('is a call of its operation: it is recorded', async () => {
-    const { reply, recorded, logged } = await answered(tooLong);
-    expect([reply.status, recorded, logged]).toEqual([413, ['tooLarge'], []]);
+    const { reply, records, logged } = await answered(tooLong);
+    const failure = { status: 413, code: 'PayloadTooLarge', message: 'Payload Too Large' };
+    expect([reply.status, records, logged]).toEqual([
+      413,
+      [
+        ['START', {}, undefined],
+        ['FAIL', failure],
+      ],
+      [],
+    ]);
   });
 
   it('of a request that was not admitted is not', async () => {
-    expect((await answered(tooLong, received())).recorded).toEqual([]);
+    expect((await answered(tooLong, received())).records).toEqual([]);
   });
 });
 

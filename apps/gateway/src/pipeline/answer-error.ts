@@ -5,10 +5,11 @@ import { isTokenCallFailure } from '../request/rate-limits.js';
 import type { Dependencies } from './dependencies.js';
 import { appErrorOf } from './errors.js';
 import { isAdmitted, type Exchange } from './exchange.js';
+import { recordFailure } from './record-outcome.js';
 import { recordUnreadBody } from './record-unread-body.js';
 import { sendAnswer } from './send-answer.js';
 
-type Used = Pick<Dependencies, 'rates' | 'operations' | 'health' | 'logger'>;
+type Used = Pick<Dependencies, 'rates' | 'recorder' | 'operationData' | 'clock' | 'health' | 'logger'>;
 
 /** What a step, or the reading of the body, threw → an answer in the shape of the route. */
 export const answerError = async (exchange: Exchange, deps: Used, error: unknown): Promise<FastifyReply> => {
@@ -16,7 +17,10 @@ export const answerError = async (exchange: Exchange, deps: Used, error: unknown
   const failure = appErrorOf(error);
   if (failure.kind === 'internal' && failure !== error)
     deps.logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'request failed');
-  if (isAdmitted(exchange) && failure !== error) await recordUnreadBody(exchange, deps, failure);
+  if (isAdmitted(exchange)) {
+    if (failure !== error && !exchange.recorded) await recordUnreadBody(exchange, deps);
+    await recordFailure(exchange, deps, failure);
+  }
   const { status, headers, body } = renderError(failure, shape.errors);
   if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status)) {
     exchange.rate = await deps.rates.countTokenFailure(address);

@@ -1,9 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  Health,
+  LOGGER,
+  OperationRecorder,
+  PlatformConfig,
+  ServiceClient,
+  type Logger,
+} from '@attestry/service-kit';
 import { Authenticate } from '../auth/authenticate.js';
 import { InterfaceDocuments } from '../interface/interface-documents.js';
-import { RunOperation } from '../operation/run-operation.js';
+import { OperationData } from '../operation/operation-data.js';
 import { Hosts } from '../request/hosts.js';
 import { ObserveRequests } from '../request/observe-requests.js';
 import { RateLimits } from '../request/rate-limits.js';
@@ -20,7 +28,9 @@ export class Dependencies {
     readonly rates: RateLimits,
     readonly inFlight: RequestsInFlight,
     readonly authenticate: Authenticate,
-    readonly operations: RunOperation,
+    readonly services: ServiceClient,
+    readonly recorder: OperationRecorder,
+    readonly operationData: OperationData,
     readonly observe: ObserveRequests,
     readonly documents: InterfaceDocuments,
     readonly health: Health,

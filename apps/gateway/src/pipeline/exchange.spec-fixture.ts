@@ -135,3 +135,32 @@ export const errorOf = async (call: () => unknown): Promise<AppError> => {
   }
   throw new Error('nothing was thrown');
 };
+
+/** What START and outcomes were recorded, and what was logged. @param lost whether nothing can be recorded */
+export const recordsOf = ({ lost = false, data }: { lost?: boolean; data?: string } = {}) => {
+  const records: unknown[][] = [];
+  const logged: unknown[][] = [];
+  const record =
+    (outcome: string) =>
+    async (_operation: unknown, _context: unknown, ...about: unknown[]) => {
+      records.push([outcome, ...about]);
+      if (lost) throw new Error('disk full');
+    };
+  const sealed: unknown[] = [];
+  const seal = async (_operation: unknown, _context: unknown, ...what: unknown[]) => {
+    sealed.push(what);
+    return data;
+  };
+  const used = {
+    recorder: { start: record('START'), success: record('SUCCESS'), fail: record('FAIL') },
+    operationData: { ofRequest: seal, ofAnswer: seal },
+    clock: { now: () => new Date(NOW) },
+    logger: { error: (...args: unknown[]) => void logged.push(args) },
+  } as never;
+  return { records, logged, sealed, used };
+};
+export const RECORDED = { analytics: { prefix: 'THING_READ', category: 'thing' } };
+export const LOST = [
+  { requestId: 'r1', tenantId: 't1', operation: 'dids.list-dids', error: 'Error: disk full' },
+  'operation event not recorded',
+];

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OperationContext } from '@attestry/contracts';
+import type { OperationContext, OperationRequest } from '@attestry/contracts';
 import type { IdentifiedCaller } from '../auth/authenticate.js';
 import type { ResolvedHost } from '../request/hosts.js';
 import type { ObservedRequest } from '../request/observe-requests.js';
@@ -31,8 +31,22 @@ export interface Received {
   traceparent: string | undefined;
 }
 
+/** What the steps from START to the outcome know: of a request, or of a call that no request was made for. */
+export interface Call {
+  readonly plan: Pick<Plan, 'operation'>;
+  readonly context: OperationContext;
+  /** Parsed, not checked. */
+  sent?: OperationRequest;
+  /** In the declared shape, frozen. */
+  checked?: OperationRequest;
+  /** Set with START. */
+  recorded?: { startedAt: string; hasOutcome: boolean };
+  /** What the service returned. */
+  result?: unknown;
+}
+
 /** One request and its answer. Each step adds what it finds; the types below name what is known after which step. */
-export interface Exchange extends Readonly<Received> {
+export interface Exchange extends Readonly<Received>, Omit<Call, 'plan' | 'context'> {
   readonly path: string;
   readonly observed: ObservedRequest;
   /** Milliseconds since the epoch; the operation's own once the route is known. */
@@ -54,8 +68,6 @@ export interface Exchange extends Readonly<Received> {
   isLenient?: boolean;
   /** Client id in the body of a token call. */
   tokenClientId?: string;
-  /** What the service returned. */
-  result?: unknown;
   answer?: Answer;
 }
 

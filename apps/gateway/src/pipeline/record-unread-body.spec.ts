@@ -1,36 +1,27 @@
-import { AppError, unavailable, type OperationContext } from '@attestry/contracts';
-import { exchangeOf } from './exchange.spec-fixture.js';
+import { exchangeOf, LOST, RECORDED, recordsOf } from './exchange.spec-fixture.js';
 import { recordUnreadBody } from './record-unread-body.js';
 
-const failure = new AppError('tooLarge', 'Payload Too Large');
-const logged: unknown[] = [];
-const logger = { error: (...args: unknown[]) => void logged.push(...args) } as never;
-beforeEach(() => void (logged.length = 0));
-
 describe('a body that cannot be read', () => {
-  it('is recorded as a failed call of its operation', async () => {
-    const exchange = exchangeOf();
-    const ran: unknown[] = [];
-    const run = async (operation: unknown, context: OperationContext, read: () => unknown) => {
-      ran.push(operation, context);
-      return read();
-    };
-    await recordUnreadBody(exchange, { operations: { run } as never, logger }, failure);
-    expect(ran).toEqual([exchange.plan.operation, exchange.context]);
-    expect(logged).toEqual([]);
+  it('is a call of its operation: START is recorded without the request', async () => {
+    const { records, logged, sealed, used } = recordsOf();
+    const exchange = exchangeOf({}, RECORDED);
+    await recordUnreadBody(exchange, used);
+    expect([records, logged, sealed]).toEqual([[['START', {}, undefined]], [], []]);
+    expect(exchange.recorded).toEqual({ startedAt: expect.any(String) as string, hasOutcome: false });
   });
 
   it('that cannot be recorded is logged, and answered nevertheless', async () => {
-    const operations = { run: () => Promise.reject(unavailable('away')) } as never;
-    await recordUnreadBody(exchangeOf(), { operations, logger }, failure);
-    expect(logged).toEqual([
-      {
-        requestId: 'r1',
-        operation: 'dids.list-dids',
-        tenantId: 't1',
-        error: expect.stringContaining('away') as string,
-      },
-      'operation event not recorded',
-    ]);
+    const { logged, used } = recordsOf({ lost: true });
+    const exchange = exchangeOf({}, { ...RECORDED, kind: 'command' });
+    await recordUnreadBody(exchange, used);
+    const error = expect.stringContaining('unavailable') as string;
+    expect(logged).toEqual([[{ requestId: 'r1', operation: 'dids.list-dids', tenantId: 't1', error }, LOST[1]]]);
+    expect(exchange.recorded).toBeUndefined();
+  });
+
+  it('of an operation that the service records is not recorded here', async () => {
+    const { records, used } = recordsOf();
+    await recordUnreadBody(exchangeOf(), used);
+    expect(records).toEqual([]);
   });
 });

@@ -1,21 +1,12 @@
-import type { AppError } from '@attestry/contracts';
-import { requestFields } from '@attestry/service-kit';
 import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
+import { logLostRecord } from './record-outcome.js';
+import { isRecorded, writeStart } from './record-start.js';
 
-type Used = Pick<Dependencies, 'operations' | 'logger'>;
+type Used = Pick<Dependencies, 'recorder' | 'operationData' | 'clock' | 'logger'>;
 
-/** A request whose body cannot be read is a call of its operation: START and FAIL are recorded (ADR 0003). */
-export const recordUnreadBody = async (
-  { plan, context }: Admitted,
-  { operations, logger }: Used,
-  failure: AppError,
-): Promise<void> => {
-  const recorded = operations.run(plan.operation, context, () => {
-    throw failure;
-  });
-  await recorded.catch((error: unknown) => {
-    if (error !== failure)
-      logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
-  });
+/** A request whose body cannot be read is a call of its operation: START is recorded, and FAIL follows (ADR 0003). */
+export const recordUnreadBody = async (exchange: Admitted, deps: Used): Promise<void> => {
+  if (!isRecorded(exchange.plan.operation)) return;
+  await writeStart(exchange, deps).catch((error: unknown) => logLostRecord(exchange, deps, error));
 };

@@ -5,7 +5,7 @@ import { resolveHost } from './resolve-host.js';
 const shape = { errors: 'oauth' as const, corsHeaders: {} };
 const routes = { expectedShape: () => shape } as never;
 const found = { api: 'tenant' as const, publicUrl: `https://${HOST}` };
-type Resolve = (header: unknown, deadline: number, beforeLookUp: () => Promise<void>) => Promise<unknown>;
+type Resolve = (header: unknown, deadline: number, beforeLookUp: () => Promise<void>) => unknown;
 const hosts = (resolve: Resolve) => ({ resolve }) as never;
 
 describe('the host', () => {
@@ -20,6 +20,12 @@ describe('the host', () => {
     await resolveHost(exchange, { hosts: hosts(resolve), routes, ...ratesOf() });
     expect([exchange.host, exchange.shape]).toEqual([host, before]);
     expect(asked).toEqual([HOST, NOW + 1000]);
+  });
+
+  it('in memory is waited for by nothing', () => {
+    const exchange = exchangeOf({}, {}, { host: undefined });
+    expect(resolveHost(exchange, { hosts: hosts(() => found), routes, ...ratesOf() })).toBeUndefined();
+    expect(exchange.host).toBe(found);
   });
 
   it('is looked up only for an address below its limit; errors take the shape of the route', async () => {

@@ -8,9 +8,11 @@ type Used = Pick<Dependencies, 'hosts' | 'routes' | 'rates'>;
  * Which API the Host header names, and which tenant; neither where nothing is served.
  * @throws AppError 429 before a look-up for an address over its public limit; 503 when management cannot be reached
  */
-export const resolveHost = async (exchange: Exchange, deps: Used): Promise<void> => {
-  exchange.host = await deps.hosts.resolve(exchange.hostHeader, exchange.deadline, () => {
+export const resolveHost = (exchange: Exchange, deps: Used): void | Promise<void> => {
+  const found = deps.hosts.resolve(exchange.hostHeader, exchange.deadline, () => {
     exchange.shape = deps.routes.expectedShape(exchange);
     return checkPublicCalls(exchange, deps);
   });
+  if (found instanceof Promise) return found.then((host) => void (exchange.host = host));
+  exchange.host = found;
 };

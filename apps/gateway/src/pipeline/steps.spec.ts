@@ -27,15 +27,30 @@ describe('the steps of an operation', () => {
   });
 
   it('after the body call the operation and render its result', () => {
-    expect(names(steps().afterBody)).toEqual(['callOperation', 'renderResult']);
+    expect(names(steps().afterBody)).toEqual(['checkShape', 'callService', 'renderResult']);
     expect(names(steps({ rate: 'client-token' }).afterBody)).toEqual([
       'limitTokenCalls',
-      'callOperation',
+      'checkShape',
+      'callService',
       'countTokenCall',
       'renderResult',
     ]);
     const stream = { method: 'GET' as const, path: '/x', success: 200, stream: true as const };
     expect(names(steps({ http: stream }).afterBody)).toEqual(['streamList']);
+  });
+
+  it('after the body record START and outcome, unless the service does', () => {
+    const analytics = { prefix: 'THING_READ', category: 'thing' };
+    expect(names(steps({ analytics }).afterBody)).toEqual([
+      'recordStart',
+      'checkShape',
+      'callService',
+      'recordSuccess',
+      'renderResult',
+    ]);
+    expect(names(steps({ analytics: { ...analytics, recordedBy: 'service' } }).afterBody)).toEqual(
+      names(steps().afterBody),
+    );
   });
 
   const served = OPERATIONS.filter(({ http }) => http);

@@ -1,7 +1,8 @@
 import type { Operation } from '@attestry/contracts';
 import { authorize } from './authorize.js';
-import { callOperation } from './call-operation.js';
+import { callService } from './call-service.js';
 import { checkHostHeader } from './check-host-header.js';
+import { checkShape } from './check-shape.js';
 import { checkTarget } from './check-target.js';
 import { countTokenCall } from './count-token-call.js';
 import { findRoute } from './find-route.js';
@@ -12,6 +13,8 @@ import { limitInFlight } from './limit-in-flight.js';
 import { limitTokenCalls } from './limit-token-calls.js';
 import { limitTokenFailures } from './limit-token-failures.js';
 import { openContext } from './open-context.js';
+import { recordSuccess } from './record-outcome.js';
+import { isRecorded, recordStart } from './record-start.js';
 import { renderResult } from './render-result.js';
 import { resolveHost } from './resolve-host.js';
 import { startSpan } from './start-span.js';
@@ -26,6 +29,7 @@ const hasCredentials = ({ rate, access: { kind } }: Operation): boolean =>
 const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';
 const isStream = ({ http }: Operation): boolean => http!.stream === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);
+const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecorded(operation);
 
 /**
  * What happens to every request, in this order. Plugins answer before the group that names them; {@link stepsOf} leaves out
@@ -60,7 +64,10 @@ export const STEPS = {
   /** Of the operation, after the body was read. */
   afterBody: [
     { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
-    { step: callOperation, when: isCall }, // START, body and shape, the service, the outcome
+    { step: recordStart, when: isRecordedCall }, // START; FAIL is recorded where a later step throws
+    { step: checkShape, when: isCall }, // body and query → request in the declared shape
+    { step: callService, when: isCall }, // request → result of the service
+    { step: recordSuccess, when: isRecordedCall }, // SUCCESS
     { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id
     { step: renderResult, when: isCall }, // result → status, headers, body
     { step: streamList, when: isStream }, // list → lines of JSON, page after page

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { forbidden, notFound, requires, type OperationContext } from '@attestry/contracts';
+import { forbidden, notFound, requires, type OperationContext, type OperationRequest } from '@attestry/contracts';
 import { errorOf, exchangeOf, NOW } from './exchange.spec-fixture.js';
 import { streamList } from './stream-list.js';
 
@@ -10,12 +10,18 @@ const clock = { now: () => new Date(NOW + 50) };
 const pages = [{ data: [{ n: 1 }, { n: 2 }], nextCursor: 'b' }, { data: [{ n: 3 }] }];
 const deps = (authorize: () => Promise<void> = async () => undefined) => {
   const asked: unknown[] = [];
-  const page = async (_operation: unknown, { deadline }: OperationContext, _request: unknown, cursor?: string) => {
-    asked.push([cursor, deadline]);
+  const call = async (
+    _operation: unknown,
+    { page }: OperationRequest,
+    { deadline }: OperationContext,
+    isChecked: boolean,
+  ) => {
+    const cursor = page!.cursor;
+    asked.push([cursor, deadline, isChecked]);
     return pages[cursor === undefined ? 0 : 1];
   };
   const authenticate = { caller: async () => void asked.push('caller'), authorize };
-  return { asked, used: { clock, operations: { page }, authenticate } as never };
+  return { asked, used: { clock, services: { call }, authenticate } as never };
 };
 
 describe('a list that is streamed', () => {
@@ -28,7 +34,7 @@ describe('a list that is streamed', () => {
       headers: { 'cache-control': 'no-store', 'content-type': 'application/x-ndjson' },
     });
     expect(await text(exchange.answer!.body as Readable)).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
-    expect(asked).toEqual([[undefined, NOW + 5050], 'caller', ['b', NOW + 5050]]);
+    expect(asked).toEqual([[undefined, NOW + 5050, true], 'caller', ['b', NOW + 5050, true]]);
   });
 
   it('asks for no token where the operation needs none', async () => {
@@ -53,9 +59,9 @@ describe('a list that is streamed', () => {
   });
 
   it('whose first page fails is an error like any other', async () => {
-    const operations = { page: () => Promise.reject(notFound()) };
+    const services = { call: () => Promise.reject(notFound()) };
     const exchange = exchangeOf({}, { http, access });
-    expect((await errorOf(() => streamList(exchange, { clock, operations } as never))).kind).toBe('notFound');
+    expect((await errorOf(() => streamList(exchange, { clock, services } as never))).kind).toBe('notFound');
     expect(exchange.answer).toBeUndefined();
   });
 });

@@ -1,16 +1,18 @@
 import { Readable } from 'node:stream';
+import type { PageOf } from '@attestry/contracts';
+import { checkRequest } from '@attestry/service-kit';
 import { streamPages } from '../operation/stream-pages.js';
 import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
 import { readRequest } from './read-request.js';
 
-type Used = Pick<Dependencies, 'authenticate' | 'operations' | 'clock'>;
+type Used = Pick<Dependencies, 'authenticate' | 'services' | 'clock'>;
 
 /**
  * Lines of JSON for as long as there are pages and the caller reads them; a caller that lost its rights gets no further page.
  * @throws AppError as the first page threw it
  */
-export const streamList = async (exchange: Admitted, { authenticate, operations, clock }: Used): Promise<void> => {
+export const streamList = async (exchange: Admitted, { authenticate, services, clock }: Used): Promise<void> => {
   const { plan, host, request, context } = exchange;
   const { operation, timeoutMs } = plan;
   const wanted = readRequest(exchange);
@@ -21,7 +23,10 @@ export const streamList = async (exchange: Admitted, { authenticate, operations,
       const caller = plan.caller ?? (await authenticate.caller(operation, host, authorization, deadline));
       await authenticate.authorize(operation, host, caller, deadline);
     }
-    return operations.page(operation, { ...context, deadline }, wanted, cursor);
+    const own = { ...context, deadline };
+    const page = cursor === undefined ? {} : { cursor };
+    const checked = checkRequest(operation, { ...wanted, page });
+    return (await services.call(operation, checked, own, true)) as PageOf<unknown>;
   });
   exchange.answer = {
     status: operation.http!.success,

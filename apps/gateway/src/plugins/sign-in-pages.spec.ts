@@ -1,7 +1,15 @@
 import { EventEmitter } from 'node:events';
-import type { Operation } from '@attestry/contracts';
+import { ReleaseIssuerKeyRequest, type Operation } from '@attestry/contracts';
 import { SignInDesk, type SignIn, type SignInVisit } from '@attestry/service-kit';
-import { errorOf, EXCEEDED, exchangeOf, operationOf, ratesOf, replyOf } from '../pipeline/exchange.spec-fixture.js';
+import {
+  errorOf,
+  EXCEEDED,
+  exchangeOf,
+  operationOf,
+  ratesOf,
+  recordsOf,
+  replyOf,
+} from '../pipeline/exchange.spec-fixture.js';
 import { passes } from './plugins.spec-fixture.js';
 import { SignInPages } from './sign-in-pages.js';
 
@@ -21,11 +29,13 @@ const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = t
   const handle: SignIn['handle'] = async (request, _response, made) =>
     void visits.push({ visit: made, headers: { ...request.headers } });
   if (offered) desk.offer({ handle } as SignIn);
-  const run = async (operation: Operation, context: unknown, read: () => unknown) => {
-    calls.push(operation.name, context, read());
+  const call = async (operation: Operation, request: unknown, context: unknown, isChecked: boolean) => {
+    calls.push(operation.name, context, request, isChecked);
     return 'done';
   };
-  const deps = { config, rates: limits.rates, health: { isClosing: false }, operations: { run } } as never;
+  const health = { isClosing: false };
+  const { used } = recordsOf();
+  const deps = { ...(used as object), config, rates: limits.rates, health, services: { call } } as never;
   const directory = { userOf: async () => 'u1' } as never;
   const exchange = exchangeOf({ url }, {}, { host });
   const raw = new RawResponse();
@@ -55,13 +65,16 @@ describe('the pages of the sign-in', () => {
 
   it('call operations as the user that signed in', async () => {
     const { visits, calls } = await visit('/sign-in');
-    const result = await visits[0]!.visit.call({} as never, operationOf(), { a: 1 });
-    const request = { params: {}, query: {}, body: { a: 1 } };
+    const id = '11111111-1111-4111-8111-111111111111';
+    const release = { tenantId: id, did: 'did:web:a.example', configurationId: id };
+    const result = await visits[0]!.visit.call({} as never, operationOf({ body: ReleaseIssuerKeyRequest }), release);
+    const request = { params: {}, query: {}, body: release };
     expect(result).toBe('done');
     expect(calls).toEqual([
       'dids.list-dids',
       expect.objectContaining({ caller: { kind: 'user', userId: 'u1' } }),
       request,
+      true,
     ]);
   });
 

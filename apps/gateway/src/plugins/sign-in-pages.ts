@@ -7,12 +7,17 @@ import { countPublicCall } from '../pipeline/apply-rate.js';
 import { Dependencies } from '../pipeline/dependencies.js';
 import { exchangePlugin } from '../pipeline/exchange-hook.js';
 import { queryOf, type Hosted } from '../pipeline/exchange.js';
+import { runCall } from '../pipeline/run-call.js';
 import { addCommonHeaders } from '../pipeline/send-answer.js';
 
 /** The pages of a sign-in that runs in this process. What they do for a person is an operation like any other: recorded, as that person. */
 @Injectable()
 export class SignInPages {
-  readonly plugin = exchangePlugin((exchange) => this.handle(exchange as Hosted));
+  readonly plugin = exchangePlugin((exchange) => {
+    const { host, path } = exchange as Hosted;
+    if (host.api !== 'auth' || host.publicUrl !== this.origin || this.desk.signIn === undefined) return;
+    if (path === this.path || path.startsWith(`${this.path}/`)) return this.answer(exchange as Hosted);
+  });
   private readonly origin: string;
   private readonly path: string;
 
@@ -24,12 +29,6 @@ export class SignInPages {
     const { origin, pathname } = new URL(deps.config.signInIssuer);
     this.origin = origin;
     this.path = pathname;
-  }
-
-  private handle(exchange: Hosted): void | Promise<void> {
-    const { host, path } = exchange;
-    if (host.api !== 'auth' || host.publicUrl !== this.origin || this.desk.signIn === undefined) return;
-    if (path === this.path || path.startsWith(`${this.path}/`)) return this.answer(exchange);
   }
 
   /** The pages read the request and write the answer themselves. */
@@ -66,6 +65,6 @@ export class SignInPages {
       operation: operation.name,
       deadline,
     };
-    return this.deps.operations.run(operation, context, () => ({ params: {}, query: {}, body }));
+    return runCall({ plan: { operation }, context, sent: { params: {}, query: {}, body } }, this.deps);
   }
 }

@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Api, TenantContext } from '@attestry/contracts';
 import { PlatformConfig } from '@attestry/service-kit';
-import { Directory } from '../directory/directory.js';
+import { Directory, type ResolvedHost } from '../directory/directory.js';
 
-export interface ResolvedHost {
-  api: Api;
-  /** Scheme and canonical host. */
-  publicUrl: string;
-  tenant?: TenantContext;
-}
+export type { ResolvedHost };
 
 /** A name that could be a custom domain: with a dot, without a port, no address. */
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -43,26 +38,28 @@ export class Hosts {
   }
 
   /**
-   * `undefined` for a host that no tenant has and the platform does not serve.
-   * @param beforeLookUp awaited where management is asked for a host that is not in memory
-   * @throws AppError 503 when the directory cannot tell
+   * `undefined` for a host that no tenant has and the platform does not serve. A promise only where management is queried.
+   * @param beforeLookUp awaited before management is queried
+   * @throws AppError 503 when management does not answer
    */
-  async resolve(
+  resolve(
     header: string | undefined,
     deadline: number,
     beforeLookUp?: () => Promise<void>,
-  ): Promise<ResolvedHost | undefined> {
+  ): ResolvedHost | undefined | Promise<ResolvedHost | undefined> {
     if (!header || header.length > 300) return undefined;
     const host = this.canonical(header);
     const fixed = this.fixed.get(host);
     if (fixed) return fixed;
     if (this.tenantEndings.some((ending) => host.endsWith(ending))) {
-      const tenant = await this.directory.tenantByHost(host, deadline, beforeLookUp);
-      return tenant && { api: 'tenant', publicUrl: tenant.context.baseUrl, tenant: tenant.context };
+      const found = this.directory.tenantByHost(host, deadline, beforeLookUp);
+      return found instanceof Promise ? found.then((entry) => entry?.host) : found?.host;
     }
     if (!DOMAIN.test(host)) return undefined;
-    const tenant = await this.directory.tenantByCustomDomain(host, deadline, beforeLookUp);
-    return tenant && { api: 'custom-domain', publicUrl: `${this.config.publicScheme}://${host}`, tenant };
+    const asCustomDomain = (tenant: TenantContext | undefined): ResolvedHost | undefined =>
+      tenant && { api: 'custom-domain', publicUrl: `${this.config.publicScheme}://${host}`, tenant };
+    const found = this.directory.tenantByCustomDomain(host, deadline, beforeLookUp);
+    return found instanceof Promise ? found.then(asCustomDomain) : asCustomDomain(found);
   }
 
   /** Lower case, no trailing dot, no default port. */

@@ -1,8 +1,7 @@
 import { moduleBeside, SqliteThread } from '@attestry/sqlite';
 import type { OnError } from '../message-bus.js';
-import type { Delivery, FeedRecord, Start } from '../consumer-feed.js';
+import type { ConsumerFeed, Delivery, FeedRecord, Start } from '../consumer-feed.js';
 import { subjectMatcher } from './feed.jobs.js';
-import type { FeedCalls } from './frames.js';
 
 export interface FeedOptions {
   /** Path of the file, `feed.db`. */
@@ -29,7 +28,6 @@ const CHECKPOINT_LAG = 1024;
 
 interface Held {
   name: string;
-  holder: number;
   subjects: readonly string[];
   matches: (subject: string) => boolean;
   batchSize: number;
@@ -50,7 +48,7 @@ interface Held {
  * The durable feed: a SQLite file with messages, checkpoints and parked messages. The tail in memory only repeats what
  * is committed; a consumer that is behind it reads the file.
  */
-export class Feed implements FeedCalls {
+export class Feed implements ConsumerFeed {
   private readonly held = new Map<string, Held>();
   private readonly dirty = new Map<string, number>();
   private tail: FeedRecord[] = [];
@@ -87,11 +85,10 @@ export class Feed implements FeedCalls {
       .then((sequences) => this.published(messages, sequences));
   }
 
-  async open(name: string, subjects: readonly string[], batchSize: number, start: Start, holder = 0): Promise<number> {
+  async open(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number> {
     if (this.held.has(name)) throw new Error(`consumer ${name} is already running`);
     const consumer: Held = {
       name,
-      holder,
       subjects,
       matches: subjectMatcher(subjects),
       batchSize,
@@ -207,11 +204,6 @@ export class Feed implements FeedCalls {
     if (this.held.has(name)) throw new Error(`consumer ${name} is running`);
     this.dirty.delete(name);
     await this.thread.call('forget', name);
-  }
-
-  /** A connection is gone: its consumers may be taken over by others. */
-  dropHolder(holder: number): void {
-    for (const consumer of this.held.values()) if (consumer.holder === holder) this.release(consumer);
   }
 
   async close(): Promise<void> {

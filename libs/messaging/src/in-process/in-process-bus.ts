@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { MessagePort } from 'node:worker_threads';
 import type {
   Consumer,
   ConsumerOptions,
   FeedMessage,
   ListenerOptions,
-  OnError,
   OutgoingMessage,
   ParkedMessage,
   Reply,
@@ -16,43 +14,23 @@ import type {
 } from '../message-bus.js';
 import { INTERNAL_ERROR, MessageBus, NOBODY, RequestFailed } from '../message-bus.js';
 import { feedMessage, type Envelope } from '../consumer-feed.js';
-import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
-import { framedPort } from './framed-port.js';
-import type { FeedCalls, ReturnAddress, ToBroker, ToBus } from './frames.js';
+import { DurableConsumer, type FeedAccess, type LoopOptions } from '../durable-consumer.js';
+import { inTime } from '../in-time.js';
+import { Feed, type FeedOptions } from './feed.js';
 
-/** The way to the broker: a function call in its own thread, a port from another one. */
-export interface BrokerLink {
-  send(frame: ToBroker): void;
-  onFrame(listener: (frame: ToBus) => void): void;
-  close?(): void;
-}
+/** `now` is also the clock of deadlines. */
+export type InProcessBusOptions = FeedOptions;
 
-export interface InProcessBusOptions {
-  onError: OnError;
-  /** Milliseconds since the epoch; deadlines are set and checked by it. */
-  now?: () => number;
-}
-
-/** Node fires timers beyond this at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
-interface Call {
-  subject: Subject;
-  resolve: (value: unknown) => void;
-  reject: (error: Error) => void;
-  timer: NodeJS.Timeout | undefined;
-}
-
+/** One server of a subject. */
 class Server implements Serving {
   private inHand = 0;
   private closing: Promise<void> | undefined;
-  private left: (() => void) | undefined;
   private idle: (() => void) | undefined;
 
   constructor(
     readonly subject: Subject,
     readonly handler: RequestHandler,
-    private readonly leave: () => void,
+    private readonly leave: (server: Server) => void,
   ) {}
 
   begin(): void {
@@ -63,59 +41,43 @@ class Server implements Serving {
     if (--this.inHand === 0) this.idle?.();
   }
 
-  /** The broker routes nothing here any more; everything it routed before has arrived. */
-  unserved(): void {
-    this.left?.();
-  }
-
   close(): Promise<void> {
     this.closing ??= (async () => {
-      await new Promise<void>((resolve) => {
-        this.left = resolve;
-        this.leave();
-      });
+      this.leave(this);
       if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
     })();
     return this.closing;
   }
 }
 
-/** The embedded message bus: one connection to a {@link Broker} of this process, from whatever thread. */
+/**
+ * The embedded message bus. Requests are routed to one of the servers of their subject in this process, in turn, as JSON text; the
+ * durable feed is a SQLite file.
+ */
 export class InProcessBus extends MessageBus {
-  private readonly calls = new Map<number, Call>();
-  private readonly servers = new Map<number, Server>();
+  private readonly servers = new Map<Subject, Server[]>();
   private readonly consumers = new Set<DurableConsumer>();
   private readonly feedCalls = new Set<Promise<unknown>>();
   private readonly now: () => number;
-  private nextId = 1;
   private closing: Promise<void> | undefined;
   private closed = false;
 
-  constructor(
-    private readonly link: BrokerLink,
+  private constructor(
+    private readonly feed: Feed,
     private readonly options: InProcessBusOptions,
   ) {
     super();
     this.now = options.now ?? Date.now;
-    link.onFrame((frame) => this.receive(frame));
   }
 
-  /** A bus in a thread of its own; the other end of the port was given to `Broker.connectPort`. */
-  static connect(port: MessagePort, options: InProcessBusOptions): InProcessBus {
-    const framed = framedPort<ToBus, ToBroker>(port);
-    const bus = new InProcessBus(framed, options);
-    port.once('close', () => bus.cutOff());
-    return bus;
+  static async open(options: InProcessBusOptions): Promise<InProcessBus> {
+    return new InProcessBus(await Feed.open(options), options);
   }
 
   serve(subject: Subject, handler: RequestHandler): Serving {
     if (this.closing) throw new RequestFailed('closed', subject);
-    const id = this.nextId++;
-    const server = new Server(subject, handler, () =>
-      this.closed ? server.unserved() : this.link.send(['unserve', id]),
-    );
-    this.servers.set(id, server);
-    this.link.send(['serve', id, subject]);
+    const server = new Server(subject, handler, (left) => this.removeServer(left));
+    this.servers.set(subject, [...(this.servers.get(subject) ?? []), server]);
     return server;
   }
 
@@ -124,52 +86,39 @@ export class InProcessBus extends MessageBus {
     const inherited = Number(options.headers?.['deadline'] ?? Infinity);
     const deadline = Math.min(started + options.timeoutMs, Number.isNaN(inherited) ? Infinity : inherited);
     const body = JSON.stringify({ h: { ...options.headers, deadline: String(deadline) }, d: data } satisfies Envelope);
-    const { from = NOBODY, isChecked = false } = options;
-    const answer = await this.call<string>(subject, deadline - started, (id) => [
-      'request',
-      id,
-      subject,
-      body,
-      from,
-      isChecked,
-    ]);
-    return JSON.parse(answer) as Reply<T>;
+    if (this.closed) throw new RequestFailed('closed', subject);
+    const servers = this.servers.get(subject);
+    if (!servers) throw new RequestFailed('no-responder', subject);
+    if (deadline <= started) throw new RequestFailed('timeout', subject);
+    const server = servers[0]!;
+    if (servers.length > 1) servers.push(servers.shift()!);
+    server.begin();
+    const answer = this.answer(server, body, options.from ?? NOBODY);
+    return JSON.parse(
+      await inTime(answer, deadline - started, () => new RequestFailed('timeout', subject)),
+    ) as Reply<T>;
   }
 
   async publish(messages: readonly OutgoingMessage[]): Promise<void> {
     if (!messages.length) return;
-    await this.feed(
-      'publish',
-      messages.map(({ id, subject, headers, data }): [string, string, string] => [
-        id,
-        subject,
-        JSON.stringify({ h: headers ?? {}, d: data } satisfies Envelope),
-      ]),
-    );
+    const bodies = messages.map(({ id, subject, headers, data }): [string, string, string] => [
+      id,
+      subject,
+      JSON.stringify({ h: headers ?? {}, d: data } satisfies Envelope),
+    ]);
+    await this.onFeed('publish', () => this.feed.publish(bodies));
   }
 
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    return this.run(options, handler);
+    return this.startConsumer(options, handler);
   }
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    return this.run({ name: `${name}~${randomUUID()}`, subjects, start: 'listener' }, handler);
-  }
-
-  private run(options: LoopOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    if (this.closing) throw new RequestFailed('closed', options.name);
-    const consumer: DurableConsumer = new DurableConsumer(
-      options,
-      handler,
-      { call: (method, ...args) => this.feed(method, ...args), isOpen: () => !this.closed },
-      () => this.consumers.delete(consumer),
-    );
-    this.consumers.add(consumer);
-    return consumer;
+    return this.startConsumer({ name: `${name}~${randomUUID()}`, subjects, start: 'listener' }, handler);
   }
 
   async parked(consumer: string): Promise<ParkedMessage[]> {
-    const rows = await this.feed('parked', consumer);
+    const rows = await this.onFeed('parked', () => this.feed.parked(consumer));
     return rows.map(([record, attempts, error, parkedAt]) => ({
       consumer,
       message: feedMessage(record, attempts),
@@ -179,121 +128,73 @@ export class InProcessBus extends MessageBus {
   }
 
   async replay(consumer: string, messageId: string): Promise<void> {
-    await this.feed('replay', consumer, messageId);
+    await this.onFeed('replay', () => this.feed.replay(consumer, messageId));
   }
 
   async head(): Promise<string | undefined> {
-    const head = await this.feed('head');
+    const head = await this.onFeed('head', () => this.feed.head());
     return head ? String(head) : undefined;
+  }
+
+  /** Removes a durable consumer that will never run again, so that it no longer keeps messages from being pruned. */
+  forgetConsumer(name: string): Promise<void> {
+    return this.onFeed('forget', () => this.feed.forget(name));
   }
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      await Promise.all([...this.servers.values(), ...this.consumers].map((one) => one.close()));
+      const servers = [...this.servers.values()].flat();
+      await Promise.all([...servers, ...this.consumers].map((one) => one.close()));
       while (this.feedCalls.size) await Promise.allSettled(this.feedCalls);
-      if (this.closed) return;
-      this.link.send(['goodbye']);
-      this.link.close?.();
-      this.cutOff();
+      this.closed = true;
+      await this.feed.close();
     })();
     return this.closing;
   }
 
-  /** Nothing can be sent or received any more. */
-  private cutOff(): void {
-    if (this.closed) return;
-    this.closed = true;
-    for (const call of this.calls.values()) {
-      clearTimeout(call.timer);
-      call.reject(new RequestFailed('closed', call.subject));
-    }
-    this.calls.clear();
-    for (const server of this.servers.values()) server.unserved();
+  private removeServer(server: Server): void {
+    const left = (this.servers.get(server.subject) ?? []).filter((other) => other !== server);
+    if (left.length) this.servers.set(server.subject, left);
+    else this.servers.delete(server.subject);
   }
 
-  private call<T>(subject: Subject, timeoutMs: number | undefined, frame: (id: number) => ToBroker): Promise<T> {
-    if (this.closed) return Promise.reject(new RequestFailed('closed', subject));
-    const id = this.nextId++;
-    return new Promise<T>((resolve, reject) => {
-      const timer =
-        timeoutMs === undefined
-          ? undefined
-          : setTimeout(
-              () => this.settle(id)?.reject(new RequestFailed('timeout', subject)),
-              Math.min(timeoutMs, LONGEST_TIMER),
-            );
-      this.calls.set(id, { subject, resolve: resolve as (value: unknown) => void, reject, timer });
-      this.link.send(frame(id));
-    });
+  private startConsumer(options: LoopOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    if (this.closing) throw new RequestFailed('closed', options.name);
+    const feed = this.feed;
+    const call: FeedAccess['call'] = (method, ...args) =>
+      this.onFeed(method, () =>
+        (feed[method] as (...all: unknown[]) => ReturnType<(typeof feed)[typeof method]>).apply(feed, args),
+      );
+    const consumer: DurableConsumer = new DurableConsumer(options, handler, { call, isOpen: () => !this.closed }, () =>
+      this.consumers.delete(consumer),
+    );
+    this.consumers.add(consumer);
+    return consumer;
   }
 
-  private feed<M extends keyof FeedCalls>(method: M, ...args: Parameters<FeedCalls[M]>): ReturnType<FeedCalls[M]> {
-    const result = this.call(`feed.${method}`, undefined, (id) => ['feed', id, method, args]);
+  private onFeed<T extends Promise<unknown>>(method: string, call: () => T): T {
+    if (this.closed) return Promise.reject(new RequestFailed('closed', `feed.${method}`)) as T;
+    const result = call();
     this.feedCalls.add(result);
     const forget = () => this.feedCalls.delete(result);
     result.then(forget, forget);
-    return result as ReturnType<FeedCalls[M]>;
+    return result;
   }
 
-  /** The call with this number, if it still waits. */
-  private settle(id: number): Call | undefined {
-    const call = this.calls.get(id);
-    if (!call) return undefined;
-    this.calls.delete(id);
-    clearTimeout(call.timer);
-    return call;
-  }
-
-  private receive(frame: ToBus): void {
-    if (this.closed) return;
-    switch (frame[0]) {
-      case 'request':
-        // A handler starts in a turn of its own, as behind a network.
-        queueMicrotask(() => void this.answer(frame[1], frame[2], frame[3], frame[4], frame[5]));
-        return;
-      case 'answer':
-      case 'fed':
-        this.settle(frame[1])?.resolve(frame[2]);
-        return;
-      case 'failed': {
-        const call = this.settle(frame[1]);
-        call?.reject(new RequestFailed(frame[2], call.subject));
-        return;
-      }
-      case 'feed-failed':
-        this.settle(frame[1])?.reject(new Error(frame[2]));
-        return;
-      case 'unserved': {
-        const server = this.servers.get(frame[1]);
-        // After the requests routed here before this frame have begun.
-        queueMicrotask(() => {
-          this.servers.delete(frame[1]);
-          server?.unserved();
-        });
-        return;
-      }
-      case 'closed':
-        this.cutOff();
-        return;
-    }
-  }
-
-  private async answer(back: ReturnAddress, id: number, body: string, from: string, isChecked: boolean): Promise<void> {
-    const server = this.servers.get(id);
-    if (!server) return;
-    const { h: headers, d: data } = JSON.parse(body) as Envelope;
-    if (Number(headers['deadline']) <= this.now()) return this.link.send(['expired', back]);
-    let answer: string;
-    server.begin();
+  /** The reply as JSON text. */
+  private async answer(server: Server, body: string, from: string): Promise<string> {
+    // A handler starts in a turn of its own, as behind a network.
+    await Promise.resolve();
     try {
-      const reply = await server.handler(data, headers, from, isChecked);
+      const { h: headers, d: data } = JSON.parse(body) as Envelope;
+      const reply = await server.handler(data, headers, from);
       if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${server.subject} returned no Reply`);
-      answer = JSON.stringify(reply);
+      return JSON.stringify(reply);
     } catch (error) {
-      answer = JSON.stringify({ ok: false, error: INTERNAL_ERROR } satisfies Reply);
       this.options.onError(server.subject, error);
+      return JSON.stringify({ ok: false, error: INTERNAL_ERROR } satisfies Reply);
+    } finally {
+      server.end();
     }
-    if (!this.closed) this.link.send(['answer', back, answer]);
-    server.end();
   }
 }

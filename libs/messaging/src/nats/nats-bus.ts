@@ -332,7 +332,7 @@ export class NatsBus extends MessageBus {
     let answer: string;
     serving.begin();
     try {
-      const reply = await handler(data, headers, from, false);
+      const reply = await handler(data, headers, from);
       if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${subject} returned no Reply`);
       answer = JSON.stringify(reply);
     } catch (error) {

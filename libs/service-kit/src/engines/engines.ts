@@ -4,6 +4,7 @@ import type { MessageBus } from '@attestry/messaging';
 import type { ReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config.js';
 import type { Health } from '../health.js';
+import type { LocalOperations } from '../local-operations.js';
 import type { Logger } from '../logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
@@ -19,6 +20,8 @@ export interface BaseEngines {
   metrics: Metrics;
   tracing: Tracing;
   bus: MessageBus;
+  /** Set where operations of this process are called by reference; every other call is serialized. */
+  localOperations?: LocalOperations;
   /** Closes everything in the order in which nothing is lost, and frees the data folder. */
   close(): Promise<void>;
 }

@@ -28,11 +28,12 @@ import {
   type MasterKeysGiven,
   type SignInStore,
 } from '@attestry/keys';
-import { Broker, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
+import { InProcessBus, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 import { lockDataFolder } from '@attestry/sqlite';
 import { ConfigError, type PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
+import { LocalOperations } from '../local-operations.js';
 import { createLogger, type Logger } from '../logger.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ObservedBus } from '../observed/observed-bus.js';
@@ -60,6 +61,8 @@ export interface EnginesOptions {
   logger?: Logger;
   /** Whose name the process has on the bus; default: `SERVICE`. */
   party?: BusParty;
+  /** Call operations of this process by reference. Tests leave it out, so that nothing relies on shared references. */
+  callsByReference?: boolean;
   /** An engine failed for good: what is acknowledged is safe, but the process must end and start anew. */
   onFatal?: (error: Error) => void;
 }
@@ -144,8 +147,7 @@ class Opening {
     const onError = (subject: string, error: unknown) =>
       this.logger.error({ subject, error: messageOf(error) }, 'messaging failed');
     const { natsServers } = this.config;
-    if (natsServers === undefined)
-      return (await this.keep(Broker.open({ file: this.file('feed.db'), onError }))).connect();
+    if (natsServers === undefined) return this.keep(InProcessBus.open({ file: this.file('feed.db'), onError }));
     const party = this.options.party ?? this.config.service;
     const owners = consumerOwners(party && [party]);
     const options = natsOptions(this.config);
@@ -374,6 +376,7 @@ export const openProcessEngines = async (
       metrics: opening.metrics,
       tracing: opening.tracing,
       bus,
+      ...(options.callsByReference && { localOperations: new LocalOperations(opening.metrics) }),
       ...domain,
       ...operations,
       ...(vault && { vault }),

@@ -88,7 +88,7 @@ export const METRICS = {
   busFailures: {
     name: 'attestry_bus_request_failures_total',
     type: 'counter',
-    help: 'Requests over the message bus without a reply: `no-responder`, `timeout` or `closed`.',
+    help: 'Requests to a service without a reply: `no-responder`, `timeout` or `closed`.',
     labels: ['reason'],
   },
   appends: {

@@ -39,6 +39,9 @@ const isGone = ({ failedAt }: InHand): boolean => failedAt !== undefined && perf
 export class ObservedBus extends MessageBus {
   /** What each consumer has in hand. */
   private readonly inHand = new Map<string, InHand | undefined>();
+  private readonly published;
+  private readonly publishSeconds;
+  private readonly outboxDelay;
 
   constructor(
     private readonly inner: MessageBus,
@@ -46,6 +49,9 @@ export class ObservedBus extends MessageBus {
     private readonly tracing: Tracing,
   ) {
     super();
+    this.published = metrics.counter('feedPublished');
+    this.publishSeconds = metrics.histogram('feedPublishSeconds');
+    this.outboxDelay = metrics.histogram('outboxDelay');
     const lag = metrics.gauge('consumerLag');
     metrics.onScrape(() => {
       for (const [consumer, batch] of this.inHand)
@@ -85,12 +91,11 @@ export class ObservedBus extends MessageBus {
       this.metrics.counter('feedPublishFailures').inc();
       throw error;
     }
-    this.metrics.histogram('feedPublishSeconds').observe((performance.now() - startedAt) / 1000);
-    this.metrics.counter('feedPublished').inc(messages.length);
-    const delay = this.metrics.histogram('outboxDelay');
+    this.publishSeconds.observe((performance.now() - startedAt) / 1000);
+    this.published.inc(messages.length);
     for (const { headers } of messages) {
       const occurredAt = headers?.['occurredAt'];
-      if (occurredAt !== undefined) delay.observe(Math.max(0, (Date.now() - Date.parse(occurredAt)) / 1000));
+      if (occurredAt !== undefined) this.outboxDelay.observe(Math.max(0, (Date.now() - Date.parse(occurredAt)) / 1000));
     }
   }
 

@@ -1,5 +1,5 @@
-import type { RequestHandler } from '@attestry/messaging';
 import type { Metrics } from '../metrics/metrics.js';
+import type { OperationHandler } from '../operation-handler.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
 
 /** Kinds of error that are ours; the others are answers. */
@@ -8,29 +8,29 @@ const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable']);
 /** A service handler, counted and timed; in a trace, what it causes hangs below a span of its own. */
 export const observedOperation = (
   operation: string,
-  handle: RequestHandler,
+  handle: OperationHandler,
   metrics: Metrics,
   tracing: Tracing,
-): RequestHandler => {
+): OperationHandler => {
   const count = metrics.counter('operations');
   const seconds = metrics.histogram('operationSeconds');
-  const counted: RequestHandler = async (data, headers, from, isChecked) => {
+  const counted: OperationHandler = async (request, context, from, isChecked) => {
     const startedAt = performance.now();
-    const reply = await handle(data, headers, from, isChecked);
+    const reply = await handle(request, context, from, isChecked);
     seconds.observe({ operation }, (performance.now() - startedAt) / 1000);
     count.inc({ operation, outcome: reply.ok ? 'ok' : reply.error.kind });
     return reply;
   };
   if (!tracing.on) return counted;
-  return async (data, headers, from, isChecked) => {
-    const parent = headers['traceparent'];
-    if (!isSampled(parent)) return counted(data, headers, from, isChecked);
+  return async (request, context, from, isChecked) => {
+    const { traceparent: parent, requestId } = context;
+    if (!isSampled(parent)) return counted(request, context, from, isChecked);
     const span = tracing.start(operation, {
       kind: 'server',
       parent,
-      attributes: { 'attestry.operation': operation, 'attestry.request_id': headers['request-id'] ?? '' },
+      attributes: { 'attestry.operation': operation, 'attestry.request_id': requestId },
     });
-    const reply = await counted(data, { ...headers, traceparent: span.traceparent }, from, isChecked);
+    const reply = await counted(request, { ...context, traceparent: span.traceparent }, from, isChecked);
     if (reply.ok) span.end();
     else {
       const { kind, code } = reply.error;

@@ -1,0 +1,27 @@
+import { checkRequest } from '@attestry/service-kit';
+import { callService } from './call-service.js';
+import type { Dependencies } from './dependencies.js';
+import { appErrorOf } from './errors.js';
+import type { Call } from './exchange.js';
+import { recordFailure, recordSuccess } from './record-outcome.js';
+import { isRecorded, writeStart } from './record-start.js';
+
+type Used = Pick<Dependencies, 'services' | 'recorder' | 'operationData' | 'clock' | 'logger'>;
+
+/** A call that no request was made for: checked and recorded as those of requests. @throws AppError */
+export const runCall = async (call: Call, deps: Used): Promise<unknown> => {
+  const { operation } = call.plan;
+  if (isRecorded(operation)) await writeStart(call, deps);
+  try {
+    call.checked = checkRequest(operation, call.sent!);
+    await callService(call, deps);
+  } catch (error) {
+    const failure = appErrorOf(error);
+    if (failure !== error)
+      deps.logger.error({ requestId: call.context.requestId, error: String(error) }, 'request failed');
+    await recordFailure(call, deps, failure);
+    throw failure;
+  }
+  if (call.recorded) await recordSuccess(call, deps);
+  return call.result;
+};
