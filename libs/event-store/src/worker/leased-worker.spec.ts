@@ -246,6 +246,24 @@ describe('a leased worker', () => {
     expect(worked).toEqual(['a', 'b']);
   });
 
+  it('works within the term of another worker, at its epoch, and ends with it', async () => {
+    const worked: number[] = [];
+    let inner: LeasedWorker | undefined;
+    const outer = start('a', {
+      batch: async (_, within) => {
+        const options = { name: 'part', batch: async (_: void, { epoch }: Term) => (worked.push(epoch), 100) };
+        inner ??= start('a', { ...options, lease: undefined, within });
+        return 60_000;
+      },
+    });
+    await pass(250);
+    expect([worked, inner!.isStopped]).toEqual([[1, 1, 1], false]);
+    const stopped = outer.stop();
+    await pass(250);
+    await stopped;
+    expect([worked.length, inner!.isStopped]).toEqual([3, true]);
+  });
+
   it('keeps a lease over an outage that is shorter than the lease, and loses it to a longer one', async () => {
     const lease = (await HeldLease.acquire('work', { leases, holder: 'a' }))!;
     leases.away = new Error('away');

@@ -57,7 +57,7 @@ export interface WorkerOptions<Batch> {
   random?: () => number;
 }
 
-/** An engine that is away comes back by itself, and asking it costs little. */
+/** An engine that is unavailable comes back by itself, and a retry costs little. */
 const MAX_AWAY_MS = 2000;
 
 /**
@@ -120,7 +120,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async run(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS, lookMs = leaseMs / 6 } = this.options.lease ?? {};
+    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
     while (!this.isStopped) {
       let waitMs = 0;
       try {
@@ -128,7 +128,7 @@ export class LeasedWorker<Batch = void> {
           // Another process does the work; this one is as ready as it will be.
           this.succeeded();
           await this.options.standBy?.();
-          waitMs = lookMs;
+          waitMs = pollMs;
         }
       } catch (error) {
         waitMs = this.failed(error instanceof Error ? error : new Error(String(error)));
@@ -190,7 +190,7 @@ export class LeasedWorker<Batch = void> {
     this.health.error = error.message;
     this.options.onError?.(error, { ...this.health });
     this.failures += 1;
-    // A release that knows the event type looks for the lease meanwhile (ADR 0057).
+    // A release that knows the event type obtains the lease meanwhile (ADR 0057).
     if (isAwaited) return backOff.maxMs;
     const maxMs = error instanceof EventStoreUnavailable ? Math.min(backOff.maxMs, MAX_AWAY_MS) : backOff.maxMs;
     return backOffMs(this.failures, { ...backOff, maxMs }, random);

@@ -200,7 +200,7 @@ export class NatsBus extends MessageBus {
       leases: new NatsLeases(bucketOf, (name) => this.names.leaseKey(name)),
       holder: randomUUID(),
       leaseMs,
-      lookMs: Math.min(250, leaseMs / 8),
+      pollMs: Math.min(250, leaseMs / 8),
     });
   }
 
