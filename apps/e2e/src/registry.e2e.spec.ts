@@ -187,6 +187,10 @@ describe('a call with one role [T56]', () => {
     else {
       expect(answer.status).toBe(403);
       expectErrorShape(operation, answer);
+      const reason = `The client needs one of these roles: ${access.roles.join(', ')}`;
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer error="insufficient_scope", error_description="${reason}"`,
+      );
     }
   });
 

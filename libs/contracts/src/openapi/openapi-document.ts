@@ -283,7 +283,9 @@ const HEADERS: Record<string, JsonObject> = {
   'x-ratelimit-remaining': header('Number of calls left in the current window.', { type: 'integer', minimum: 0 }),
   'x-ratelimit-reset': header('End of the current window in seconds since the epoch.', { type: 'integer', minimum: 0 }),
   'retry-after': header('Seconds to wait before the next call.', { type: 'integer', minimum: 1 }),
-  'www-authenticate': header('Bearer challenge (RFC 6750).', { type: 'string' }),
+  'www-authenticate': header('Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal.', {
+    type: 'string',
+  }),
   'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
 };
 const LOCATION = header('Redirect target.', { type: 'string', format: 'uri' });
@@ -425,7 +427,7 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
   const isText = shape === 'tenant' && (status === 401 || status === 403);
   const special: Partial<Record<ErrorKind, string>> = {
     // A client that sends its secret in the body has no scheme that a challenge could name (RFC 6749 §5.2).
-    ...(rate !== 'client-token' && { unauthenticated: 'www-authenticate' }),
+    ...(rate !== 'client-token' && { unauthenticated: 'www-authenticate', forbidden: 'www-authenticate' }),
     tooManyRequests: 'retry-after',
   };
   return {

@@ -1412,6 +1412,7 @@ export interface components {
     OAuthForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
+        'www-authenticate': components['headers']['www-authenticate'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
         'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
         'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1554,6 +1555,7 @@ export interface components {
     TenantForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
+        'www-authenticate': components['headers']['www-authenticate'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
         'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
         'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1716,7 +1718,7 @@ export interface components {
     location: string;
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
-    /** @description Bearer challenge (RFC 6750). */
+    /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
     'www-authenticate': string;
     /** @description Maximum number of calls in the current window. */
     'x-ratelimit-limit': number;
