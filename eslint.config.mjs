@@ -11,7 +11,7 @@ process.env.NX_NO_CLOUD = 'true';
 await createProjectGraphAsync({ exitOnError: false });
 
 const specs = ['**/*.spec.ts'];
-const nouns = ['apps/*/src/**/*.{events,state,decisions,errors}.ts'];
+const nouns = ['apps/*/src/**/*.{events,state,decisions,claim,errors}.ts'];
 
 // Services meet only in libs/contracts (architecture, Services meet in contracts). A project whose tag is not listed may depend on nothing.
 const lib = (name, ...needs) => ({
@@ -25,7 +25,7 @@ const constraints = [
   lib('linked-data', 'contracts'),
   lib('event-store', 'sqlite', 'postgres'),
   lib('keys', 'sqlite', 'postgres'),
-  lib('messaging', 'sqlite'),
+  lib('messaging', 'event-store', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite', 'postgres'),
   lib(
     'service-kit',

@@ -1,11 +1,9 @@
-// Compiles the src/ of every package, or of those that the arguments name (`apps/dids`), to its dist/ with swc, a file at
-// a time. An output carries its source's modification time, so that only what changed is compiled. nx has the target
-// `build` with a cache, but starting nx alone takes longer than this check.
+// Compiles the src/ of every package, or of those that are named (`apps/dids`), to its dist/ with swc, a file at a time. An
+// output carries its source's modification time, so that only what changed is compiled.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { ensureInstalled, root } from './setup.mjs';
+import { root } from './setup.mjs';
 
 const parallel = 16;
 
@@ -124,14 +122,4 @@ async function removeStale(folders, sources) {
     }
   }
   return removed;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await ensureInstalled();
-  const start = performance.now();
-  const { compiled, removed, files, errors } = await build(process.argv.slice(2));
-  for (const error of errors) console.error(error);
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`build: ${compiled} of ${files} files compiled, ${removed} stale outputs removed, ${seconds} s`);
-  process.exit(errors.length > 0 ? 1 : 0);
 }

@@ -1,5 +1,5 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings and the versions of the aggregates' states; then
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { natsUsers } from './nats-users.mjs';
+import { serviceLists } from './service-lists.mjs';
 import { stateVersions } from './state-versions.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
@@ -15,6 +16,7 @@ await ensureInstalled();
 await ensureBuilt();
 
 const check = process.argv.includes('--check');
+const json = process.argv.includes('--json');
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 
@@ -31,7 +33,9 @@ const { createGenerator } = await import('ts-json-schema-generator');
 const { default: openapiTypes, astToString } = await import('openapi-typescript');
 
 const shapes = declaredShapes(await sources('libs/contracts/src'));
+const lists = await serviceLists();
 const pages = {
+  ...lists,
   'docs/reference/operations.md': operationsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
@@ -43,6 +47,7 @@ const pages = {
 };
 
 const faults = [];
+const written = [];
 for (const { name, service, useCase } of OPERATIONS) {
   const file = fileOf({ service, useCase });
   if (!existsSync(join(root, file))) faults.push(`${name} is not implemented: ${file} does not exist`);
@@ -52,19 +57,21 @@ if (!read('docs/reference/changelog.md').includes(`\n## ${INTERFACE_VERSION}\n`)
 for (const [path, text] of Object.entries(pages)) {
   const options = await prettier.resolveConfig(join(root, path));
   // Tables are left as they are: padded to the widest cell they would change on every line with every new field.
-  const isFormatted = /events\.md$|\.generated\.ts$|\.json$/.test(path);
+  const isFormatted = /events\.md$|\.generated\.ts$|\.json$/.test(path) || (path in lists && /\.(md|yml)$/.test(path));
   const wanted = isFormatted ? await prettier.format(text, { ...options, filepath: path }) : text;
   const found = existsSync(join(root, path)) ? read(path) : undefined;
   if (found === wanted) continue;
   if (check) faults.push(`${path} is out of date: npm run docs`);
   else {
     writeFileSync(join(root, path), wanted);
-    console.log(`wrote ${path}`);
+    written.push(path);
+    if (!json) console.log(`wrote ${path}`);
   }
 }
 faults.push(...(await brokenReferences()), ...(await brokenCitations()));
 for (const fault of faults) console.error(fault);
-if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
+if (json) console.log(JSON.stringify({ ok: faults.length === 0, written, faults }));
+else if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
 process.exit(faults.length > 0 ? 1 : 0);
 
 // ---- sources --------------------------------------------------------------------------------------------------------
@@ -167,7 +174,8 @@ there; routes, access checks and this page are derived from the declaration. The
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.
 - **Rate classes** are explained in the [specification notes](specification-notes.md#limits) and set in [configuration](configuration.md).
 - **Analytics.** Each call is recorded as an event \`<prefix>_START\` and one event \`<prefix>_SUCCESS\` or \`<prefix>_FAIL\`.
-- **Unknown members** of a request are ignored ([ADR 0005](../adr/0005-unknown-members-are-dropped.md)).
+- **Unknown members** of a body, and unknown query parameters of a list, are a 400 with access \`management\` or \`permission\`, unless the request
+  has \`Prefer: handling=lenient\`. Read-only members of the resource are ignored. All other operations ignore unknown members ([ADR 0065](../adr/0065-unknown-members-are-refused.md)).
 - **Maxima.** Every string, array and map has a maximum size. A larger one is a 400 that names the member ([ADR 0040](../adr/0040-compiled-shapes.md)).
 - **Deprecated** operations return \`Deprecation\`, \`Sunset\` and \`Link\` in every response; see [versions](changelog.md).
 - **OpenAPI.** The same is in [openapi-management.json](openapi-management.json) and
@@ -465,7 +473,12 @@ In addition, every process serves the default metrics of the Prometheus client: 
 
 async function eventsPage() {
   const files = (await sources('apps')).filter(([path]) => path.endsWith('.events.ts'));
-  const stored = files.flatMap(([path, file]) => domainEvents(path, file));
+  const claims = (await sources('apps')).filter(([path]) => path.endsWith('.claim.ts'));
+  const serviceOf = (section) => section.slice(0, section.indexOf(':'));
+  const stored = [
+    ...files.flatMap(([path, file]) => domainEvents(path, file)),
+    ...claims.flatMap(nameClaimEvents),
+  ].sort((a, b) => serviceOf(a).localeCompare(serviceOf(b)));
   const facts = (await sources('libs/contracts/src')).flatMap(([path, file]) => integrationEvents(path, file));
   return `<!-- Generated by npm run docs from the event types. Do not edit. -->
 
@@ -510,6 +523,22 @@ function domainEvents(path, file) {
       return `### ${service}: ${basename(path, '.events.ts')}\n\n${about ? `${about}\n\n` : ''}${items.join('\n')}\n\nDeclared in [${path}](../../${path}).\n`;
     })
     .filter(Boolean);
+}
+
+/** One section for each kind of `nameClaim`. */
+function nameClaimEvents([path, file]) {
+  const [, service] = path.split('/');
+  return file.statements
+    .filter((node) => /\bnameClaim\(/.test(node.getText()) && ts.isVariableStatement(node))
+    .map((node) => {
+      const kind = node.declarationList.declarations[0].initializer.arguments[0];
+      const of = (name) => kind.properties.find((it) => it.name.getText() === name)?.initializer;
+      const members = (name) => (of(name)?.elements ?? []).map(({ text }) => text);
+      const item = (type, names) => `- \`${type.text}\`: ${names.map((name) => `\`${name}\``).join(', ')}`;
+      const items = [item(of('claimed'), ['owner', ...members('members'), 'claimedAt'])];
+      if (of('released')) items.push(item(of('released'), ['owner', ...members('heldBy')]));
+      return `### ${service}: ${of('category').text}\n\nName claim ([ADR 0009](../adr/0009-creation-over-several-streams.md)). ${docOf(node)}\n\n${items.join('\n')}\n\nDeclared in [${path}](../../${path}).\n`;
+    });
 }
 
 function dataText(type) {

@@ -1,10 +1,7 @@
-// npm run nats-users -- [--namespace NAME] [--out FILE]: the users of a NATS server and what each may say and hear, made from
-// libs/contracts/src/bus-rights.ts. `npm run docs` writes it for the default namespace to deploy/nats/users.conf.
-import { writeFileSync } from 'node:fs';
+// The users of a NATS server and the subjects each may publish and subscribe to, from libs/contracts/src/bus-rights.ts.
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
+import { pathToFileURL } from 'node:url';
+import { root } from './setup.mjs';
 
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 
@@ -50,14 +47,3 @@ ${subscribe.map(quoted).join('\n')}
     }`;
 
 const quoted = (subject) => `          ${JSON.stringify(subject)}`;
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({
-    options: { namespace: { type: 'string', default: 'attestry' }, out: { type: 'string' } },
-  });
-  await ensureInstalled();
-  await ensureBuilt();
-  const text = await natsUsers(values.namespace);
-  if (values.out === undefined) process.stdout.write(text);
-  else writeFileSync(values.out, text);
-}

@@ -8,7 +8,7 @@ const run = (command) => ({
   executor: 'nx:run-commands',
   options: { command: `node ${command}`, cwd: '{workspaceRoot}' },
 });
-// As scripts/test.mjs runs them.
+// As scripts/commands/test.mjs runs them.
 const workers = { e2e: '--maxWorkers=2', cluster: '--maxWorkers=2', faults: '--runInBand --forceExit' };
 const jest = (root, project) =>
   run(
@@ -41,7 +41,7 @@ const repository = {
 
 function projectAt(root, folder) {
   const targets = { lint: run(`node_modules/eslint/bin/eslint.js --max-warnings 0 ${root}`) };
-  if (existsSync(join(folder, 'src'))) targets.build = run(`scripts/build.mjs ${root}`);
+  if (existsSync(join(folder, 'src'))) targets.build = run(`scripts/attestry.mjs build ${root}`);
   for (const [project, specs] of Object.entries(specsByProject([root]))) {
     if (specs.length > 0) targets[project] = jest(root, project);
   }

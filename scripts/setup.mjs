@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { note, step } from './cli/progress.mjs';
 
 /** The folder of the repository, absolute. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -20,7 +21,7 @@ const neededMajor = 26;
  * Node 26: on an older one it starts itself again on the repository's Node and never returns.
  */
 export async function ensureInstalled() {
-  if (!isInstalled()) install();
+  if (!isInstalled()) await install();
   if (major(process.version) < neededMajor) return runAgainOnRepositoryNode();
   const path = process.env.PATH ?? '';
   if (!path.split(delimiter).includes(binFolder)) process.env.PATH = `${binFolder}${delimiter}${path}`;
@@ -28,14 +29,15 @@ export async function ensureInstalled() {
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
 }
 
-/** Compiles what changed since the last build; ends the process when a file does not compile. */
+export const isPackageInstalled = (name) => existsSync(join(root, 'node_modules', name, 'package.json'));
+
+/** Compiles what changed since the last build; prints the error of each file that does not compile. @throws Error when there is one */
 export async function ensureBuilt() {
   const { build } = await import('./build.mjs');
   const result = await build();
   if (result.errors.length > 0) {
-    for (const error of result.errors) console.error(error);
-    console.error(`build: ${result.errors.length} files do not compile`);
-    process.exit(1);
+    for (const error of result.errors) note(error);
+    throw new Error(`${result.errors.length} files do not compile; correct them and run the command again`);
   }
 }
 
@@ -48,7 +50,7 @@ function isInstalled() {
   return true;
 }
 
-// Somebody may have run `npm ci` by hand: npm's own list of what it installed decides, not who called it.
+// `npm ci` may have been run by hand: npm's own list of what it installed decides.
 function holdsWhatTheLockSays(lock) {
   const installedFile = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installedFile)) return false;
@@ -61,23 +63,35 @@ function holdsWhatTheLockSays(lock) {
   });
 }
 
-function install() {
-  console.error('npm ci: installing packages (only the first time, and when package-lock.json has changed)');
+async function install() {
+  const { packages } = JSON.parse(readFileSync(lockFile, 'utf8'));
+  const count = Object.keys(packages).filter((path) => path.includes('node_modules/')).length;
+  note(
+    `Installing up to ${count} packages into node_modules with npm ci, Node ${neededMajor} included. ` +
+      'This happens the first time and when package-lock.json has changed.',
+  );
   // The Node in node_modules/.bin goes away while npm works, so npm must not run on it.
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== binFolder);
-  const windows = process.platform === 'win32';
-  const result = spawnSync('npm', ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], {
-    cwd: root,
-    env: { ...process.env, PATH: path.join(delimiter) },
-    stdio: ['ignore', 2, 2], // standard output belongs to the script (`npm run demo -- --json`)
-    shell: windows,
-  });
-  if (result.error) throw result.error;
-  if (result.status !== 0) {
-    console.error('npm ci failed');
-    process.exit(result.status ?? 1);
+  // Warnings would name every package that needs a newer Node than the one npm runs on (EBADENGINE): ours comes with the packages.
+  const words = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const status = await step('npm ci', () => runNpm(words, { ...process.env, PATH: path.join(delimiter) }));
+  if (status !== 0) {
+    note(
+      `npm ci failed with exit code ${status}; its messages are above. Correct the cause and run the command again.`,
+    );
+    process.exit(1);
   }
   if (!isInstalled()) throw new Error('npm ci succeeded, but node_modules does not match package-lock.json');
+}
+
+function runNpm(words, env) {
+  return new Promise((resolve, reject) => {
+    const shell = process.platform === 'win32';
+    // Standard output belongs to the result of the command.
+    const child = spawn('npm', words, { cwd: root, env, stdio: ['ignore', 2, 2], shell });
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
 }
 
 /** The path of a Node of the needed version that the packages brought, or undefined. */
@@ -98,8 +112,8 @@ function runAgainOnRepositoryNode() {
   const node = repositoryNode();
   if (!node || process.env.ATTESTRY_NODE_STARTED) {
     const platform = `${process.platform}-${process.arch}`;
-    console.error(
-      `Attestry needs Node ${neededMajor}. This is ${process.version}, and no npm package provides Node ${neededMajor} for ${platform}.`,
+    note(
+      `Attestry needs Node ${neededMajor}. This is ${process.version}, and no npm package provides Node ${neededMajor} for ${platform}: install it and run the command with it.`,
     );
     process.exit(1);
   }

@@ -34,6 +34,6 @@ export const checkOut = (root, ref) => {
     }
   }
   // Standard output belongs to the benchmark.
-  run(process.execPath, [join(folder, 'scripts', 'build.mjs')], { cwd: folder, stdio: ['ignore', 2, 2] });
+  run('npm', ['run', 'build'], { cwd: folder, stdio: ['ignore', 2, 2] });
   return { commit, folder };
 };

@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PARTICIPANTS } from '@attestry/contracts';
 import { inspectConfig, SETTINGS, parseConfig } from '@attestry/service-kit';
 import { skipSuite } from '@attestry/testing';
 import { faultsOf, isBuiltIn } from './kubernetes-schemas.js';
@@ -17,27 +18,19 @@ import {
 } from './kube-tools.js';
 import { nodeCommand } from './node-command.js';
 
-/** What each service is given beside NATS: the issue's list, not the chart's. */
-const SERVICES: Record<string, string[]> = {
-  gateway: ['REDIS_URL'],
-  management: ['DATABASE_URL', 'EVENTSTORE_URL'],
-  'tenant-config': ['DATABASE_URL', 'EVENTSTORE_URL'],
-  dids: ['DATABASE_URL', 'EVENTSTORE_URL'],
-  issuance: ['DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL'],
-  webhooks: ['DATABASE_URL', 'EVENTSTORE_URL'],
-  analytics: ['DATABASE_URL', 'EVENTSTORE_URL'],
-};
-/** Rules of networkPolicy.egress, in every variant or where their setting is given. */
-const CALLS: Record<string, string> = {
-  'tenant-config': 'identityProviders',
-  dids: 'tenantAddresses',
-  issuance: 'tenantAddresses',
-  webhooks: 'webhooks',
-};
+const URLS = { redis: 'REDIS_URL', database: 'DATABASE_URL', eventStore: 'EVENTSTORE_URL' };
+/** What each service is given beside NATS. */
+const SERVICES: Record<string, string[]> = Object.fromEntries(
+  Object.entries(PARTICIPANTS).map(([name, { engines }]) => [name, engines.map((engine) => URLS[engine])]),
+);
+/** Rules of networkPolicy.egress, where their setting is given, and in every variant. */
 const CALLS_IF: Record<string, [rule: string, setting: string]> = {
   gateway: ['identityProviders', 'MANAGEMENT_OIDC_ISSUER'],
   management: ['smtp', 'SMTP_URL'],
 };
+const CALLS: Record<string, string> = Object.fromEntries(
+  Object.entries(PARTICIPANTS).flatMap(([name, { calls }]) => (calls && !(name in CALLS_IF) ? [[name, calls]] : [])),
+);
 
 const VARIANTS: Record<string, string[]> = {
   minimal: values('minimal.yaml'),
@@ -389,13 +382,9 @@ else
         it['spec'].replicas,
       ]);
       expect(Object.fromEntries(replicas)).toEqual({
-        analytics: 2,
-        dids: 2,
+        ...Object.fromEntries(Object.keys(SERVICES).map((service) => [service, 2])),
         gateway: undefined,
         issuance: 9,
-        management: 2,
-        'tenant-config': 2,
-        webhooks: 2,
       });
     });
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PARTICIPANTS } from '@attestry/contracts';
 import { parseConfig } from '@attestry/service-kit';
 import { skipSuite } from '@attestry/testing';
 import { DCLinter } from 'dclint';
@@ -9,9 +10,10 @@ import { parse } from 'yaml';
 import { repository } from './kube-tools.js';
 import { nodeCommand } from './node-command.js';
 
-const SERVICES = ['gateway', 'management', 'tenant-config', 'dids', 'issuance', 'webhooks', 'analytics'];
+const SERVICES = Object.keys(PARTICIPANTS);
 const ENGINES = ['eventstore', 'nats', 'postgres', 'valkey'];
-const OUTSIDE = ['gateway', 'tenant-config', 'dids', 'issuance', 'webhooks'];
+/** Compose configures no mail server. */
+const OUTSIDE = Object.entries(PARTICIPANTS).flatMap(([name, { calls }]) => (calls && calls !== 'smtp' ? [name] : []));
 
 interface Service {
   image?: string;
@@ -184,7 +186,8 @@ describe('deploy/compose/make-env.mjs', () => {
   it('fills every secret once, readable by its owner only, and never overwrites', () => {
     expect(statSync(envFile).mode & 0o777).toBe(0o600);
     const secrets = Object.entries(values).filter(([name]) => /PASSWORD|SECRET|KEY|CLIENT/.test(name));
-    expect(secrets.length).toBe(15);
+    // Master key, first client (2), Valkey, PostgreSQL (3), and a password for each service and for the migration.
+    expect(secrets.length).toBe(7 + SERVICES.length + 1);
     for (const [, value] of secrets) expect(value).toMatch(/^[A-Za-z][A-Za-z0-9_-]{42}$/);
     expect(new Set(secrets.map(([, value]) => value)).size).toBe(secrets.length);
     const before = readFileSync(envFile, 'utf8');

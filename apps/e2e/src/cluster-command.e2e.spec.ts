@@ -22,7 +22,13 @@ const isOpen = (port: number): Promise<boolean> =>
 (missing.length ? describe.skip : describe)('npm run cluster -- --keep', () => {
   it('leaves everything running, and the printed command ends every process of it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kept-cluster-'));
-    const child = spawn(process.execPath, [join(repository, 'scripts/cluster.mjs'), '--keep', '--folder', folder]);
+    const child = spawn(process.execPath, [
+      join(repository, 'scripts/attestry.mjs'),
+      'cluster',
+      '--keep',
+      '--folder',
+      folder,
+    ]);
     let out = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (out += chunk.toString()));
     const code = await new Promise((resolve) => child.once('exit', resolve));

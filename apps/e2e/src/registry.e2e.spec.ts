@@ -110,6 +110,49 @@ describe('an operation with several addresses', () => {
     expect([wrong.status, wrong.body]).toEqual([401, { error: 'access_denied', error_description: 'Unauthorized' }]);
   });
 
+  it('gives tokens to JSON and to forms, with the credentials in the body or in the header (RFC 6749 section 2.3.1)', async () => {
+    const { platform, tenant } = world;
+    const { clientId, clientSecret } = tenant.admin;
+    const client = new ApiClient(platform.ready.auth);
+    const credentials = { client_id: clientId, client_secret: clientSecret };
+    const rest = { grant_type: 'client_credentials', audience: tenant.url };
+    const basic = (secret: string) => ({
+      authorization: `Basic ${Buffer.from([clientId, secret].map(encodeURIComponent).join(':')).toString('base64')}`,
+    });
+    const ask = async (body: Record<string, string>, headers?: Record<string, string>) =>
+      Promise.all(
+        [body, new URLSearchParams(body)].map((one) =>
+          client.request<{ access_token: string }>('POST', '/oauth/token', { body: one, ...(headers && { headers }) }),
+        ),
+      );
+    for (const answers of [
+      await ask({ ...credentials, ...rest }),
+      await ask(rest, basic(clientSecret)),
+      await ask({ ...rest, client_id: clientId, client_secret: '' }, basic(clientSecret)),
+    ])
+      for (const { status, body } of answers) {
+        expect(status).toBe(200);
+        const own = new ApiClient(tenant.url, body.access_token);
+        expect((await own.request('GET', '/v1/dids')).status).toBe(200);
+      }
+    for (const { status, body, headers } of await ask(rest, basic('wrong'))) {
+      expect([status, body]).toEqual([401, { error: 'access_denied', error_description: 'Unauthorized' }]);
+      expect(headers.get('www-authenticate')).toBe('Basic realm="oauth", charset="UTF-8"');
+    }
+    for (const { status, body } of [
+      ...(await ask({ ...credentials, ...rest }, basic(clientSecret))),
+      ...(await ask(rest, { authorization: 'Basic nonsense' })),
+    ])
+      expect([status, body]).toEqual([400, expect.objectContaining({ error: 'invalid_request' })]);
+    const revoked = await client.request('POST', '/oauth/revoke', {
+      body: new URLSearchParams({ token: 'not.a.token' }),
+      headers: basic(clientSecret),
+    });
+    expect([revoked.status, revoked.body]).toEqual([200, {}]);
+    const xml = { 'content-type': 'application/xml' };
+    expect((await client.request('POST', '/oauth/token', { body: '<a/>', headers: xml })).status).toBe(415);
+  });
+
   it('serves the document of a did:web with a path at that path', async () => {
     const { tenant } = world;
     const created = await tenant.api.dids.create({ method: 'web', options: { url: `${tenant.host}/people/ada` } });

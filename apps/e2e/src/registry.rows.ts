@@ -307,8 +307,11 @@ const publicDocument: Row = {
 };
 
 /** An invitation nobody has accepted, by the link in its e-mail. */
-const acceptance = async ({ mail, management, tenant }: World): Promise<OperationParts> => {
+const acceptance = async ({ mail, management, person, tenant }: World): Promise<OperationParts> => {
   const body = invitation();
+  // Only those who are not members yet can accept; 404 where the person is none.
+  const { id } = expectStatus(await person.user.retrieve(), 200);
+  await management.members.delete(tenant.id, id);
   expectStatus(await management.members.invite(tenant.id, body), 200);
   return { body: { token: (await mail.linkTo(body.email)).searchParams.get('token')! } };
 };

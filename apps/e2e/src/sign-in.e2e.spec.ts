@@ -114,7 +114,7 @@ if (missing !== undefined) skipSuite(suite, missing);
 
   /** The command of the guide; its address is opened by the test. */
   const startCommand = async (): Promise<{ address: string; token: Promise<string>; child: ChildProcess }> => {
-    const child = spawn(process.execPath, [join(repository, 'scripts/sign-in.mjs'), '--issuer', base], {
+    const child = spawn(process.execPath, [join(repository, 'scripts/attestry.mjs'), 'sign-in', '--issuer', base], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';

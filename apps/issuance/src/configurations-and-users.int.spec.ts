@@ -53,8 +53,7 @@ import { ConfigurationsReadModel } from './credential-configuration/configuratio
 import { issuanceService } from './index.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from './issuance-session/issuance-session.state.js';
-import { claimType } from './type-claim/type-claim.decisions.js';
-import { typeClaim, typeClaimStream } from './type-claim/type-claim.state.js';
+import { credentialType } from './credential-configuration/credential-type.claim.js';
 import { user, userStream } from './user/user.state.js';
 import { UsersReadModel } from './user/users.read-model.js';
 
@@ -266,9 +265,9 @@ describe.each([
     const type = `Orphan${++serial}`;
     const format = operations === webSemanticConfigurations ? 'ldp_vc' : 'jwt_vc_json';
     await engines.streams.runDecision(
-      typeClaim,
-      typeClaimStream(ACME.id, format, type),
-      (state) => claimType(state, { owner: NOBODY, type }, { now: clock.now(), ownerStatus: 'absent' }),
+      credentialType,
+      credentialType.stream(ACME.id, format, type),
+      (state) => credentialType.claim(state, { owner: NOBODY }, { now: clock.now().toISOString() }),
       eventContext(context(operations.create)),
     );
     expect(await paramsOf(create({ type }))).toEqual(['type']);

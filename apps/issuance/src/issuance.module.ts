@@ -18,7 +18,7 @@ import { ListUsers } from './list-users/list-users.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
-import { TypeClaims } from './type-claim/type-claims.js';
+import { TypeClaims } from './credential-configuration/type-claims.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
@@ -40,7 +40,7 @@ import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-se
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
-import { SignedInUsers } from './user-link/signed-in-users.js';
+import { SignedInUsers } from './user/signed-in-users.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 

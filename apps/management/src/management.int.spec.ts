@@ -56,7 +56,7 @@ import {
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
 import { requestFile, requestFolder } from './register-management-client/management-client-request.js';
 import { secretDigest } from './client-credentials/secret-digest.js';
-import { subdomain, subdomainStream } from './subdomain/subdomain.state.js';
+import { subdomain } from './tenant/subdomain.claim.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
 
 const ENV_ONE = '10000000-0000-4000-8000-000000000001';
@@ -259,7 +259,7 @@ describe('creating a tenant', () => {
   it('takes over a claim whose owner was not created within a minute, not earlier', async () => {
     const owner = '99999999-9999-4999-8999-999999999999';
     const claimedAt = clock.now().toISOString();
-    await append(subdomain, subdomainStream(ENV_ONE, 'orphan'), {
+    await append(subdomain, subdomain.stream(ENV_ONE, 'orphan'), {
       type: 'SubdomainClaimed',
       data: { environmentId: ENV_ONE, subdomain: 'orphan', owner, claimedAt },
     });

@@ -65,7 +65,7 @@ const context = (): ManagementContext => ({
 const create = (subdomain: string): Promise<CreatedTenant> =>
   client.call(createTenant, { body: { subdomain, environmentId } }, context());
 const remove = (tenantId: string) => client.call(deleteTenant, { params: { tenantId } }, context());
-const look = () => services.app.get(PurgeTenants, { strict: false }).look();
+const look = () => services.app.get(PurgeTenants, { strict: false }).once();
 const eventsOf = (tenantId: string) => engines.events.readStream(tenantStream(tenantId));
 const typesOf = async (tenantId: string) => (await eventsOf(tenantId)).map(({ type }) => type);
 const purged = async (tenantId: string) => (await typesOf(tenantId)).includes('TenantPurged');

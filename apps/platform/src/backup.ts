@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { backUpFiles } from '@attestry/sqlite';
+import { runCommand, UsageError } from './run-command.js';
 
 const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
 /**
@@ -19,7 +20,7 @@ const KEPT_ELSEWHERE = {
 /** Copies a data folder as it was in one moment, also while its platform runs. Prints one JSON line. */
 const main = async (): Promise<void> => {
   const { values } = parseArgs({ options: { from: { type: 'string' }, to: { type: 'string' } } });
-  if (!values.to) throw new Error(USAGE);
+  if (!values.to) throw new UsageError(USAGE);
   const from = resolve(values.from ?? (process.env['DATA_DIR'] || '.attestry'));
   const to = resolve(values.to);
   if (!existsSync(join(from, 'events.db'))) throw new Error(`${from} is not a data folder: it has no events.db`);
@@ -32,7 +33,4 @@ const main = async (): Promise<void> => {
     if (existsSync(join(from, name))) console.error(`${name} is not in the backup; store a copy elsewhere. ${why}`);
 };
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
+runCommand(main, USAGE);

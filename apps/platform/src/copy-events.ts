@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { runCopy } from './moving/run-copy.js';
+import { runCommand } from './run-command.js';
 
 /** Copies history, and keys where asked. Prints one JSON line with what was done. */
 const main = async (): Promise<void> => {
@@ -10,8 +11,4 @@ const main = async (): Promise<void> => {
   if (stopping.signal.aborted) process.exitCode = 130;
 };
 
-main().catch((error: unknown) => {
-  // The operator's to mend: the message says how, a stack would not.
-  console.error(error instanceof Error && !(error instanceof TypeError) ? error.message : error);
-  process.exit(1);
-});
+runCommand(main);

@@ -1,35 +1,29 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { inspectConfig } from '@attestry/service-kit';
+import { runCommand } from './run-command.js';
 
-const USAGE = 'usage: npm run doctor [-- --migrate]';
-
-const migrates = (): boolean => {
-  try {
-    return parseArgs({ options: { migrate: { type: 'boolean', default: false } } }).values.migrate;
-  } catch {
-    console.error(USAGE);
-    process.exit(2);
-  }
-};
+const OPTIONS = { migrate: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 
 /** Prints what keeps a process with this environment from starting. Starts, creates and changes nothing. */
 const main = async (): Promise<void> => {
+  const { migrate, json } = parseArgs({ options: OPTIONS }).values;
   const { faults, passed, skipped } = await inspectConfig(
     process.env,
-    migrates() ? { purpose: 'migrate', busUser: 'migrate' } : {},
+    migrate ? { purpose: 'migrate', busUser: 'migrate' } : {},
   );
-  for (const line of passed) console.log(`ok       ${line}`);
-  for (const line of skipped) console.log(`skipped  ${line}`);
-  for (const line of faults) console.log(`refused  ${line}`);
   const { NODE_ENV = 'development' } = process.env;
-  if (NODE_ENV !== 'production')
-    console.log(`note     NODE_ENV is ${NODE_ENV}: what only production refuses was not checked`);
-  console.log(faults.length ? `${faults.length} refused: the process does not start` : 'nothing refused');
+  if (json)
+    console.log(JSON.stringify({ ok: !faults.length, passed, skipped, refused: faults, environment: NODE_ENV }));
+  else {
+    for (const line of passed) console.log(`ok       ${line}`);
+    for (const line of skipped) console.log(`skipped  ${line}`);
+    for (const line of faults) console.log(`refused  ${line}`);
+    if (NODE_ENV !== 'production')
+      console.log(`note     NODE_ENV is ${NODE_ENV}: what only production refuses was not checked`);
+    console.log(faults.length ? `${faults.length} refused: the process does not start` : 'nothing refused');
+  }
   process.exit(faults.length ? 1 : 0);
 };
 
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exit(1);
-});
+runCommand(main, 'usage: npm run doctor [-- --migrate] [--json]');

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { createServer } from 'node:net';
-import { ConfigError, createLogger, loadConfig, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { createLogger, loadConfig, parseConfig, type PlatformConfig } from '@attestry/service-kit';
 import { startPlatform } from './platform.js';
+import { runCommand } from './run-command.js';
 
 /** How long a stop may take before the process ends all the same. */
 const STOP_MS = 15_000;
@@ -37,7 +38,10 @@ const main = async (): Promise<void> => {
   const platform = await startPlatform(config, { logger, onFatal: () => stop(1) });
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
-  process.stdout.write(`${JSON.stringify(ready(config, platform.adminPort))}\n`);
+  const line = ready(config, platform.adminPort);
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+  // `npm start` shows how long a start takes.
+  process.send?.(line);
 };
 
 /** The one line printed when the process is ready. */
@@ -58,13 +62,4 @@ const ready = (config: PlatformConfig, adminPort: number | undefined) => {
   };
 };
 
-main().catch((error: unknown) => {
-  // Configuration and locks are the operator's to mend: the message says how, a stack would not.
-  const known =
-    error instanceof ConfigError ||
-    ['DataFolderLocked', 'AlreadyRunning', 'NotMigrated', 'NatsRefused', 'CheckpointBeyondHead'].includes(
-      (error as Error)?.name,
-    );
-  console.error(known ? (error as Error).message : error);
-  process.exit(1);
-});
+runCommand(main);

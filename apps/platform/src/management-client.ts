@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { managementClientOutcome, registerManagementClient, requestManagementClient } from '@attestry/management';
 import { loadConfig, openProcessEngines, type PlatformConfig } from '@attestry/service-kit';
 import { isDataFolderInUse } from './data-folder.js';
+import { runCommand, UsageError } from './run-command.js';
 
 const USAGE = 'usage: npm run management-client -- create --name NAME';
 /** A running platform looks every second. */
@@ -24,7 +25,7 @@ const register = async (config: PlatformConfig, name: string) => {
 /** Makes a management client. Prints its credentials once, as JSON; only a hash of the secret is kept. */
 const main = async (): Promise<void> => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { name: { type: 'string' } } });
-  if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new Error(USAGE);
+  if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new UsageError(USAGE);
   const config = await loadConfig(process.env, { busUser: 'management' });
   if (!config.hasDataFolder) {
     const { clientId, clientSecret } = await register(config, values.name);
@@ -43,7 +44,4 @@ const main = async (): Promise<void> => {
   console.log(JSON.stringify({ client_id: clientId, client_secret: clientSecret }));
 };
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
+runCommand(main, USAGE);

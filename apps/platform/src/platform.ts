@@ -4,7 +4,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import type { ServiceName } from '@attestry/contracts';
 import {
   AdminServer,
   createNestLogger,
@@ -17,16 +16,7 @@ import {
   type ProcessEngines,
   type ServiceDefinition,
 } from '@attestry/service-kit';
-
-/** The services behind the gateway, loaded where they run: a process of one starts without the code of the others. */
-const LOADERS: Readonly<Record<ServiceName, () => Promise<ServiceDefinition>>> = {
-  management: async () => (await import('@attestry/management')).managementService,
-  'tenant-config': async () => (await import('@attestry/tenant-config')).tenantConfigService,
-  dids: async () => (await import('@attestry/dids')).didsService,
-  issuance: async () => (await import('@attestry/issuance')).issuanceService,
-  webhooks: async () => (await import('@attestry/webhooks')).webhooksService,
-  analytics: async () => (await import('@attestry/analytics')).analyticsService,
-};
+import { LOADERS } from './service-loaders.generated.js';
 
 type Gateway = typeof import('@attestry/gateway');
 
@@ -99,7 +89,9 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
         abortOnError: false,
       }));
     const serving = serveOperations(app, services, engines);
-    await edge?.listen(config.port, config.host);
+    // Nest's own `listen` would log a taken port in addition to throwing it.
+    const { port, host } = config;
+    await (edge?.getHttpAdapter().getInstance() as FastifyInstance | undefined)?.listen({ port, host });
     const adminPort = edge ? config.adminPort : config.port;
     const { health, metrics } = engines;
     const admin =

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { ConfigError, loadConfig, requestRebuilds } from '@attestry/service-kit';
+import { loadConfig, requestRebuilds } from '@attestry/service-kit';
+import { runCommand, UsageError } from './run-command.js';
 import { SERVICES } from './services.js';
 
 const ALL = SERVICES.flatMap(({ projections }) => projections);
@@ -9,11 +10,12 @@ const nameOf = ({ projection }: (typeof ALL)[number]): string => projection.name
 const USAGE = `usage: npm run rebuild-projection -- NAME ... | --all
 projections: ${ALL.map(nameOf).join(', ')}`;
 
-const chosen = () => {
-  const { positionals, values } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean' } } });
+const OPTIONS = { all: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
+const chosen = ({ positionals, values }: { positionals: string[]; values: { all?: boolean } }) => {
   if (values.all && !positionals.length) return ALL;
   const found = ALL.filter((it) => positionals.includes(nameOf(it)));
-  if (!found.length || found.length !== new Set(positionals).size) throw new Error(USAGE);
+  if (!found.length || found.length !== new Set(positionals).size) throw new UsageError(USAGE);
   return found;
 };
 
@@ -22,13 +24,11 @@ const chosen = () => {
  * of the lease fills new tables; the old ones are read until the new ones have caught up.
  */
 const main = async (): Promise<void> => {
-  const projections = chosen();
+  const words = parseArgs({ allowPositionals: true, options: OPTIONS });
+  const projections = chosen(words);
   await requestRebuilds(await loadConfig(process.env, { purpose: 'migrate' }), projections);
+  if (words.values.json) return console.log(JSON.stringify({ ok: true, requested: projections.map(nameOf) }));
   for (const it of projections) console.log(`${nameOf(it)}: rebuild requested`);
 };
 
-main().catch((error: unknown) => {
-  const known = error instanceof ConfigError || (error instanceof Error && error.message === USAGE);
-  console.error(known ? (error as Error).message : error);
-  process.exit(1);
-});
+runCommand(main, USAGE);

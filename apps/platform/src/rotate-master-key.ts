@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { rotateMasterKey, type KeyPlace } from '@attestry/keys';
 import { databases, loadConfig, masterKeysOf, type PlatformConfig } from '@attestry/service-kit';
 import { lockDataFolder } from '@attestry/sqlite';
+import { runCommand } from './run-command.js';
 
 /** Keys in a file belong to one process: the platform must not run. Beside PostgreSQL it may. */
 const place = async (config: PlatformConfig): Promise<{ at: KeyPlace; release(): void }> => {
@@ -35,7 +36,4 @@ const main = async (): Promise<void> => {
   }
 };
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
+runCommand(main);

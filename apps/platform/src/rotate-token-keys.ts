@@ -8,6 +8,7 @@ import {
 } from '@attestry/management';
 import { openProcessEngines, parseConfig, type PlatformConfig } from '@attestry/service-kit';
 import { isDataFolderInUse } from './data-folder.js';
+import { runCommand } from './run-command.js';
 
 /** A running platform polls every second. */
 const WAIT_MS = 10_000;
@@ -39,7 +40,4 @@ const main = async (): Promise<void> => {
   throw new Error('the running platform did not rotate the key within 10 s; its log shows why');
 };
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
+runCommand(main);

@@ -91,7 +91,7 @@ describe('authentication providers', () => {
     client.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId));
   const storedSecret = async (tenantId: string, id: string) => {
     const { state } = await engines.streams.load(authenticationProvider, authenticationProviderStream(tenantId, id));
-    if (state.status !== 'living') throw new Error(state.status);
+    if (state.status !== 'active') throw new Error(state.status);
     return engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
   };
   /** A provider of our own making: `answer` says what its discovery document is. */

@@ -28,8 +28,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { tenantConfigService } from './index.js';
-import type { VerifiedDomainEvent } from './verified-domain/verified-domain.events.js';
-import { verifiedDomain, verifiedDomainStream } from './verified-domain/verified-domain.state.js';
+import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
 
 const contextOf = (tenantId: string): ClientContext => ({
   tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
@@ -313,12 +312,12 @@ describe('the custom domain of a tenant', () => {
   });
 
   it('can be taken from a verification that never ended, after a minute', async () => {
-    const stream = verifiedDomainStream('nine.example');
+    const stream = verifiedDomain.stream('nine.example');
     const abandon = (claimedAt: string) =>
       engines.streams.runDecision(
         verifiedDomain,
         stream,
-        (): VerifiedDomainEvent[] => [
+        () => [
           {
             type: 'VerifiedDomainClaimed',
             data: { domain: 'nine.example', owner: 'gone', verificationToken: 'x', claimedAt },

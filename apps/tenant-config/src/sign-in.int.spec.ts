@@ -305,7 +305,7 @@ describe('signing in at a provider that cannot be believed', () => {
       authenticationProvider,
       stream,
       (state): AuthenticationProviderEvent[] => {
-        if (state.status !== 'living') return [];
+        if (state.status !== 'active') return [];
         const { status: _, sealedSecret: __, tokenEndpointOrigin: ___, ...settings } = state;
         // As earlier versions stored it: the member is absent.
         return [
@@ -320,7 +320,7 @@ describe('signing in at a provider that cannot be believed', () => {
     );
     const pinned = async () => {
       const { state } = await engines.streams.load(authenticationProvider, stream);
-      return state.status === 'living' ? state.tokenEndpointOrigin : undefined;
+      return state.status === 'active' ? state.tokenEndpointOrigin : undefined;
     };
     expect(await pinned()).toBeUndefined();
     expect((await began(old.tenantId)).url).toContain('/authorize');

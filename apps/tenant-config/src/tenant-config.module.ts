@@ -17,7 +17,7 @@ import { RetrieveManifest } from './retrieve-manifest/retrieve-manifest.js';
 import { SignInProviders } from './sign-in/sign-in-providers.js';
 import { TenantConfigReactions } from './tenant-config.reactions.js';
 import { UpdateCustomDomain } from './update-custom-domain/update-custom-domain.js';
-import { VerifiedDomains } from './verified-domain/verified-domains.js';
+import { VerifiedDomains } from './custom-domain/verified-domains.js';
 import { TxtRecords } from './verify-custom-domain/txt-records.js';
 import { VerifyCustomDomain } from './verify-custom-domain/verify-custom-domain.js';
 

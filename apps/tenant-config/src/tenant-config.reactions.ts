@@ -7,7 +7,7 @@ import { authenticationProvider } from './authentication-provider/authentication
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { endWithTenant } from './custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from './custom-domain/custom-domain.state.js';
-import { VerifiedDomains } from './verified-domain/verified-domains.js';
+import { VerifiedDomains } from './custom-domain/verified-domains.js';
 
 /** Categories that {@link factsOf} tells of. Claims of domains are nobody else's matter. */
 export const PUBLISHED = [customDomain, authenticationProvider] as const;

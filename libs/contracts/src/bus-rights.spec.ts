@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUS_PARTIES, busRights, callersOf } from './bus-rights.js';
-import type { BusParty } from './operation.js';
+import type { BusParty } from './services.js';
 import { OPERATIONS } from './registry.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');

@@ -1,5 +1,4 @@
-import * as didsEvents from './dids/dids.events.js';
-import { KEYS_DESTROYED_SUBJECT, type IntegrationEventType } from './integration-event.js';
+import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
 import * as issuanceEvents from './issuance/issuance.events.js';
 import * as managementEvents from './management/management.events.js';
 import {
@@ -9,8 +8,9 @@ import {
   OVERDUE_MARK_SUBJECT,
   REQUESTS_COMMITTED_SUBJECT,
 } from './operation-event.js';
-import { SERVICE_NAMES, type BusParty, type Operation } from './operation.js';
-import { OPERATIONS } from './registry.js';
+import type { Operation } from './operation.js';
+import { INTEGRATION_EVENTS, OPERATIONS } from './registry.js';
+import { PARTICIPANTS, type BusParty } from './services.js';
 import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
 import { TOLD_EVENTS } from './webhooks/told-events.js';
 import * as webhooksEvents from './webhooks/webhooks.events.js';
@@ -33,7 +33,7 @@ export interface PartyRights {
   readonly listens: readonly BusReading[];
 }
 
-export const BUS_PARTIES: readonly BusParty[] = ['gateway', ...SERVICE_NAMES];
+export const BUS_PARTIES = Object.keys(PARTICIPANTS) as readonly BusParty[];
 
 const {
   tenantCreated,
@@ -64,7 +64,7 @@ interface Reads {
   publishes?: readonly string[];
 }
 
-const READS: Readonly<Record<BusParty, Reads>> = {
+const READS: Readonly<Partial<Record<BusParty, Reads>>> = {
   gateway: {
     listens: [
       reading(
@@ -82,7 +82,6 @@ const READS: Readonly<Record<BusParty, Reads>> = {
       ),
     ],
   },
-  management: {},
   'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
   dids: {
     consumes: [
@@ -114,15 +113,6 @@ const READS: Readonly<Record<BusParty, Reads>> = {
   },
 };
 
-/** Integration events by the service they are named after, which publishes them. */
-const EVENTS: readonly IntegrationEventType<unknown>[] = [
-  managementEvents,
-  tenantConfigEvents,
-  didsEvents,
-  issuanceEvents,
-  webhooksEvents,
-].flatMap((group) => Object.values(group));
-
 /** Callers of an operation: the gateway for operations over HTTP, the declared participants for the others. */
 export const callersOf = ({ access }: Operation): readonly BusParty[] =>
   access.kind === 'internal' ? access.callers : ['gateway'];
@@ -133,14 +123,14 @@ const recorderOf = ({ service, analytics }: Operation): BusParty | undefined =>
 
 const published = (party: BusParty): string[] => {
   const records = OPERATIONS.some((operation) => recorderOf(operation) === party);
-  const events = EVENTS.filter(({ name }) => name.startsWith(`${party}.`));
+  const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${party}.`));
   return [
     ...events.map(({ subject }) => subject),
     // The requests that caused the stored events are published with them.
     ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
     ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, party)) : []),
     ...(party === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
-    ...(READS[party].publishes ?? []),
+    ...(READS[party]?.publishes ?? []),
   ];
 };
 
@@ -150,7 +140,7 @@ const published = (party: BusParty): string[] => {
  */
 export const busRights = (party: BusParty): PartyRights => {
   const served = OPERATIONS.filter(({ service }) => service === party);
-  const { consumes = [], listens = [] } = READS[party];
+  const { consumes = [], listens = [] } = READS[party] ?? {};
   return {
     name: party,
     serves: served.map(({ subject }) => subject),

@@ -1,6 +1,6 @@
 /** Operation events: what `GET /v1/events` shows (ADR 0004). */
 
-import type { BusParty } from './operation.js';
+import type { BusParty } from './services.js';
 
 export const OUTCOMES = ['START', 'SUCCESS', 'FAIL'] as const;
 export type Outcome = (typeof OUTCOMES)[number];

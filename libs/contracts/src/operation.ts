@@ -1,17 +1,13 @@
 import type { Role } from './roles.js';
 import type { Permission } from './roles.js';
 import { rolesWith } from './roles.js';
+import type { BusParty, ServiceName } from './services.js';
 
 /**
  * Where an operation is served: the management host, an authorization host, a tenant's own host, the domain a tenant has
  * verified, or the host of `CONTEXT_URL`.
  */
 export type Api = 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts';
-
-export const SERVICE_NAMES = ['management', 'tenant-config', 'dids', 'issuance', 'webhooks', 'analytics'] as const;
-export type ServiceName = (typeof SERVICE_NAMES)[number];
-/** Participants of the bus. */
-export type BusParty = 'gateway' | ServiceName;
 
 export type Access =
   /** No credentials. */
@@ -54,8 +50,8 @@ export interface HttpBinding {
   success: number;
   /** Which hosts serve it; default `['tenant']`. */
   hosts?: readonly Api[];
-  /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), or `raw`: body, headers and method reach the service as they came. */
-  body?: 'json' | 'json-or-xml' | 'form' | 'raw' | 'none';
+  /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), `json-or-form`, or `raw`: body, headers and method reach the service as they came. */
+  body?: 'json' | 'json-or-xml' | 'form' | 'json-or-form' | 'raw' | 'none';
   /** Maximum size of the body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
   maxBodyBytes?: number;
   /** Set when the response may be cached; otherwise `Cache-Control: no-store`. */
@@ -87,6 +83,10 @@ export const bodyKindOf = ({ method, body }: HttpBinding): NonNullable<HttpBindi
 /** Maximum size of a body that the gateway reads, bytes. */
 export const bodyLimitOf = (http: HttpBinding): number =>
   http.maxBodyBytes ?? (bodyKindOf(http) === 'none' ? UNREAD_BODY_BYTES : MAX_BODY_BYTES);
+
+/** Whether clients or members call it: unknown members of its body and query are refused (ADR 0065). */
+export const refusesUnknown = ({ http, access }: Pick<Operation, 'http' | 'access'>): boolean =>
+  http !== undefined && (access.kind === 'roles' || access.kind === 'management');
 
 /** Deprecation of an operation: shown in the interface definition and in the headers of every response. */
 export interface Deprecated {
@@ -136,6 +136,11 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   body?: DtoClass<Body>;
   params?: DtoClass<Params>;
   query?: DtoClass<Query>;
+  /**
+   * Class of the resource as it is read. Its members that the body does not declare are read-only: they are ignored in the body, as
+   * those of the response are for PUT (ADR 0065).
+   */
+  resource?: DtoClass;
   /** Class of the response; `[Class]` for a page of them. Absent for empty responses. */
   response?: DtoClass<Response> | readonly [DtoClass];
   /** Body members whose values are never echoed in error details. */
@@ -191,6 +196,8 @@ export interface OperationRequest<Body = unknown, Params = unknown, Query = unkn
   body: Body;
   params: Params;
   query: Query;
+  /** Set by the gateway: unknown members of body and query are refused (ADR 0065); otherwise they are dropped. */
+  strict?: true;
   /** Only for `body: 'raw'`. */
   raw?: RawRequest;
   /** Only for `stream`, set by the gateway: cursor of the next page; absent for the first. */

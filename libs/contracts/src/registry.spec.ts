@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { callersOf } from './bus-rights.js';
-import { SERVICE_NAMES, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 import { OPERATIONS, operationsOf } from './registry.js';
+import { SERVICE_NAMES } from './services.js';
 
 const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 const described = OPERATIONS.map((operation) => [operation.name, operation] as const);

@@ -1,4 +1,5 @@
 import * as analytics from './analytics/analytics.operations.js';
+import * as didsEvents from './dids/dids.events.js';
 import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import {
@@ -7,15 +8,40 @@ import {
   jwtVcConfigurations,
   webSemanticConfigurations,
 } from './issuance/credential-configurations.js';
+import * as issuanceEvents from './issuance/issuance.events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
 import * as users from './issuance/users.js';
+import * as managementEvents from './management/management.events.js';
 import * as management from './management/management.operations.js';
-import type { Operation, ServiceName } from './operation.js';
+import type { IntegrationEventType } from './integration-event.js';
+import type { Operation } from './operation.js';
+import type { ServiceName } from './services.js';
 import * as authenticationProviders from './tenant-config/authentication-providers.js';
 import * as customDomains from './tenant-config/custom-domains.js';
 import * as signIn from './tenant-config/sign-in.js';
+import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
+import * as webhooksEvents from './webhooks/webhooks.events.js';
 import * as webhooks from './webhooks/webhooks.operations.js';
+
+export * from './management/management.operations.js';
+export * from './management/management.events.js';
+export * from './tenant-config/authentication-providers.js';
+export * from './tenant-config/custom-domains.js';
+export * from './tenant-config/sign-in.js';
+export * from './tenant-config/tenant-config.events.js';
+export * from './dids/dids.operations.js';
+export * from './dids/dids.events.js';
+export * from './issuance/credential-configurations.js';
+export * from './issuance/contexts.js';
+export * from './issuance/offers.js';
+export * from './issuance/protocol.js';
+export * from './issuance/users.js';
+export * from './issuance/issuance.events.js';
+export * from './webhooks/webhooks.operations.js';
+export * from './webhooks/webhooks.events.js';
+export * from './webhooks/told-events.js';
+export * from './analytics/analytics.operations.js';
 
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'subject' in value && 'useCase' in value;
@@ -37,6 +63,15 @@ export const OPERATIONS: readonly Operation[] = [
   webhooks,
   analytics,
 ].flatMap((group) => Object.values(group as Record<string, unknown>).filter(isOperation));
+
+/** Integration events by the service they are named after, which publishes them. */
+export const INTEGRATION_EVENTS: readonly IntegrationEventType<unknown>[] = [
+  managementEvents,
+  tenantConfigEvents,
+  didsEvents,
+  issuanceEvents,
+  webhooksEvents,
+].flatMap((group) => Object.values(group));
 
 export const operationsOf = (service: ServiceName): Operation[] =>
   OPERATIONS.filter((operation) => operation.service === service);

@@ -1,4 +1,5 @@
 import type { AllPage, EventStore, Leases, NewEvent, Position, RecordedEvent, Subscription } from './event-store.js';
+import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 
 /** What an adapter gives the suite: a store of its own for every test, which nobody else writes to, or a shared one. */
@@ -450,62 +451,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
       });
     });
 
-    describe('leases', () => {
-      const long = 60_000;
-      let lease: string;
-      beforeEach(() => (lease = `lease-${unique()}`));
-
-      it('grants a free lease to one holder', async () => {
-        const granted = (await leases.acquire(lease, 'a', long))!;
-        expect(granted).toMatchObject({ name: lease, holder: 'a' });
-        expect(granted.epoch).toBeGreaterThan(0);
-        expect(granted.expiresAt - Date.now()).toBeGreaterThan(long / 2);
-        expect(await leases.acquire(lease, 'b', long)).toBeUndefined();
-        expect(await leases.acquire(lease, 'a', long)).toMatchObject({ epoch: granted.epoch });
-        expect(await leases.isHeld(granted)).toBe(true);
-        expect(await leases.acquire(`${lease}2`, 'b', long)).toBeDefined();
-      });
-
-      it('grants a contended lease exactly once', async () => {
-        const granted = await Promise.all(Array.from({ length: 10 }, (_, n) => leases.acquire(lease, `h${n}`, long)));
-        expect(granted.filter(Boolean)).toHaveLength(1);
-      });
-
-      it('renews what is held', async () => {
-        const granted = (await leases.acquire(lease, 'a', long))!;
-        const renewed = (await leases.renew(granted, 2 * long))!;
-        expect(renewed.epoch).toBe(granted.epoch);
-        expect(renewed.expiresAt).toBeGreaterThan(granted.expiresAt);
-        expect(await leases.acquire(lease, 'b', long)).toBeUndefined();
-      });
-
-      it('gives a lease back, and the next holder has a higher epoch', async () => {
-        const granted = (await leases.acquire(lease, 'a', long))!;
-        await leases.release(granted);
-        expect(await leases.isHeld(granted)).toBe(false);
-        const next = (await leases.acquire(lease, 'b', long))!;
-        expect(next.epoch).toBeGreaterThan(granted.epoch);
-      });
-
-      it('lets an expired lease be taken over, and fences the old holder off', async () => {
-        const old = (await leases.acquire(lease, 'a', 20))!;
-        let next: Awaited<ReturnType<Leases['acquire']>>;
-        await until(async () => (next = await leases.acquire(lease, 'b', long)) !== undefined, 'the takeover');
-        expect(next!.epoch).toBeGreaterThan(old.epoch);
-        expect(await leases.isHeld(old)).toBe(false);
-        expect(await leases.isHeld(next!)).toBe(true);
-        expect(await leases.renew(old, long)).toBeUndefined();
-        await leases.release(old);
-        expect(await leases.isHeld(next!)).toBe(true);
-        expect(await leases.acquire(lease, 'a', long)).toBeUndefined();
-      });
-
-      it('does not hold what ran out, even when nobody took it', async () => {
-        const old = (await leases.acquire(lease, 'a', 20))!;
-        await until(async () => !(await leases.isHeld(old)), 'the lease to run out');
-        expect(await leases.renew(old, long)).toBeUndefined();
-      });
-    });
+    describe('leases', () => itGrantsLeases(() => leases));
 
     it('keeps events, positions and leases over a restart', async () => {
       if (!under.reopen) return;

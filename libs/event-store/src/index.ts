@@ -20,12 +20,23 @@ export {
 } from './run-decision.js';
 export {
   CheckpointedSubscription,
-  StaleEpoch,
   type CheckpointedOptions,
   type Checkpoints,
   type ListedCheckpoints,
   type SubscriptionHealth,
 } from './subscriptions.js';
+export { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './worker/back-off.js';
+export { EventBatches, type EventBatch } from './worker/event-batches.js';
+export { HeldLease, type LeaseOptions } from './worker/held-lease.js';
+export {
+  LeasedWorker,
+  StaleEpoch,
+  type BatchSource,
+  type Term,
+  type WorkerHealth,
+  type WorkerOptions,
+} from './worker/leased-worker.js';
+export { sleep } from './worker/sleep.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
 export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
@@ -39,6 +50,19 @@ export {
 export { loadEventStoreDbTarget, openEventStoreDb } from './eventstoredb/load-eventstoredb.js';
 export type { EventStoreDbTarget } from './eventstoredb/connection-target.js';
 export type { EventStoreDbOptions } from './eventstoredb/eventstoredb-event-store.js';
+export {
+  ABANDONED_AFTER_MS,
+  nameClaim,
+  type Claimant,
+  type ClaimFacts,
+  type NameClaim,
+  type NameClaimEvent,
+  type NameClaimKind,
+  type NameClaimState,
+} from './name-claim.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
+export { describeNameClaim, type ExpectedNameClaim } from './name-claim.contract.js';
+export { itGrantsLeases } from './leases.contract.js';
+export { describeLeasedWorker, type WorkerProcess, type WorkersUnderTest } from './worker/leased-worker.contract.js';
 export { describeEventStore, type EventStoreUnderTest } from './event-store.contract.js';

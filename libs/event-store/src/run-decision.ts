@@ -16,6 +16,9 @@ import type {
 import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 import type { Clock, Ids } from './facts.js';
 import type { Snapshots } from './snapshots.js';
+import { backOffMs } from './worker/back-off.js';
+
+const COLLISION = { firstMs: 2, maxMs: 1000 };
 
 /** An event as a decision returns it. `id` fixes the event's id; without it `Ids` gives one. */
 export type Decision<Event extends DomainEvent> = Event & { readonly id?: string };
@@ -260,7 +263,7 @@ export class Streams {
         if (!(error instanceof WrongExpectedRevision) || attempt >= maxAttempts) throw error;
       }
       // Jitter parts those that collided; at most 40 ms in all with five attempts.
-      if (attempt > 1) await pause(2 ** attempt * (0.5 + Math.random() / 2));
+      if (attempt > 1) await pause(backOffMs(attempt, COLLISION));
       loaded = await this.load(aggregate, stream);
     }
   }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { UnknownEventType } from './aggregate.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import type { NewEvent } from './event-store.js';
-import { CheckpointedSubscription, StaleEpoch, type CheckpointedOptions } from './subscriptions.js';
+import { CheckpointedSubscription, type CheckpointedOptions } from './subscriptions.js';
+import { StaleEpoch } from './worker/leased-worker.js';
 
 const until = async (condition: () => boolean) => {
   const end = Date.now() + 10_000;
@@ -45,7 +46,7 @@ describe('CheckpointedSubscription', () => {
       leases: store.leases,
       checkpoints: store.checkpoints,
       categories: ['thing'],
-      backOff: { initialMs: 2, maxMs: 20 },
+      backOff: { firstMs: 2, maxMs: 20 },
       handle,
       ...more,
     }).start();

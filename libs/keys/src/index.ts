@@ -9,7 +9,6 @@ export {
   ReplayGuardUnavailable,
   SealBroken,
   type KeysDestroyed,
-  type Remembered,
 } from './key-vault.js';
 export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
@@ -27,8 +26,17 @@ export type { KeyPlace } from './key-place.js';
 export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';
 export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
-export { ExpiringRecords, type Attempts, type ExpiringRecord, type PutRecord } from './expiring-records.js';
-export { EmbeddedExpiringRecords, type EmbeddedExpiringRecordsOptions } from './embedded/embedded-expiring-records.js';
+export { ExpiringState, type StoredText } from './expiring-state.js';
+export { KeyCheckpoints } from './key-checkpoints.js';
+export {
+  SignInAttempts,
+  SignInRecords,
+  SignInStore,
+  type CountedAttempts,
+  type PutRecord,
+  type SignInRecord,
+} from './sign-in-store.js';
+export { EmbeddedSignInStore, type EmbeddedSignInStoreOptions } from './embedded/embedded-sign-in-store.js';
 export { base62, newId, pooledBytes, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
 export {
   InvalidKey,

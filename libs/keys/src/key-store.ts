@@ -25,7 +25,7 @@ export interface DataKeyRow {
 /** `destroyed`: the id, or the whole tenant, has a tombstone. */
 export type Found<T> = { state: 'live'; row: T; created?: boolean } | { state: 'destroyed' } | { state: 'absent' };
 
-export interface RememberedRow {
+export interface ExpiringRow {
   tenant: string;
   name: string;
   version: string;
@@ -81,11 +81,11 @@ export interface KeyJobs {
   findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, KeptKey[]];
   /** Adds rows as they are, unless they are there; overwrites the others with nothing. */
   keepKeys: [{ table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }, void];
-  remembered: [{ tenant: string; name: string }, RememberedRow | undefined];
+  readExpiring: [{ tenant: string; name: string }, ExpiringRow | undefined];
   /** True when the row that stood there was the one named, or none as expected. */
-  remember: [RememberedRow & { after: string | undefined }, boolean];
-  forget: [{ tenant: string; name: string; version: string }, void];
-  forgetExpired: [number, void];
+  writeExpiring: [ExpiringRow & { after: string | undefined }, boolean];
+  deleteExpiring: [{ tenant: string; name: string; version: string }, void];
+  deleteExpired: [number, void];
   checkpoint: [string, string | undefined];
   setCheckpoint: [{ name: string; position: string }, void];
 }

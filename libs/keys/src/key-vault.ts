@@ -1,5 +1,7 @@
+import type { ExpiringState } from './expiring-state.js';
+import type { KeyCheckpoints } from './key-checkpoints.js';
 import type { Macs } from './macs.js';
-import type { Erased, Sealing } from './sealing.js';
+import type { Sealing } from './sealing.js';
 import type { SigningKeys } from './signing-keys.js';
 
 /** Owner of keys that belong to the platform itself, not to a tenant. */
@@ -11,15 +13,6 @@ export interface KeysDestroyed {
   keyIds?: readonly string[];
 }
 
-/** A text kept for a while: see {@link KeyVault.remember}. */
-export interface Remembered {
-  text: string;
-  /** Changes with every write. */
-  version: string;
-  /** Milliseconds since the epoch; it may be found after it, until it is swept. */
-  expiresAt: number;
-}
-
 /**
  * The only store that services share (ADR 0058), with a port for each use of keys. Keys are sealed at rest with AES-256-GCM
  * under the tenant's key, with tenant, purpose and key id as associated data; tenant keys are wrapped by MASTER_KEY.
@@ -28,6 +21,8 @@ export abstract class KeyVault {
   abstract readonly signingKeys: SigningKeys;
   abstract readonly sealing: Sealing;
   abstract readonly macs: Macs;
+  abstract readonly expiringState: ExpiringState;
+  abstract readonly checkpoints: KeyCheckpoints;
 
   /** Destroys the tenant's own key and every key under it; no key of this tenant can be created again. */
   abstract destroyTenant(tenantId: string): Promise<void>;
@@ -35,35 +30,6 @@ export abstract class KeyVault {
   abstract onDestroyed(listener: (destroyed: KeysDestroyed) => void): () => void;
   /** Drops keys from the caches: the receiving end of `onDestroyed`. Without `keyIds`, all of the tenant's. */
   abstract evict(tenantId: string, keyIds?: readonly string[]): void;
-
-  /**
-   * A short text under a name of the tenant's, sealed under the tenant's key and durable, that is forgotten after a while.
-   * For secret state that must not become an event. ERASED when the tenant was destroyed.
-   */
-  abstract remembered(tenantId: string, name: string): Promise<Remembered | Erased | undefined>;
-  /**
-   * Writes it if nobody else did meanwhile.
-   * @param after version that it replaces; absent when there must be none
-   * @returns its version, or `undefined` when another one stands there
-   * @throws KeyNotFound when the tenant was destroyed
-   */
-  abstract remember(
-    tenantId: string,
-    name: string,
-    text: string,
-    options: { after?: string | undefined; expiresAt: number },
-  ): Promise<string | undefined>;
-  /** Removes that version; any other is left alone. */
-  abstract forget(tenantId: string, name: string, version: string): Promise<void>;
-  /** Removes what has expired. Several processes may do it at once. */
-  abstract forgetExpired(now: Date): Promise<void>;
-
-  /**
-   * How far the event store's erasures have been applied to this store. It travels with the keys, so that after a
-   * restore of an older copy the erasures since then are replayed before readiness (ADR 0058).
-   */
-  abstract checkpoint(name: string): Promise<string | undefined>;
-  abstract setCheckpoint(name: string, position: string): Promise<void>;
 
   abstract close(): Promise<void>;
 }

@@ -1,4 +1,6 @@
+import { describeExpiringState } from './expiring-state.contract.js';
 import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
+import { describeKeyCheckpoints } from './key-checkpoints.contract.js';
 import { KeyNotFound, type KeysDestroyed, type ReplayGuard } from './key-vault.js';
 import { describeMacs } from './macs.contract.js';
 import { describeSealing } from './sealing.contract.js';
@@ -10,51 +12,11 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
   describeSigningKeys(adapter, create);
   describeSealing(adapter, create);
   describeMacs(adapter, create);
+  describeExpiringState(adapter, create);
+  describeKeyCheckpoints(adapter, create);
 
   describe(`KeyVault: ${adapter}`, () => {
     const store = useFreshVault(create);
-
-    describe('what is remembered', () => {
-      const later = Date.parse('2026-03-02T10:00:00.000Z');
-
-      it('is kept under its version, by tenant and name, also after a restart', async () => {
-        const first = await store.vault.remember(A, 'x', 'one', { expiresAt: later });
-        expect(await store.vault.remember(A, 'x', 'two', { expiresAt: later })).toBeUndefined();
-        expect(await store.vault.remembered(B, 'x')).toBeUndefined();
-        await store.reopen();
-        expect(await store.vault.remembered(A, 'x')).toEqual({ text: 'one', version: first, expiresAt: later });
-        const second = await store.vault.remember(A, 'x', 'two', { after: first, expiresAt: later + 1 });
-        expect(await store.vault.remember(A, 'x', 'three', { after: first, expiresAt: later })).toBeUndefined();
-        await store.vault.forget(A, 'x', first!);
-        expect(await store.vault.remembered(A, 'x')).toEqual({ text: 'two', version: second, expiresAt: later + 1 });
-        await store.vault.forget(A, 'x', second!);
-        expect(await store.vault.remembered(A, 'x')).toBeUndefined();
-      });
-
-      it('has one writer of several at once', async () => {
-        const versions = await Promise.all(
-          ['a', 'b', 'c', 'd'].map((text) => store.vault.remember(A, 'y', text, { expiresAt: later })),
-        );
-        expect(versions.filter((version) => version !== undefined)).toHaveLength(1);
-      });
-
-      it('goes when it has expired, and no earlier', async () => {
-        await store.vault.remember(A, 'short', 'one', { expiresAt: later });
-        await store.vault.remember(A, 'long', 'two', { expiresAt: later + 1 });
-        await store.vault.forgetExpired(new Date(later));
-        expect(await store.vault.remembered(A, 'short')).toBeUndefined();
-        expect(await store.vault.remembered(A, 'long')).toMatchObject({ text: 'two' });
-      });
-
-      it('ends with its tenant, and no other does', async () => {
-        await store.vault.remember(A, 'x', 'one', { expiresAt: later });
-        await store.vault.remember(B, 'x', 'other', { expiresAt: later });
-        await store.vault.destroyTenant(A);
-        expect(await store.vault.remembered(A, 'x')).toBeUndefined();
-        await expect(store.vault.remember(A, 'x', 'two', { expiresAt: later })).rejects.toThrow(KeyNotFound);
-        expect(await store.vault.remembered(B, 'x')).toMatchObject({ text: 'other' });
-      });
-    });
 
     describe('tenant purge', () => {
       it('ends every key of the tenant permanently and no other', async () => {
@@ -113,15 +75,6 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
           await another.close();
         }
       });
-    });
-
-    it('keeps checkpoints by name, also after a restart', async () => {
-      expect(await store.vault.checkpoint('erasures')).toBeUndefined();
-      await store.vault.setCheckpoint('erasures', '17');
-      await store.vault.setCheckpoint('other', '3');
-      await store.vault.setCheckpoint('erasures', '18');
-      await store.reopen();
-      expect(await store.vault.checkpoint('erasures')).toBe('18');
     });
 
     it('rejects after it was closed', async () => {

@@ -66,7 +66,7 @@ const fill = async (vault: KeyVault) => {
   await vault.sealing.createDataKey(ended, 'session', 's1');
   const lost = await vault.sealing.sealText(ended, 'session', 's1', 'gone');
   await vault.destroyTenant(ended);
-  await vault.setCheckpoint('erasures', '500');
+  await vault.checkpoints.write('erasures', '500');
   return { tenantId, ended, sealed, lost, older, newer, token, mac: vault.macs.mac('secret', 'client') };
 };
 const expectAll = async (vault: KeyVault, made: Awaited<ReturnType<typeof fill>>) => {
@@ -99,7 +99,7 @@ describe('copying keys', () => {
     expect(copied.added).toBeGreaterThan(520);
     const moved = await open(target);
     await expectAll(moved, made);
-    expect(await moved.checkpoint('erasures')).toBeUndefined();
+    expect(await moved.checkpoints.read('erasures')).toBeUndefined();
     // Destroyed here and there since.
     await vault.sealing.destroyDataKeys(made.tenantId, ['u0']);
     await moved.sealing.destroyDataKeys(made.tenantId, ['u2']);

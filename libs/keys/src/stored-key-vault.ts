@@ -1,10 +1,10 @@
-import { KeyNotFound, KeyVault, type KeysDestroyed, type Remembered } from './key-vault.js';
+import { KeyVault, type KeysDestroyed } from './key-vault.js';
+import { StoredKeyCheckpoints } from './key-checkpoints.js';
 import type { KeyStore } from './key-store.js';
 import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
-import { bind, openBytes, sealBytes } from './seal.js';
-import { ERASED, type Erased } from './sealing.js';
-import { newId, pooledBytes } from './secrets.js';
+import { pooledBytes } from './secrets.js';
+import { StoredExpiringState } from './stored-expiring-state.js';
 import { StoredMacs } from './stored-macs.js';
 import { StoredSealing } from './stored-sealing.js';
 import { StoredSigningKeys } from './stored-signing-keys.js';
@@ -26,6 +26,8 @@ export class StoredKeyVault extends KeyVault {
   readonly signingKeys: StoredSigningKeys;
   readonly sealing: StoredSealing;
   readonly macs: StoredMacs;
+  readonly expiringState: StoredExpiringState;
+  readonly checkpoints: StoredKeyCheckpoints;
   private readonly tenantKeys: TenantKeys;
   private readonly listeners = new Set<(destroyed: KeysDestroyed) => void>();
   private scrubbing: Promise<void> = Promise.resolve();
@@ -43,6 +45,8 @@ export class StoredKeyVault extends KeyVault {
     this.signingKeys = new StoredSigningKeys(store, this.tenantKeys, destroyKeys, clock, ttl);
     this.sealing = new StoredSealing(store, this.tenantKeys, destroyKeys, ttl);
     this.macs = new StoredMacs(masterKeys);
+    this.expiringState = new StoredExpiringState(store, this.tenantKeys);
+    this.checkpoints = new StoredKeyCheckpoints(store);
   }
 
   /**
@@ -122,52 +126,6 @@ export class StoredKeyVault extends KeyVault {
       return this.scrubbing;
     });
     return this.nextScrub;
-  }
-
-  // --- what is known for a while
-
-  async remembered(tenantId: string, name: string): Promise<Remembered | Erased | undefined> {
-    const row = await this.store.call('remembered', { tenant: tenantId, name });
-    if (!row) return undefined;
-    const { version, expiresAt, sealed } = row;
-    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name).catch((error: unknown) => {
-      if (error instanceof KeyNotFound) return undefined;
-      throw error;
-    });
-    if (!tenantKey) return ERASED;
-    const opened = openBytes(tenantKey, sealed, bind('remembered', tenantId, name), 'what is remembered');
-    return { text: opened.toString('utf8'), version, expiresAt };
-  }
-
-  async remember(
-    tenantId: string,
-    name: string,
-    text: string,
-    { after, expiresAt }: { after?: string | undefined; expiresAt: number },
-  ): Promise<string | undefined> {
-    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name);
-    const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), bind('remembered', tenantId, name));
-    const version = newId();
-    const row = { tenant: tenantId, name, version, expiresAt, sealed, after };
-    return (await this.store.call('remember', row)) ? version : undefined;
-  }
-
-  forget(tenantId: string, name: string, version: string): Promise<void> {
-    return this.store.call('forget', { tenant: tenantId, name, version });
-  }
-
-  forgetExpired(now: Date): Promise<void> {
-    return this.store.call('forgetExpired', now.getTime());
-  }
-
-  // --- replay of erasures
-
-  checkpoint(name: string): Promise<string | undefined> {
-    return this.store.call('checkpoint', name);
-  }
-
-  setCheckpoint(name: string, position: string): Promise<void> {
-    return this.store.call('setCheckpoint', { name, position });
   }
 
   async close(): Promise<void> {

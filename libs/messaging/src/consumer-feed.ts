@@ -22,8 +22,9 @@ export interface ConsumerFeed {
   /**
    * Registers the consumer or finds it; resolves with the last acknowledged sequence (0: none). One holder at a time. A
    * listener begins with what comes, or behind the last message that was handed to it, and is kept nowhere.
+   * @param epoch of the lease, where processes share the feed
    */
-  open(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number>;
+  open(name: string, subjects: readonly string[], batchSize: number, start: Start, epoch?: number): Promise<number>;
   /** Acknowledges what is in hand up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
   next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
   /** Ends a waiting `next`. */

@@ -1,4 +1,13 @@
-import { feedMessage, type ConsumerFeed, type FeedRecord, type Start } from './consumer-feed.js';
+import {
+  backOffMs,
+  LeasedWorker,
+  sleep,
+  type BackOff,
+  type BatchSource,
+  type LeaseOptions,
+  type Term,
+} from '@attestry/event-store';
+import { feedMessage, type ConsumerFeed, type Delivery, type FeedRecord, type Start } from './consumer-feed.js';
 import type { Consumer, ConsumerHealth, ConsumerOptions, FeedMessage } from './message-bus.js';
 
 export type LoopOptions = Omit<ConsumerOptions, 'start'> & { start?: Start };
@@ -10,156 +19,144 @@ export interface FeedAccess {
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The loop of one consumer: fetch a batch, hand it over until it succeeds or its culprit is parked, fetch the next. */
+/** The worker of one consumer: fetches a batch, hands it over until it succeeds or its culprit is parked, fetches the next. */
 export class DurableConsumer implements Consumer {
-  private state: Omit<ConsumerHealth, 'name'> = { healthy: true };
-  private stopping = false;
+  private readonly worker: LeasedWorker<Delivery>;
+  private readonly backOff: BackOff;
+  /** Of the last attempt, when that failed. */
+  private failure: string | undefined;
   private held = false;
-  private wakeUp: (() => void) | undefined;
-  private readonly finished: Promise<void>;
-  /** Acknowledged here, not yet told to the feed. */
+  private handledUpTo: string | undefined;
+  /** Acknowledged here, not yet passed on to the feed. */
   private acknowledged: number | undefined;
+  private readonly wake = () => {
+    if (this.feed.isOpen())
+      this.feed.call('wake', this.options.name).catch((error: unknown) => (this.failure = message(error)));
+  };
 
+  /** @param lease where processes share the feed */
   constructor(
     private readonly options: LoopOptions,
     private readonly handler: (messages: FeedMessage[]) => Promise<void>,
     private readonly feed: FeedAccess,
     private readonly onClosed: () => void,
+    lease?: LeaseOptions,
   ) {
-    this.finished = this.run();
+    const { initialDelayMs: firstMs = 100, maxDelayMs: maxMs = 5000 } = options.retry ?? {};
+    this.backOff = { firstMs, maxMs };
+    this.worker = new LeasedWorker<Delivery>({
+      name: options.name,
+      lease,
+      backOff: this.backOff,
+      open: (term) => this.open(term),
+      batch: (delivery, term) => this.deliver(delivery, term),
+      // Another process does the work: this one is as well as it can be, whatever failed before.
+      standBy: () => (this.failure = undefined),
+      onError: () => {
+        if (!feed.isOpen()) this.worker.end();
+      },
+    }).start();
   }
 
   get health(): ConsumerHealth {
-    return { name: this.options.name, ...this.state };
+    const { name, healthy, error } = this.worker.health;
+    const failure = healthy ? this.failure : error;
+    return {
+      name,
+      healthy: failure === undefined,
+      ...(failure !== undefined && { error: failure }),
+      acknowledged: this.handledUpTo,
+    };
   }
 
   get isHeld(): boolean {
     return this.held;
   }
 
-  /** Another process does the work: this one is as well as it can be, whatever failed before. */
-  standBy(): void {
-    if (!this.state.healthy) this.state = { healthy: true, acknowledged: this.state.acknowledged };
-  }
-
   async close(): Promise<void> {
-    if (!this.stopping) {
-      this.stopping = true;
-      this.wakeUp?.();
-      if (this.feed.isOpen()) {
-        await this.feed.call('wake', this.options.name).catch((error: unknown) => this.unhealthy(error));
-      }
-    }
-    await this.finished;
+    await this.worker.stop();
     this.onClosed();
   }
 
-  private async run(): Promise<void> {
-    for (let failures = 1; !this.stopping && this.feed.isOpen(); failures++) {
-      try {
-        await this.consume(() => (failures = 0));
-      } catch (error) {
-        // The feed itself failed, or another bus runs this consumer.
-        this.unhealthy(error);
-        if (this.feed.isOpen()) await this.backOff(failures);
-      }
-    }
-  }
-
-  private async consume(opened: () => void): Promise<void> {
-    const { name, subjects, batchSize = 256, start = 'first', restMs = 0, onHeld } = this.options;
-    const found = await this.feed.call('open', name, subjects, batchSize, start);
+  private async open({ lease, signal }: Term): Promise<BatchSource<Delivery>> {
+    const { name, subjects, batchSize = 256, start = 'first', onHeld } = this.options;
+    const epoch: [epoch?: number] = lease ? [lease.epoch] : [];
+    const found = await this.feed.call('open', name, subjects, batchSize, start, ...epoch);
+    signal.addEventListener('abort', this.wake);
+    const close = async () => {
+      signal.removeEventListener('abort', this.wake);
+      this.held = false;
+      const acknowledged = this.takeAcknowledged();
+      if (this.feed.isOpen()) await this.feed.call('leave', name, acknowledged);
+    };
     try {
       this.held = true;
-      const upTo = found ? String(found) : undefined;
-      await onHeld?.(upTo);
-      opened();
-      this.state = { healthy: true, acknowledged: upTo };
-      while (!this.stopping) {
-        const acknowledged = this.acknowledged;
-        this.acknowledged = undefined;
-        const delivery = await this.feed.call('next', name, acknowledged);
-        if (!delivery) break;
-        await this.deliver(delivery.records, delivery.replay);
-        if (restMs > 0 && delivery.records.length < batchSize) await this.rest(restMs);
-      }
-    } finally {
-      this.held = false;
-      const acknowledged = this.acknowledged;
-      this.acknowledged = undefined;
-      if (this.feed.isOpen()) await this.feed.call('leave', name, acknowledged);
+      this.handledUpTo = found ? String(found) : undefined;
+      await onHeld?.(this.handledUpTo);
+    } catch (error) {
+      await close();
+      throw error;
     }
+    this.failure = undefined;
+    this.worker.succeeded();
+    return { next: async () => (await this.feed.call('next', name, this.takeAcknowledged())) ?? undefined, close };
   }
 
-  private async deliver(records: FeedRecord[], replay: boolean): Promise<void> {
-    const { name, retry } = this.options;
+  private takeAcknowledged(): number | undefined {
+    const { acknowledged } = this;
+    this.acknowledged = undefined;
+    return acknowledged;
+  }
+
+  /** @returns milliseconds of rest, so that a few messages come together */
+  private async deliver({ records, replay }: Delivery, term: Term): Promise<number> {
+    const { name, retry, restMs = 0, batchSize = 256 } = this.options;
     const maxAttempts = retry?.maxAttempts ?? Infinity;
-    for (let attempt = 1; !this.stopping; attempt++) {
+    for (let attempt = 1; !term.signal.aborted && term.isHeld; attempt++) {
       const error = await this.attempt(records, attempt);
       if (error === undefined) {
         if (replay) await this.feed.call('replayed', name, records[0]![1]);
-        return this.handled(records.at(-1)!, replay);
+        this.handled(records.at(-1)!, replay);
+        return records.length < batchSize ? restMs : 0;
       }
       if (attempt >= maxAttempts) {
-        if (records.length === 1) return this.park(records[0]!, replay, attempt, error);
-        return this.oneByOne(records, attempt + 1);
+        if (records.length === 1) await this.park(records[0]!, replay, attempt, error);
+        else await this.oneByOne(records, attempt + 1, term);
+        return 0;
       }
-      await this.backOff(attempt);
+      await sleep(backOffMs(attempt, this.backOff), term.signal);
     }
+    return 0;
   }
 
-  private async oneByOne(records: FeedRecord[], attempt: number): Promise<void> {
+  private async oneByOne(records: FeedRecord[], attempt: number, term: Term): Promise<void> {
     for (const record of records) {
-      if (this.stopping) return;
+      if (term.signal.aborted || !term.isHeld) return;
       const error = await this.attempt([record], attempt);
       if (error === undefined) this.handled(record, false);
       else await this.park(record, false, attempt, error);
     }
   }
 
-  /** Calls the handler; the reason when it failed. Messages are parsed anew, so that no attempt sees what another changed. */
+  /** Calls the handler; the reason when it failed. Messages are parsed again, so that no attempt sees what another changed. */
   private async attempt(records: FeedRecord[], attempt: number): Promise<string | undefined> {
     try {
       await this.handler(records.map((record) => feedMessage(record, attempt)));
       return undefined;
     } catch (error) {
-      this.unhealthy(error);
-      return message(error);
+      return (this.failure = message(error));
     }
   }
 
   private handled(record: FeedRecord, replay: boolean): void {
-    if (!replay) this.acknowledged = record[0];
-    this.state = { healthy: true, acknowledged: replay ? this.state.acknowledged : String(record[0]) };
+    this.failure = undefined;
+    if (replay) return;
+    this.acknowledged = record[0];
+    this.handledUpTo = String(record[0]);
   }
 
   private async park(record: FeedRecord, replay: boolean, attempts: number, error: string): Promise<void> {
     await this.feed.call('park', this.options.name, record, attempts, error);
     this.handled(record, replay);
-  }
-
-  private unhealthy(error: unknown): void {
-    this.state = { ...this.state, healthy: false, error: message(error) };
-  }
-
-  /** Full delay doubles up to the maximum; half of it is jitter. */
-  private async backOff(failures: number): Promise<void> {
-    if (this.stopping) return;
-    const { initialDelayMs = 100, maxDelayMs = 5000 } = this.options.retry ?? {};
-    const delay = Math.min(initialDelayMs * 2 ** (failures - 1), maxDelayMs) * (0.5 + Math.random() / 2);
-    await this.rest(delay);
-  }
-
-  /** Cut short when the consumer closes. */
-  private async rest(ms: number): Promise<void> {
-    if (this.stopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.wakeUp = undefined;
   }
 }

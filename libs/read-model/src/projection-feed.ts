@@ -1,8 +1,22 @@
 import type { Kysely, Transaction } from 'kysely';
-import { EventStoreUnavailable, REBUILD_READ_MODEL, refuseBeyondHead, UnknownEventType } from '@attestry/event-store';
-import type { EventStore, Position, RecordedEvent, Subscription } from '@attestry/event-store';
-import type { Pause } from './pause.js';
-import { Fenced } from './projection-registry.js';
+import {
+  EventBatches,
+  LeasedWorker,
+  REBUILD_READ_MODEL,
+  refuseBeyondHead,
+  StaleEpoch,
+  UnknownEventType,
+} from '@attestry/event-store';
+import type {
+  BackOff,
+  BatchSource,
+  EventBatch,
+  EventStore,
+  Position,
+  RecordedEvent,
+  Term,
+  WorkerHealth,
+} from '@attestry/event-store';
 import type { Generation, ProjectionRegistry, RegistryTables } from './projection-registry.js';
 import type { Projection } from './read-model.js';
 import { TableNames, tableSuffix } from './table-names.js';
@@ -12,13 +26,12 @@ export interface FeedOptions<Tables> {
   registry: ProjectionRegistry;
   eventStore: EventStore;
   projection: Projection<Tables>;
-  epoch: number;
+  /** Of the projection's worker. */
+  term: Term;
   batchSize: number;
-  backoff: (failures: number) => number;
-  pause: Pause;
-  /** Cut short by whoever waits for a position. */
-  rest: Pause;
-  /** Milliseconds of rest after a batch that was not full; 0 while somebody waits. */
+  backOff?: BackOff;
+  random?: () => number;
+  /** Milliseconds of rest after a batch that was not full; 0 while a caller waits for a position. */
   restMs: () => number;
   /** Before the first batch, and before it goes on after a failure: from its position on. */
   onStart: (feed: ProjectionFeed<Tables>) => void;
@@ -27,28 +40,20 @@ export interface FeedOptions<Tables> {
   /** Failures after which the feed goes on by itself. */
   onFailure: (feed: ProjectionFeed<Tables>, error: Error) => void;
   /** The feed ended: its tables were retired (no error), or nothing may be written any more. */
-  onEnd: (feed: ProjectionFeed<Tables>, error?: Fenced | UnknownEventType) => void;
+  onEnd: (feed: ProjectionFeed<Tables>, error?: StaleEpoch | UnknownEventType) => void;
 }
 
 /** An empty range is worth a commit only now and then. */
 const IDLE_CHECKPOINT_MS = 5000;
-/** A store that is away comes back by itself, and asking it costs little. */
-const MOST_AWAY_MS = 2000;
-
 /** Fills one generation of tables from the event store, from its checkpoint on, until it is closed or fenced. */
 export class ProjectionFeed<Tables> {
   /** All events up to here are in the tables. */
   position: Position | undefined;
-  error: string | undefined;
   /** Position at which tables that are filled beside others may take over. */
   target: Position | undefined;
   private stored: Position | undefined;
   private storedAt = 0;
-  private closed = false;
-  private failure: Error | undefined;
-  private subscription: Subscription | undefined;
-  private detach: (() => void) | undefined;
-  private running: Promise<void> | undefined;
+  private readonly worker: LeasedWorker<EventBatch>;
   private readonly names: TableNames;
   private readonly types: ReadonlySet<string>;
 
@@ -59,105 +64,83 @@ export class ProjectionFeed<Tables> {
     this.position = this.stored = generation.position;
     this.names = new TableNames(o.projection.tables, tableSuffix(generation.version, generation.generation));
     this.types = new Set(o.projection.types);
-  }
-
-  start(): void {
-    this.running = this.run();
-  }
-
-  /** Stops delivery and waits for a batch being written. */
-  async close(): Promise<void> {
-    this.closed = true;
-    this.o.pause.wake();
-    this.o.rest.wake();
-    await this.subscription?.close();
-    this.detach?.();
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    for (let failures = 0; !this.closed;) {
-      const before = this.position;
-      try {
-        this.failure = undefined;
-        const checkpoint = await this.o.registry.checkpoint(this.generation);
-        if (!checkpoint) return this.o.onEnd(this);
-        this.position = this.stored = checkpoint.position;
-        this.o.onStart(this);
-        const head = await this.o.eventStore.head();
-        refuseBeyondHead(this.o.eventStore, this.o.projection.name, this.position, head, REBUILD_READ_MODEL);
-        this.target ??= head;
-        if (await this.covers(head)) {
-          this.error = undefined;
-          await this.o.onProgress(this, false);
-        }
-        if (!this.closed) await this.subscribed();
-      } catch (error) {
-        const cause = this.failure ?? (error instanceof Error ? error : new Error(String(error)));
-        if (cause instanceof UnknownEventType) return this.o.onEnd(this, cause);
-        if (cause instanceof Fenced) return this.o.onEnd(this, await this.fencedOrRetired(cause));
-        if (this.closed) return;
-        failures = this.position === before ? failures + 1 : 1;
-        this.error = cause.message;
-        this.o.onFailure(this, cause);
-        const wait = this.o.backoff(failures);
-        await this.o.pause.for(cause instanceof EventStoreUnavailable ? Math.min(wait, MOST_AWAY_MS) : wait);
-      }
-    }
-  }
-
-  /** Tables that were switched away from refuse a batch too, but the lease is still ours. */
-  private async fencedOrRetired(error: Fenced): Promise<Fenced | undefined> {
-    try {
-      return (await this.o.registry.checkpoint(this.generation)) ? error : undefined;
-    } catch (cause) {
-      return new Fenced(error.message, { cause });
-    }
-  }
-
-  /** Resolves when closed, rejects when the subscription was dropped. */
-  private subscribed(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.detach = resolve;
-      this.subscription = this.o.eventStore.subscribe(
-        { after: this.position, categories: this.o.projection.categories, batchSize: this.o.batchSize },
-        {
-          onEvents: async (events, next) => {
-            try {
-              await this.batch(events, next);
-            } catch (error) {
-              this.failure = error instanceof Error ? error : new Error(String(error));
-              throw error;
-            }
-          },
-          onDropped: reject,
-        },
-      );
+    this.worker = new LeasedWorker<EventBatch>({
+      name: o.projection.name,
+      within: o.term,
+      backOff: o.backOff,
+      random: o.random,
+      open: (term) => this.open(term),
+      batch: ({ events, next }) => this.batch(events, next),
+      onError: (error) => this.failed(error),
     });
   }
 
-  private async batch(events: readonly RecordedEvent[], next: Position): Promise<void> {
+  get health(): WorkerHealth {
+    return this.worker.health;
+  }
+
+  start(): void {
+    this.worker.start();
+  }
+
+  /** Cuts a rest short. */
+  wake(): void {
+    this.worker.wake();
+  }
+
+  /** Stops delivery and waits for a batch being written. */
+  close(): Promise<void> {
+    return this.worker.stop();
+  }
+
+  private async open({ signal }: Term): Promise<BatchSource<EventBatch>> {
+    const { registry, eventStore, projection, batchSize } = this.o;
+    const checkpoint = await registry.checkpoint(this.generation);
+    if (!checkpoint) throw new StaleEpoch(`the tables of ${projection.name} are retired`);
+    this.position = this.stored = checkpoint.position;
+    this.o.onStart(this);
+    const head = await eventStore.head();
+    refuseBeyondHead(eventStore, projection.name, this.position, head, REBUILD_READ_MODEL);
+    this.target ??= head;
+    if (await this.covers(head)) {
+      this.worker.succeeded();
+      await this.o.onProgress(this, false);
+    }
+    return new EventBatches(eventStore, { after: this.position, categories: projection.categories, batchSize }, signal);
+  }
+
+  private failed(error: Error): void {
+    if (!(error instanceof UnknownEventType || error instanceof StaleEpoch)) return this.o.onFailure(this, error);
+    this.worker.end();
+    void this.ended(error);
+  }
+
+  /** Tables that were switched away from refuse a batch too, but the lease is still ours. */
+  private async ended(error: StaleEpoch | UnknownEventType): Promise<void> {
+    const isRetired = async () => (await this.o.registry.checkpoint(this.generation)) === undefined;
+    const isFault = error instanceof UnknownEventType || !(await isRetired().catch(() => false));
+    this.o.onEnd(this, isFault ? error : undefined);
+  }
+
+  private async batch(events: readonly RecordedEvent[], next: Position): Promise<number> {
     const stop = events.findIndex((event) => !this.types.has(event.type));
     const known = stop < 0 ? events : events.slice(0, stop);
     const to = stop < 0 ? next : known.at(-1)?.position;
     if (to !== undefined) await this.write(known, to);
     // A newer release wrote it: wait for that release, never skip (ADR 0057).
     if (stop >= 0) throw new UnknownEventType(events[stop]!);
-    this.error = undefined;
+    this.worker.succeeded();
     const full = events.length >= this.o.batchSize;
     await this.o.onProgress(this, full);
     // A batch costs the same for one event as for a hundred, so a few are let to come together (ADR 0013).
-    if (events.length && !full && !this.closed) {
-      const ms = this.o.restMs();
-      if (ms) await this.o.rest.for(ms);
-    }
+    return events.length && !full ? this.o.restMs() : 0;
   }
 
   private async write(events: readonly RecordedEvent[], to: Position): Promise<void> {
     if (events.length || performance.now() - this.storedAt > IDLE_CHECKPOINT_MS) {
       await this.o.db.transaction().execute(async (trx) => {
         // The checkpoint first: a former holder is turned away before it touches a row, and waits where rows are locked.
-        await this.o.registry.advance(trx, this.generation, this.o.epoch, this.stored, to);
+        await this.o.registry.advance(trx, this.generation, this.o.term.epoch, this.stored, to);
         if (events.length) {
           await this.o.projection.project(trx.withPlugin(this.names) as unknown as Transaction<Tables>, events);
         }

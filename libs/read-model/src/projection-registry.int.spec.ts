@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { StaleEpoch } from '@attestry/event-store';
 import type { Kysely } from 'kysely';
 import { openSqliteDatabase } from './embedded/sqlite-dialect.js';
-import { Fenced, ProjectionRegistry } from './projection-registry.js';
+import { ProjectionRegistry } from './projection-registry.js';
 import type { RegistryTables } from './projection-registry.js';
 
 const projection = {
@@ -39,10 +40,10 @@ describe('ProjectionRegistry', () => {
     await registry.takeOver(projection, 1);
     await advance(1, undefined, '5');
     await registry.takeOver(projection, 2);
-    await expect(advance(1, '5', '6')).rejects.toThrow(Fenced);
-    await expect(advance(2, '4', '6')).rejects.toThrow(Fenced);
-    await expect(registry.takeOver(projection, 1)).rejects.toThrow(Fenced);
-    await expect(registry.switchTo({ ...g, generation: 2 }, 1, 0, async () => true)).rejects.toThrow(Fenced);
+    await expect(advance(1, '5', '6')).rejects.toThrow(StaleEpoch);
+    await expect(advance(2, '4', '6')).rejects.toThrow(StaleEpoch);
+    await expect(registry.takeOver(projection, 1)).rejects.toThrow(StaleEpoch);
+    await expect(registry.switchTo({ ...g, generation: 2 }, 1, 0, async () => true)).rejects.toThrow(StaleEpoch);
     await advance(2, '5', '6');
     expect((await registry.current('things'))?.position).toBe('6');
   });

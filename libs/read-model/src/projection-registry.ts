@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { Position } from '@attestry/event-store';
+import { StaleEpoch, type Position } from '@attestry/event-store';
 import { migrate } from './migrate.js';
 import type { Migration } from './migrate.js';
 import type { Projection } from './read-model.js';
@@ -26,11 +26,6 @@ export interface Generation {
   version: number;
   generation: number;
   position?: Position;
-}
-
-/** A newer holder of the lease has written: nothing of ours may be written any more. */
-export class Fenced extends Error {
-  override readonly name = 'Fenced';
 }
 
 type Db = Kysely<RegistryTables>;
@@ -128,7 +123,7 @@ export class ProjectionRegistry {
 
   /**
    * Raises the epoch of every checkpoint, which fences former holders, and sees to tables of this version.
-   * @throws Fenced when a newer epoch is there already
+   * @throws StaleEpoch when a newer epoch is there already
    */
   takeOver(projection: AnyProjection, epoch: number): Promise<void> {
     return this.db.transaction().execute(async (trx) => {
@@ -139,7 +134,7 @@ export class ProjectionRegistry {
         .where('name', '=', projection.name)
         .executeTakeFirst();
       if (Number(newer?.epoch ?? 0) > epoch) {
-        throw new Fenced(`checkpoint of ${projection.name} has epoch ${newer!.epoch}, the lease only ${epoch}`);
+        throw new StaleEpoch(`checkpoint of ${projection.name} has epoch ${newer!.epoch}, the lease only ${epoch}`);
       }
       await trx.updateTable('projection_checkpoint').set({ epoch }).where('name', '=', projection.name).execute();
       const live = await this.live(trx, projection.name, projection.version);
@@ -186,7 +181,7 @@ export class ProjectionRegistry {
     return row && toGeneration(row);
   }
 
-  /** Moves the checkpoint inside the transaction of its rows. @throws Fenced when epoch or position are not ours any more */
+  /** Moves the checkpoint inside the transaction of its rows. @throws StaleEpoch when epoch or position are not ours any more */
   async advance(trx: Trx, g: Generation, epoch: number, from: Position | undefined, to: Position): Promise<void> {
     const result = await trx
       .updateTable('projection_checkpoint')
@@ -197,13 +192,13 @@ export class ProjectionRegistry {
       .where('retired_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (result.numUpdatedRows !== 1n) {
-      throw new Fenced(`checkpoint of ${g.name} version ${g.version} was moved by another process`);
+      throw new StaleEpoch(`checkpoint of ${g.name} version ${g.version} was moved by another process`);
     }
   }
 
   /**
    * Makes `g` the tables that are read and retires all others, unless tables of the same version are ahead of it.
-   * `covers` tells whether the new tables hold all up to a position. Returns whether it switched. @throws Fenced
+   * `covers` tells whether the new tables hold all up to a position. Returns whether it switched. @throws StaleEpoch
    */
   async switchTo(
     g: Generation,
@@ -223,7 +218,7 @@ export class ProjectionRegistry {
         .where((e) => e.and(keyOf(g)))
         .where('retired_at', 'is', null)
         .executeTakeFirst();
-      if (Number(held?.epoch) !== epoch) throw new Fenced(`${g.name} is held by another process`);
+      if (Number(held?.epoch) !== epoch) throw new StaleEpoch(`${g.name} is held by another process`);
       await trx
         .updateTable('projection_checkpoint')
         .set({ retired_at: now })

@@ -1,9 +1,16 @@
 import type { Kysely } from 'kysely';
-import { UnknownEventType } from '@attestry/event-store';
-import type { EventStore, Lease, Leases, Position } from '@attestry/event-store';
-import { Pause } from './pause.js';
+import { LeasedWorker } from '@attestry/event-store';
+import type {
+  BackOff,
+  BatchSource,
+  EventStore,
+  Leases,
+  Position,
+  StaleEpoch,
+  Term,
+  UnknownEventType,
+} from '@attestry/event-store';
 import { ProjectionFeed, covers } from './projection-feed.js';
-import { Fenced } from './projection-registry.js';
 import type { Generation, ProjectionRegistry, RegistryTables } from './projection-registry.js';
 import type { Projection, ProjectionHealth, RunningProjection } from './read-model.js';
 import { TableNames, tableSuffix } from './table-names.js';
@@ -15,14 +22,11 @@ export interface ProjectionRunnerOptions {
   leases: Leases;
   /** Names this process towards the leases; unique per process. */
   holder: string;
-  /** How long a lease outlives its holder. Default 6,000 ms; renewed three times within it, looked for six times. */
+  /** How long a lease outlives its holder. Default 6,000 ms. */
   leaseTtlMs?: number;
   /** Most events in a batch, up to 1024, which is the default. */
   batchSize?: number;
-  /** Pause after a failure, doubling with jitter. Default 100 to 5,000 ms. */
-  backoff?: { firstMs: number; maxMs: number };
-  /** Pause before an unknown event type is tried again. Default 30,000 ms. */
-  unknownTypeRetryMs?: number;
+  backOff?: BackOff;
   /** Rest between two batches that were not full, while nobody waits. Default 100 ms. */
   restMs?: number;
   /** How long a caller waits for its own write to be projected (ADR 0057). Default 250 ms. */
@@ -31,7 +35,7 @@ export interface ProjectionRunnerOptions {
   dropRetiredAfterMs?: number;
   /** Milliseconds since the epoch. */
   now?: () => number;
-  /** 0 to 1, for jitter. */
+  /** 0 to 1, for the back-off. */
   random?: () => number;
   /** Told of every failure; the runner goes on. */
   onFailure?: (projection: string, error: Error) => void;
@@ -43,29 +47,25 @@ const REST_MS = 100;
 const STANDBY_LOOK_MS = 25;
 /** A batch costs the same for few events as for many: a rebuild takes large steps. */
 const MOST_EVENTS = 1024;
+/** The holder looks this often for tables to fill and to drop, milliseconds. */
+const UPKEEP_MS = 2000;
 
 /** One projection of this process: takes the lease, feeds the tables, follows which tables are read. Knows no dialect. */
 export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   readonly db: Kysely<Tables>;
   private readonly names: TableNames;
-  private readonly pause = new Pause();
-  private readonly rest = new Pause(false);
-  /** Feeds pause on their own, or one that backs off would be woken by renewals. */
-  private readonly feeds = new Map<number, { feed: ProjectionFeed<Tables>; pause: Pause }>();
+  private readonly worker: LeasedWorker<true>;
+  private readonly feeds = new Map<number, ProjectionFeed<Tables>>();
   private readonly changed = new Set<() => void>();
   private initialHead: Position | undefined;
   private active: Generation | undefined;
   private position: Position | undefined;
-  private error: string | undefined;
-  /** The unknown event type for which a newer release is awaited; not a fault (ADR 0057). */
-  private awaited: string | undefined;
   private caughtUp = false;
   /** Known to be more than a batch behind: then callers do not wait for their own writes (ADR 0057). */
   private behind = false;
   private leading = false;
-  private ended: { error?: Fenced | UnknownEventType } | undefined;
-  private stopped = false;
-  private running: Promise<void> | undefined;
+  /** Why a feed ended before its term. */
+  private ended: StaleEpoch | UnknownEventType | undefined;
 
   constructor(
     private readonly projection: Projection<Tables>,
@@ -73,6 +73,19 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   ) {
     this.names = new TableNames(projection.tables, '');
     this.db = o.db.withPlugin(this.names) as unknown as Kysely<Tables>;
+    this.worker = new LeasedWorker<true>({
+      name: projection.name,
+      lease: { leases: o.leases, holder: o.holder, leaseMs: o.leaseTtlMs },
+      backOff: o.backOff,
+      random: o.random,
+      open: (term) => this.lead(term),
+      batch: (_, term) => this.upkeep(term),
+      standBy: () => this.look(),
+      onError: (error) => {
+        this.report(error);
+        this.notify();
+      },
+    });
   }
 
   /** Resolves when there are tables to read. */
@@ -83,15 +96,15 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.caughtUp =
       active.version === this.projection.version &&
       (await covers(this.o.eventStore, this.position, this.initialHead, this.projection.categories));
-    this.running = this.run();
+    this.worker.start();
   }
 
   get health(): ProjectionHealth {
-    const fault = this.error ?? [...this.feeds.values()].find(({ feed }) => feed.error)?.feed.error;
-    const error = fault ?? this.awaited;
+    const faulty = [...this.feeds.values()].find(({ health }) => !health.healthy)?.health;
+    const { healthy, error } = (this.worker.health.healthy && faulty) || this.worker.health;
     return {
       name: this.projection.name,
-      healthy: fault === undefined,
+      healthy,
       ...(error === undefined ? {} : { error }),
       ...(this.position === undefined ? {} : { position: this.position }),
       caughtUp: this.caughtUp,
@@ -104,7 +117,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       this.position !== undefined && this.o.eventStore.comparePositions(this.position, position) >= 0;
     for (const deadline = performance.now() + timeoutMs; !reached();) {
       const left = deadline - performance.now();
-      if (left <= 0 || this.stopped || (this.leading && (this.behind || !this.health.healthy))) return false;
+      if (left <= 0 || this.worker.isStopped || (this.leading && (this.behind || !this.health.healthy))) return false;
       await this.nextChange(left);
     }
     return true;
@@ -128,7 +141,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     };
     while (!(await settled())) {
       const left = deadline - performance.now();
-      if (left <= 0 || this.stopped) return false;
+      if (left <= 0 || this.worker.isStopped) return false;
       await this.nextChange(Math.min(left, STANDBY_LOOK_MS));
     }
     return true;
@@ -144,125 +157,78 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
 
   async rebuild(): Promise<void> {
     const wanted = await this.o.registry.requestRebuild(this.projection);
-    this.pause.wake();
+    this.worker.wake();
     const switched = () =>
-      this.active?.version === wanted.version && this.active.generation >= wanted.generation && !this.stopped;
+      this.active?.version === wanted.version && this.active.generation >= wanted.generation && !this.worker.isStopped;
     while (!switched()) {
-      if (this.stopped) throw new Error(`projection ${this.projection.name} was stopped while it was rebuilt`);
+      if (this.worker.isStopped) throw new Error(`projection ${this.projection.name} was stopped while it was rebuilt`);
       await this.nextChange(1000);
     }
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.pause.wake();
+    this.worker.end();
     this.notify();
-    await this.running;
+    await this.worker.stop();
   }
 
-  private async run(): Promise<void> {
-    for (let failures = 0; !this.stopped;) {
-      let wait = this.ttlMs / 6;
-      try {
-        const lease = await this.o.leases.acquire(this.projection.name, this.o.holder, this.ttlMs);
-        if (lease) {
-          await this.lead(lease);
-          failures = 0;
-        } else {
-          await this.look();
-          this.error = this.awaited = undefined;
-        }
-      } catch (error) {
-        this.fail(error);
-        failures += 1;
-        wait = error instanceof UnknownEventType ? (this.o.unknownTypeRetryMs ?? 30_000) : this.backoff(failures);
-      }
-      if (!this.stopped) await this.pause.for(wait);
-    }
-  }
-
-  /** Holds the lease until it is lost, given back or the runner is stopped. */
-  private async lead(first: Lease): Promise<void> {
-    let lease = first;
+  private async lead({ epoch }: Term): Promise<BatchSource<true>> {
     this.ended = undefined;
-    try {
-      await this.o.registry.takeOver(this.projection, lease.epoch);
-      this.behind = false;
-      this.leading = true;
-      while (!this.stopped && !this.hasEnded()) {
-        await this.startFeeds(lease.epoch);
-        await this.o.registry.dropRetired(this.projection.name, this.now() - (this.o.dropRetiredAfterMs ?? 15_000));
-        await this.pause.for(this.renewMs);
-        if (this.stopped || this.hasEnded()) break;
-        const renewed = await this.o.leases.renew(lease, this.ttlMs);
-        if (!renewed || renewed.epoch !== lease.epoch) break;
-        lease = renewed;
-      }
-    } finally {
-      await this.stopFeeds();
-      this.leading = false;
-      this.notify();
-      await this.giveBack(lease);
-    }
-    const error = this.hasEnded()?.error;
-    if (error instanceof UnknownEventType) throw error;
+    await this.o.registry.takeOver(this.projection, epoch);
+    this.behind = false;
+    this.leading = true;
+    return { next: async () => true, close: () => this.stopFeeds() };
   }
 
-  /** Read through a method, for it is set by the feeds while {@link lead} waits. */
-  private hasEnded(): { error?: Fenced | UnknownEventType } | undefined {
-    return this.ended;
+  private async upkeep(term: Term): Promise<number> {
+    if (this.ended) throw this.ended;
+    await this.startFeeds(term);
+    await this.o.registry.dropRetired(this.projection.name, this.now() - (this.o.dropRetiredAfterMs ?? 15_000));
+    return Math.min(UPKEEP_MS, (this.o.leaseTtlMs ?? Infinity) / 3);
   }
 
-  private async giveBack(lease: Lease): Promise<void> {
-    try {
-      await this.o.leases.release(lease);
-    } catch (error) {
-      // It runs out by itself.
-      this.report(error);
-    }
-  }
-
-  private async startFeeds(epoch: number): Promise<void> {
+  private async startFeeds(term: Term): Promise<void> {
     for (const generation of await this.o.registry.fed(this.projection)) {
       if (this.feeds.has(generation.generation)) continue;
-      const pause = new Pause();
       const feed = new ProjectionFeed<Tables>(generation, {
         db: this.o.db,
         registry: this.o.registry,
         eventStore: this.o.eventStore,
         projection: this.projection,
-        epoch,
+        term,
         batchSize: Math.min(this.o.batchSize ?? MOST_EVENTS, MOST_EVENTS),
-        backoff: (failures) => this.backoff(failures),
-        pause,
-        rest: this.rest,
-        restMs: () => (this.changed.size || this.stopped ? 0 : (this.o.restMs ?? REST_MS)),
+        backOff: this.o.backOff,
+        random: this.o.random,
+        restMs: () => (this.changed.size || this.worker.isStopped ? 0 : (this.o.restMs ?? REST_MS)),
         onStart: (started) => {
           if (this.isActive(started.generation)) this.position = started.position;
         },
-        onProgress: (progressed, full) => this.progressed(progressed, full, epoch),
+        onProgress: (progressed, full) => this.progressed(progressed, full, term.epoch),
         onFailure: (_failed, error) => {
           this.report(error);
           this.notify();
         },
         onEnd: (ended, error) => {
+          if (this.feeds.get(generation.generation) !== ended) return;
           if (!error) return this.forget(ended);
-          this.ended = { error };
-          this.pause.wake();
+          this.ended = error;
+          this.worker.wake();
         },
       });
-      this.feeds.set(generation.generation, { feed, pause });
+      this.feeds.set(generation.generation, feed);
       feed.start();
     }
   }
 
   private async stopFeeds(): Promise<void> {
-    const feeds = [...this.feeds.values()].map(({ feed }) => feed);
+    const feeds = [...this.feeds.values()];
     await Promise.all(feeds.map((feed) => feed.close()));
     this.feeds.clear();
     // What came before an unknown event is projected but was not told.
     const read = feeds.find((feed) => this.isActive(feed.generation));
     if (read) this.position = read.position;
+    this.leading = false;
+    this.notify();
   }
 
   private forget(feed: ProjectionFeed<Tables>): void {
@@ -271,16 +237,16 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   private async progressed(feed: ProjectionFeed<Tables>, full: boolean, epoch: number): Promise<void> {
-    this.error = this.awaited = undefined;
+    this.worker.succeeded();
     if (!this.isActive(feed.generation)) {
       if (!(await feed.covers(feed.target))) return;
       const switched = await this.o.registry.switchTo(feed.generation, epoch, this.now(), (p) => feed.covers(p));
       if (!switched) return;
       const { generation } = feed.generation;
-      const others = [...this.feeds.values()].filter((other) => other.feed.generation.generation !== generation);
+      const others = [...this.feeds.values()].filter((other) => other.generation.generation !== generation);
       this.adopt(feed.generation);
       // Not awaited inside our own batch: theirs may be waiting for the same connection.
-      for (const { feed: other } of others) {
+      for (const other of others) {
         other.close().then(
           () => this.forget(other),
           (error: unknown) => this.report(error),
@@ -322,43 +288,21 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       };
       const timer = setTimeout(done, this.leading ? ms : Math.min(ms, STANDBY_LOOK_MS));
       this.changed.add(done);
-      this.rest.wake();
+      for (const feed of this.feeds.values()) feed.wake();
     });
-    if (!this.leading && !this.stopped) await this.look();
+    if (!this.leading && !this.worker.isStopped) await this.look();
   }
 
   private notify(): void {
     for (const done of [...this.changed]) done();
   }
 
-  private fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof UnknownEventType) this.awaited = message;
-    else this.error = message;
-    this.report(error);
-    this.notify();
-  }
-
   private report(error: unknown): void {
     this.o.onFailure?.(this.projection.name, error instanceof Error ? error : new Error(String(error)));
   }
 
-  private backoff(failures: number): number {
-    const { firstMs, maxMs } = this.o.backoff ?? { firstMs: 100, maxMs: 5000 };
-    const full = Math.min(maxMs, firstMs * 2 ** (failures - 1));
-    return full * (0.5 + (this.o.random ?? Math.random)() / 2);
-  }
-
-  private get ttlMs(): number {
-    return this.o.leaseTtlMs ?? 6000;
-  }
-
   private get ownWriteMs(): number {
     return this.o.ownWriteMs ?? 250;
-  }
-
-  private get renewMs(): number {
-    return this.ttlMs / 3;
   }
 
   private now(): number {

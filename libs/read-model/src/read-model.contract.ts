@@ -163,7 +163,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
     let opened: KyselyReadModels[];
 
     const open = async (options: Partial<ReadModelOptions> = {}) => {
-      const readModels = await under.open({ backoff: { firstMs: 5, maxMs: 20 }, ...options });
+      const readModels = await under.open({ backOff: { firstMs: 5, maxMs: 20 }, ...options });
       opened.push(readModels);
       return readModels;
     };

@@ -32,6 +32,8 @@ interface CompiledMember {
 /** A DTO class as functions, in the order in which class-validator checks its declarations. */
 export interface CompiledShape {
   type: DtoClass<object>;
+  /** Of the members. */
+  names: ReadonlySet<string>;
   members: readonly CompiledMember[];
 }
 
@@ -80,7 +82,7 @@ const compile = (type: DtoClass, within: readonly DtoClass[], faults: string[]):
   const members = [...byMember].map(([name, rules]) =>
     compileMember(type, name, rules, [...within, type], (what) => faults.push(`${type.name}.${name} ${what}`)),
   );
-  return { type, members };
+  return { type, names: new Set(byMember.keys()), members };
 };
 
 const compileMember = (
@@ -253,7 +255,7 @@ const messageOf = (type: DtoClass, rule: DeclaredRule): ((value: unknown, object
 /** Longest rejected value that is echoed, as JSON. */
 const MAX_ECHO = 200;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An instance with the declared members; no other member of the source is visited. */

@@ -11,19 +11,19 @@ describe('periodic work', () => {
   it('that failed shows in readiness, and is tried again long before its next turn', async () => {
     const health = new Health();
     const checks = () => health.report().checks.filter(({ name }) => name === 'a.work');
-    let looks = 0;
+    let runs = 0;
     const work = new PeriodicWork(leases, health, createLogger('silent'), {
       name: 'a.work',
       failure: 'working failed',
       pauseMs: 3_600_000,
-      look: () => ((looks += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
+      run: () => ((runs += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
     });
     work.start();
-    await waitUntil(() => looks === 1 && checks()[0]?.healthy === false, { what: 'the failure to show' });
+    await waitUntil(() => runs === 1 && checks()[0]?.healthy === false, { what: 'the failure to show' });
     expect(checks()).toEqual([{ name: 'a.work', healthy: false, error: 'away' }]);
     await waitUntil(() => checks()[0]?.healthy, { timeoutMs: 5000, what: 'health' });
-    expect(looks).toBe(2);
+    expect(runs).toBe(2);
     await work.stop();
-    expect(looks).toBe(2);
+    expect(runs).toBe(2);
   });
 });

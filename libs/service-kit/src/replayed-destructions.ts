@@ -1,5 +1,5 @@
 import { CheckpointedSubscription, type EventStore, type Leases, type RecordedEvent } from '@attestry/event-store';
-import type { KeyVault } from '@attestry/keys';
+import type { KeyCheckpoints } from '@attestry/keys';
 import type { Health } from './health.js';
 import type { Logger } from './logger.js';
 
@@ -24,14 +24,14 @@ export class ReplayedDestructions {
   constructor(
     private readonly store: EventStore,
     private readonly leases: Leases,
-    private readonly vault: KeyVault,
+    private readonly checkpoints: KeyCheckpoints,
     private readonly health: Health,
     private readonly logger: Logger,
     private readonly of: Destructions,
   ) {}
 
   start(): void {
-    const { store, leases, vault, logger } = this;
+    const { store, leases, checkpoints, logger } = this;
     const { name, categories, destroy } = this.of;
     let unwritten = 0;
     const subscription = new CheckpointedSubscription({
@@ -41,7 +41,7 @@ export class ReplayedDestructions {
       checkpoints: {
         read: () => this.known(),
         write: async (_, position) => {
-          if (unwritten++ % WRITE_EVERY === 0) await vault.setCheckpoint(name, position);
+          if (unwritten++ % WRITE_EVERY === 0) await checkpoints.write(name, position);
         },
       },
       categories,
@@ -60,7 +60,7 @@ export class ReplayedDestructions {
 
   /** Keys that are younger than the events know of endings that these do not: then all of these are applied again. */
   private async known(): Promise<string | undefined> {
-    const position = await this.vault.checkpoint(this.of.name);
+    const position = await this.checkpoints.read(this.of.name);
     const head = await this.store.head();
     const beyond = position !== undefined && (head === undefined || this.store.comparePositions(position, head) > 0);
     return beyond ? undefined : position;

@@ -39,7 +39,7 @@ export const serveOperations = (
 ): Serving => {
   const buses = { command: app.get(CommandBus, { strict: false }), query: app.get(QueryBus, { strict: false }) };
   const useCases = discoverUseCases(app.get(DiscoveryService, { strict: false }), services);
-  const repeats = engines.vault && new Repeats(engines.vault, engines.clock, engines.logger);
+  const repeats = engines.vault && new Repeats(engines.vault.expiringState, engines.clock, engines.logger);
   repeats?.start();
   const transports = services.map(({ name }) => {
     const transport = new BusTransport(busOf(name, engines));

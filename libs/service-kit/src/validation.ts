@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { invalid, type DtoClass, type ErrorDetail, type Operation, type OperationRequest } from '@attestry/contracts';
 import { checkMembers, readMembers, shapeOf } from './compiled-shape.js';
+import { readOnlyNamesOf, unknownMembers } from './unknown-members.js';
 
 const PARTS = ['params', 'query', 'body'] as const;
 
@@ -40,7 +41,7 @@ export const checkShape = <T extends object>(
 };
 
 /**
- * Checks the shape of a whole request as its operation declares it. Unknown members are dropped.
+ * Checks the shape of a whole request as its operation declares it. Unknown members are dropped, or refused where the request says so.
  * @throws AppError 400 with a detail per fault, params before query before body
  */
 export const checkRequest = (operation: Operation, request: OperationRequest): OperationRequest => {
@@ -51,9 +52,14 @@ export const checkRequest = (operation: Operation, request: OperationRequest): O
   for (const part of PARTS) {
     const type = operation[part];
     if (!type) continue;
-    const result = checkShape(type as DtoClass<object>, request[part] ?? {}, part, operation.secrets);
+    const given = request[part] ?? {};
+    const result = checkShape(type as DtoClass<object>, given, part, operation.secrets);
     checked[part] = result.value;
     details.push(...result.details);
+    if (request.strict && part !== 'params')
+      details.push(
+        ...unknownMembers(shapeOf(type), given, part, part === 'body' ? readOnlyNamesOf(operation) : undefined),
+      );
   }
   if (details.length) throw invalid(...details);
   return checked;

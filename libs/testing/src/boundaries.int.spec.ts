@@ -30,6 +30,7 @@ const service = 'apps/dids/src/create-did/example-handler.ts';
 const decisions = 'apps/dids/src/did/example.decisions.ts';
 const events = 'apps/dids/src/did/example.events.ts';
 const state = 'apps/dids/src/did/example.state.ts';
+const claim = 'apps/dids/src/did/example.claim.ts';
 const errors = 'apps/dids/src/did/example.errors.ts';
 
 const broken: readonly [name: string, rule: string, filePath: string, text: string][] = [
@@ -72,6 +73,7 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
   ['decisions import crypto', imports, decisions, `export { randomUUID } from 'node:crypto';`],
   ['decisions import crypto, old name', imports, decisions, `export { randomUUID } from 'crypto';`],
   ['state imports I/O', imports, state, `export { readFile } from 'node:fs/promises';`],
+  ['a name claim imports I/O', imports, claim, `export { readFile } from 'node:fs/promises';`],
   ['errors import Nest', imports, errors, `export { NotFoundException } from '@nestjs/common';`],
   ['events import a clock', imports, events, `export { clock } from '../clock.js';`],
   ['decisions import a library with I/O', imports, decisions, `export { a } from '@attestry/keys';`],

@@ -107,9 +107,9 @@ export const describeRepeats = (operation: string, { engines, clock, category, m
       const key = newKey();
       const created = await madeBy(async () => {
         let writes = 0;
-        const restore = faulty(engines().vault, 'remember', (remember) => async (...args) => {
+        const restore = faulty(engines().vault.expiringState, 'write', (write) => async (...args) => {
           if (args[1].startsWith('call ') && ++writes > 1) throw new KeyVaultUnavailable('the process is gone');
-          return remember(...args);
+          return write(...args);
         });
         const first = await call({ key });
         restore();

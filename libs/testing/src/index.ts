@@ -46,3 +46,4 @@ export * from './verify-domain-linkage.js';
 export * from './wait-until.js';
 export * from './wallet.js';
 export * from './webhook-receiver.js';
+export * from './worker-process.js';

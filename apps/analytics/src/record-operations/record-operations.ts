@@ -15,6 +15,7 @@ import {
   CHAIN_START,
   chainValue,
   EventStore,
+  LeasedWorker,
   NO_STREAM,
   type Clock,
   type EventMetadata,
@@ -130,7 +131,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   private open = new OpenOperations();
   /** The bookkeeping says what a batch that failed would have stored. */
   private ranAhead = false;
-  private timer: NodeJS.Timeout | undefined;
+  private sweeper: LeasedWorker | undefined;
   private lastDiscard = 0;
   private stopping = false;
   /** Batches and sweeps take turns. */
@@ -164,18 +165,20 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       },
       (messages) => this.inTurn(() => this.record(messages)),
     );
-    this.timer = setInterval(() => {
-      if (!writer.isHeld) return;
-      this.inTurn(() => this.sweep()).catch((error: unknown) =>
-        this.logger.error({ error: String(error) }, 'closing overdue operations failed'),
-      );
-    }, SWEEP_MS);
-    this.timer.unref();
+    this.sweeper = new LeasedWorker({
+      name: 'analytics.sweep',
+      batch: async () => {
+        // The open operations are in the memory of the process that consumes.
+        if (writer.isHeld) await this.inTurn(() => this.sweep());
+        return SWEEP_MS;
+      },
+      onError: ({ message: error }) => this.logger.error({ error }, 'closing overdue operations failed'),
+    }).start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    clearInterval(this.timer);
+    await this.sweeper?.stop();
     await this.turn;
   }
 

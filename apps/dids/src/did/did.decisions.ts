@@ -1,9 +1,7 @@
 import { invalid, invalidBody, notFound, type IssuerKey, type RegistrationStatus } from '@attestry/contracts';
+import { ABANDONED_AFTER_MS } from '@attestry/event-store';
 import type { DidEvent, DidKey, DidMethod, KeyAlgorithm } from './did.events.js';
 import type { ActiveDid, DidState } from './did.state.js';
-
-/** After so many milliseconds a reservation whose configuration does not exist belongs to a creation that broke off. */
-export const ABANDONED_AFTER_MS = 60_000;
 
 export interface CreateDidCommand {
   did: string;

@@ -1,8 +1,7 @@
 import { AppError } from '@attestry/contracts';
-import { given, readEvent, stateAfter } from '@attestry/event-store';
+import { ABANDONED_AFTER_MS, given, readEvent, stateAfter } from '@attestry/event-store';
 import type { DidEvent, DidKey } from './did.events.js';
 import {
-  ABANDONED_AFTER_MS,
   createDid,
   finishDeletion,
   holdersOf,

@@ -265,6 +265,7 @@ const anyLine: Hostile[] = [
   inHeader('accept-language', 'a-b,'),
   inHeader('idempotency-key', 'k'),
   inHeader('dpop', 'eyJ9.'),
+  inHeader('prefer', 'handling=x;a="b,'),
   inHeader('if-none-match', '"a",'),
 ];
 

@@ -39,7 +39,8 @@ const resolve = (schemas: Record<string, JsonSchema>, schema: JsonSchema): JsonS
 
 const membersOf = (schemas: Record<string, JsonSchema>, given: JsonSchema, path: MemberPath = []): Member[] => {
   const schema = resolve(schemas, given);
-  if (path.length > MAX_DEPTH) return [];
+  // Read-only members are not visited.
+  if (path.length > MAX_DEPTH || given.readOnly) return [];
   if (schema.anyOf) return schema.anyOf.flatMap((one) => membersOf(schemas, one, path));
   const types = schema.type === undefined ? [undefined] : [schema.type].flat();
   return types.flatMap((type): Member[] => {

@@ -100,7 +100,8 @@ export class AnswerCheck {
       ? (this.document.components.responses[at.split('/').at(-1)!] as unknown as Response)
       : declared;
     const faults = Object.keys(response.headers)
-      .filter((name) => headers[name] === undefined)
+      // Only in answers to requests with that preference.
+      .filter((name) => headers[name] === undefined && name !== 'preference-applied')
       .map((name) => `${status} has no ${name}`);
     if (!response.content) return text === '' ? faults : [...faults, `${status} has a body`];
     const type = (headers['content-type'] ?? '').split(';', 1)[0]!;

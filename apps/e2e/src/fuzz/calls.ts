@@ -198,7 +198,7 @@ export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Cal
   return fc.oneof(right, broken);
 };
 
-const takesKey = ({ parameters }: ToldOperation): boolean => parameters.some((it) => it.in === 'header');
+const takesKey = ({ parameters }: ToldOperation): boolean => parameters.some((it) => it.name === 'Idempotency-Key');
 /** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
 const goodKey: Arbitrary<string | undefined> = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 6 },

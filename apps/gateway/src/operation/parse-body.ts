@@ -4,6 +4,14 @@ import { checkJsonText } from './check-json-text.js';
 import { decodeBody } from './check-utf8.js';
 import { isXml, parseXml } from './parse-xml.js';
 
+const FORM = 'application/x-www-form-urlencoded';
+const EXPECTED = {
+  json: 'application/json',
+  form: FORM,
+  'json-or-form': `application/json or ${FORM}`,
+  'json-or-xml': 'application/json or application/xml',
+};
+
 const unsupported = (expected: string) =>
   new AppError('unsupportedMediaType', `Unsupported Media Type: expected ${expected}`);
 
@@ -36,15 +44,10 @@ export const parseBody = (
 ): unknown => {
   if (body === 'none' || body === 'raw' || !operation.body) return {};
   if (!raw?.length && contentType === undefined) return {};
-  if (body === 'form') {
-    const form = mediaType(contentType);
-    if (form !== 'application/x-www-form-urlencoded') throw unsupported('application/x-www-form-urlencoded');
-    return { ...parseQuery(decodeBody(raw, form)) };
-  }
   const type = mediaType(contentType);
+  if (type === FORM && (body === 'form' || body === 'json-or-form')) return { ...parseQuery(decodeBody(raw, type)) };
   if (body === 'json-or-xml' && isXml(type)) return parseXml(raw ?? Buffer.alloc(0), contentType!);
-  if (type !== 'application/json')
-    throw unsupported(body === 'json-or-xml' ? 'application/json or application/xml' : 'application/json');
+  if (body === 'form' || type !== 'application/json') throw unsupported(EXPECTED[body]);
   const text = decodeBody(raw, type);
   checkJsonText(text);
   try {

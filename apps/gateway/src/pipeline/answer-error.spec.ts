@@ -74,6 +74,17 @@ describe('a failed token call', () => {
     expect(asked).toEqual(count ? [['countTokenFailure', '192.0.2.1']] : []);
   });
 
+  it.each([
+    ['Basic YTpi', unauthenticated(), 'Basic realm="oauth", charset="UTF-8"'],
+    ['Basic YTpi', new AppError('invalid', 'x'), undefined],
+    ['Bearer x', unauthenticated(), undefined],
+    [undefined, unauthenticated(), undefined],
+  ])('with the header %s has the challenge of its scheme: %s', async (authorization, error, expected) => {
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const { reply } = await answered(error, exchangeOf({ headers }, TOKEN_CALL));
+    expect(reply.kept['www-authenticate']).toBe(expected);
+  });
+
   it('that was not admitted, and a failed call of another kind, does not', async () => {
     const refused = exchangeOf({}, TOKEN_CALL, { context: undefined });
     expect((await answered(unauthenticated(), refused)).asked).toEqual([]);

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { hasBasicScheme } from '../operation/basic-credentials.js';
 import { renderError } from '../operation/render-error.js';
 import { isTokenCallFailure } from '../request/rate-limits.js';
 import type { Dependencies } from './dependencies.js';
@@ -17,8 +18,12 @@ export const answerError = async (exchange: Exchange, deps: Used, error: unknown
     deps.logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'request failed');
   if (isAdmitted(exchange) && failure !== error) await recordUnreadBody(exchange, deps, failure);
   const { status, headers, body } = renderError(failure, shape.errors);
-  if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status))
+  if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status)) {
     exchange.rate = await deps.rates.countTokenFailure(address);
+    // A client that used the header is told the scheme; one that sends its secret in the body has none (RFC 6749 §5.2).
+    if (status === 401 && hasBasicScheme(exchange.request.headers.authorization))
+      headers['www-authenticate'] = 'Basic realm="oauth", charset="UTF-8"';
+  }
   exchange.rate ??= deps.rates.untouched();
   const all = { 'cache-control': 'no-store', ...headers, ...shape.corsHeaders };
   return sendAnswer(exchange, deps, { status, headers: all, body });

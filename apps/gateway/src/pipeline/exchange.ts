@@ -50,6 +50,8 @@ export interface Exchange extends Readonly<Received> {
   context?: OperationContext;
   /** Parsed when it is first used. */
   body?: { value: unknown };
+  /** Unknown members were dropped because the request prefers it (RFC 7240). */
+  isLenient?: boolean;
   /** Client id in the body of a token call. */
   tokenClientId?: string;
   /** What the service returned. */

@@ -1,10 +1,11 @@
 import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
 import { limitTokenCalls } from './limit-token-calls.js';
+import { readBody } from './read-body.js';
 
 class Body {}
-const post = (text: string) =>
+const post = (text: string, headers: Record<string, string> = {}) =>
   exchangeOf(
-    { method: 'POST', headers: { 'content-type': 'application/json' }, body: text },
+    { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text },
     { http: { method: 'POST', path: '/oauth/token', success: 200 }, rate: 'client-token', body: Body },
   );
 
@@ -16,6 +17,17 @@ describe('token calls of a client id', () => {
     await limitTokenCalls(exchange, { rates });
     expect([exchange.rate, exchange.tokenClientId]).toEqual([state, 'c']);
     expect(asked).toEqual([['tokenCalls', 'c']]);
+  });
+
+  it('are those of the id in the Authorization header where the body has none', async () => {
+    const { rates, asked } = ratesOf();
+    const authorization = `Basic ${Buffer.from('h:secret').toString('base64')}`;
+    const exchange = post('{"grant_type":"client_credentials"}', { authorization });
+    await limitTokenCalls(exchange, { rates });
+    expect(asked).toEqual([['tokenCalls', 'h']]);
+    expect(readBody(exchange)).toEqual({ grant_type: 'client_credentials', client_id: 'h', client_secret: 'secret' });
+    const twice = post('{"client_secret":"x"}', { authorization });
+    expect((await errorOf(() => limitTokenCalls(twice, { rates }))).code).toBe('invalid_request');
   });
 
   it('have a bounded name', async () => {

@@ -1,4 +1,11 @@
-import { holderAccess, managementAccess, MAX_BODY_BYTES, publicAccess, UNREAD_BODY_BYTES } from '@attestry/contracts';
+import {
+  holderAccess,
+  managementAccess,
+  MAX_BODY_BYTES,
+  publicAccess,
+  requires,
+  UNREAD_BODY_BYTES,
+} from '@attestry/contracts';
 import { operationOf } from './exchange.spec-fixture.js';
 import { planOf } from './plan.js';
 
@@ -25,6 +32,12 @@ describe('a plan', () => {
       });
     expect(plan({ access: managementAccess })).toMatchObject({ allowsOrigins: false, corsHeaders: {} });
     expect(plan({ rate: 'client-token' })).toMatchObject({ allowsOrigins: false, corsHeaders: {} });
+  });
+
+  it('refuses unknown members of clients and members, of nobody else', () => {
+    for (const access of [requires('dids:read'), managementAccess]) expect(plan({ access }).refusesUnknown).toBe(true);
+    for (const access of [publicAccess, holderAccess]) expect(plan({ access }).refusesUnknown).toBe(false);
+    expect(plan({ rate: 'client-token' }).refusesUnknown).toBe(false);
   });
 
   it('announces that the operation is deprecated', () => {

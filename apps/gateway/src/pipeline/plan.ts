@@ -2,6 +2,7 @@ import {
   bodyKindOf,
   bodyLimitOf,
   deprecationHeaders,
+  refusesUnknown,
   type HolderCaller,
   type HttpBinding,
   type Operation,
@@ -29,6 +30,8 @@ export interface Plan extends AnswerShape {
   readonly bodyKind: NonNullable<HttpBinding['body']>;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Whether unknown members of body and query are refused, unless the request prefers that they are dropped. */
+  readonly refusesUnknown: boolean;
   /** Milliseconds. */
   readonly timeoutMs: number;
   /** Set where no credentials are read at the gateway. */
@@ -62,6 +65,7 @@ export const planOf = (operation: Operation, operationTimeoutMs: number): Plan =
     jsonHeaders: Object.freeze({ ...headers, 'content-type': http.mediaType ?? 'application/json; charset=utf-8' }),
     bodyKind: bodyKindOf(http),
     bodyLimit: bodyLimitOf(http),
+    refusesUnknown: refusesUnknown(operation),
     timeoutMs: operation.timeoutMs ?? operationTimeoutMs,
     caller: callerOf(operation),
   });

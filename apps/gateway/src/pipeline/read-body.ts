@@ -1,3 +1,4 @@
+import { withBasicCredentials } from '../operation/basic-credentials.js';
 import { parseBody } from '../operation/parse-body.js';
 import type { Admitted } from './exchange.js';
 
@@ -5,6 +6,10 @@ import type { Admitted } from './exchange.js';
 export const readBody = (exchange: Admitted): unknown => {
   const { request, plan } = exchange;
   const { body: bytes, headers } = request as typeof request & { body: Buffer | undefined };
-  exchange.body ??= { value: parseBody(plan.operation, headers['content-type'], bytes, plan.bodyKind) };
+  if (!exchange.body) {
+    const value = parseBody(plan.operation, headers['content-type'], bytes, plan.bodyKind);
+    const isTokenCall = plan.operation.rate === 'client-token';
+    exchange.body = { value: isTokenCall ? withBasicCredentials(value, headers.authorization) : value };
+  }
   return exchange.body.value;
 };

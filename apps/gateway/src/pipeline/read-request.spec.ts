@@ -1,3 +1,4 @@
+import { holderAccess, publicAccess, requires } from '@attestry/contracts';
 import { errorOf, exchangeOf } from './exchange.spec-fixture.js';
 import { readRequest } from './read-request.js';
 
@@ -33,6 +34,36 @@ describe('the request of an operation', () => {
         text: '{',
       },
     });
+  });
+
+  describe('of a client or a member', () => {
+    const declared = { http: post, body: Body, access: requires('dids:create') };
+    const sent = (headers: Record<string, string | string[]>) =>
+      exchangeOf({ method: 'POST', headers: { ...JSON_TYPE, ...headers }, body: '{}' }, declared);
+
+    it('is strict: unknown members will be refused', () => {
+      for (const prefer of [undefined, 'handling=strict', 'return=minimal']) {
+        const exchange = sent({ ...(prefer && { prefer }) });
+        expect(readRequest(exchange)).toEqual({ params: { id: '7' }, query: {}, body: {}, strict: true });
+        expect(exchange.isLenient).toBe(false);
+      }
+    });
+
+    it('is not strict where it prefers that unknown members are dropped (RFC 7240)', () => {
+      const exchange = sent({ prefer: ['return=minimal', 'handling=lenient'] });
+      expect(readRequest(exchange)).toEqual({ params: { id: '7' }, query: {}, body: {} });
+      expect(exchange.isLenient).toBe(true);
+    });
+  });
+
+  it.each([
+    ['public', { access: publicAccess }],
+    ['wallet', { access: holderAccess }],
+    ['token call of a client', { access: publicAccess, rate: 'client-token' as const }],
+  ])('of another is never strict, and has no preference: %s', (_what, declared) => {
+    const exchange = exchangeOf({ headers: { prefer: 'handling=lenient' } }, declared);
+    expect(readRequest(exchange)).not.toHaveProperty('strict');
+    expect(exchange.isLenient).toBe(false);
   });
 
   it('is parsed once', () => {

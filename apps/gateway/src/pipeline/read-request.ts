@@ -3,6 +3,7 @@ import type { OperationRequest, RawRequest } from '@attestry/contracts';
 import { checkIdempotencyKey } from '@attestry/service-kit';
 import { checkQuery, decodeBody } from '../operation/check-utf8.js';
 import { mediaType } from '../operation/parse-body.js';
+import { prefersLenient } from '../request/prefers-lenient.js';
 import { queryOf, type Admitted } from './exchange.js';
 import { readBody } from './read-body.js';
 
@@ -24,7 +25,8 @@ export const readRequest = (exchange: Admitted): OperationRequest => {
   const search = queryOf(request.url);
   checkQuery(search);
   const query = search === '' ? {} : { ...parseQuery(search) };
-  return plan.bodyKind === 'raw'
-    ? { params, query, body: {}, raw: rawOf(exchange) }
-    : { params, query, body: readBody(exchange) };
+  if (plan.bodyKind === 'raw') return { params, query, body: {}, raw: rawOf(exchange) };
+  exchange.isLenient = plan.refusesUnknown && prefersLenient(request.headers['prefer']);
+  const isStrict = plan.refusesUnknown && !exchange.isLenient;
+  return { params, query, body: readBody(exchange), ...(isStrict && { strict: true }) };
 };

@@ -26,6 +26,11 @@ describe('an answer', () => {
     expect(sent(exchangeOf(), { isClosing: true } as never).kept['connection']).toBe('close');
   });
 
+  it('names the preference that was applied (RFC 7240)', () => {
+    expect(sent(exchangeOf({}, {}, { isLenient: true })).kept['preference-applied']).toBe('handling=lenient');
+    expect(sent(exchangeOf({}, {}, { isLenient: false })).kept).not.toHaveProperty('preference-applied');
+  });
+
   it('announces a deprecated operation', () => {
     const deprecated = { since: '2026-01-01T00:00:00Z', link: '/docs' };
     expect(sent(exchangeOf({}, { deprecated })).kept['deprecation']).toBe('@1767225600');

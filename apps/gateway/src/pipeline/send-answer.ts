@@ -6,8 +6,9 @@ import type { Exchange } from './exchange.js';
 type Used = Pick<Dependencies, 'health'>;
 
 /** The headers that every answer has. */
-export const addCommonHeaders = ({ reply, requestId, plan, rate }: Exchange, { health }: Used): void => {
+export const addCommonHeaders = ({ reply, requestId, plan, rate, isLenient }: Exchange, { health }: Used): void => {
   reply.header('x-request-id', requestId);
+  if (isLenient) reply.header('preference-applied', 'handling=lenient');
   if (plan?.deprecation) reply.headers(plan.deprecation);
   // While draining, so that clients reconnect elsewhere before their connections are closed.
   if (health.isClosing) reply.header('connection', 'close');

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isUuid } from '@attestry/contracts';
 import type { Clock, Ids } from '@attestry/event-store';
-import { isErased, KeyVault } from '@attestry/keys';
+import { ExpiringState, isErased } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 
@@ -78,13 +78,13 @@ export const cookieOf = (header: string | undefined, id: string): string | undef
     ?.slice(cookieName(id).length + 1);
 
 /**
- * Authorization requests between the wallet and the provider. They are anybody's, so that they are no events: sealed texts that
- * are forgotten after a while, whichever process the browser comes back to.
+ * Authorization requests whose person is at the provider. Anyone can begin one, so they are expiring state and no events, and the
+ * browser may come back to any process.
  */
 @Injectable()
 export class PendingAuthorizations {
   constructor(
-    private readonly vault: KeyVault,
+    private readonly state: ExpiringState,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
@@ -96,7 +96,7 @@ export class PendingAuthorizations {
   async keep(tenantId: string, { id, secret }: BrowserBinding, request: PendingAuthorization): Promise<void> {
     const kept: Kept = { request, browser: digest(secret).toString('base64url') };
     const expiresAt = this.clock.now().getTime() + SIGN_IN_SECONDS * 1000;
-    await this.vault.remember(tenantId, nameOf(id), JSON.stringify(kept), { expiresAt });
+    await this.state.write(tenantId, nameOf(id), JSON.stringify(kept), { expiresAt });
   }
 
   /**
@@ -105,14 +105,14 @@ export class PendingAuthorizations {
    */
   async take(tenantId: string, id: string, cookies: string | undefined): Promise<PendingAuthorization | undefined> {
     if (!isUuid(id)) return undefined;
-    const found = await this.vault.remembered(tenantId, nameOf(id));
+    const found = await this.state.read(tenantId, nameOf(id));
     if (!found || isErased(found) || found.expiresAt <= this.clock.now().getTime()) return undefined;
     const kept = JSON.parse(found.text) as Partial<Kept>;
     const secret = cookieOf(cookies, id);
     if (!kept.request || !kept.browser || secret === undefined) return undefined;
     if (!timingSafeEqual(digest(secret), Buffer.from(kept.browser, 'base64url'))) return undefined;
     // Of two that come with it at once, one takes it.
-    const taken = await this.vault.remember(tenantId, nameOf(id), '{}', {
+    const taken = await this.state.write(tenantId, nameOf(id), '{}', {
       after: found.version,
       expiresAt: found.expiresAt,
     });

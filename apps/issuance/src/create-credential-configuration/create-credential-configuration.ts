@@ -37,7 +37,7 @@ import {
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 import { formatOf } from '../credential-configuration/variant.js';
-import { TypeClaims, type TypeOwner } from '../type-claim/type-claims.js';
+import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 
 /**
  * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it breaks off

@@ -75,7 +75,8 @@ const mappingFault = (name: string, mapping: unknown, format: CredentialFormat):
   if (format === 'ldp_vc' && !IRI_PART.test(name)) return 'must have only characters that are allowed in an IRI';
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping)) return 'must be an object';
   const unknown = Object.keys(mapping).find((key) => !['mapFrom', 'defaultValue', 'required'].includes(key));
-  if (unknown !== undefined) return 'must have no members except mapFrom, defaultValue and required';
+  if (unknown !== undefined)
+    return `must not have the member ${unknown.slice(0, 100).toWellFormed()}; allowed: mapFrom, defaultValue and required`;
   const { mapFrom, defaultValue, required } = mapping as ClaimMapping;
   if (mapFrom === undefined && defaultValue === undefined) return 'must have mapFrom or defaultValue';
   if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom)))

@@ -200,6 +200,15 @@ describe('rules of a configuration', () => {
     ['claimMappings', mapping({ defaultValue: 'é'.repeat(33_000) })],
   ])('refuses %s in %j', (param, more) => expect(params(more)).toEqual([param]));
 
+  it('names the unknown member of a mapping and those that are allowed', () =>
+    expect(configurationFaults(request(mapping({ mapForm: 'claims.x' })), 'ldp_vc')).toEqual([
+      {
+        msg: 'must not have the member mapForm; allowed: mapFrom, defaultValue and required',
+        param: 'claimMappings.x',
+        location: 'body',
+      },
+    ]));
+
   it('lets names with white space be where no IRI is made of them', () =>
     expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
 

@@ -11,7 +11,7 @@ import {
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 import { formatOf } from '../credential-configuration/variant.js';
-import { TypeClaims } from '../type-claim/type-claims.js';
+import { TypeClaims } from '../credential-configuration/type-claims.js';
 
 /** The issuer's DID is released by a reaction, the type here; a type that stays claimed can be taken over at once. */
 @Operation(webSemanticConfigurations.delete, jwtVcConfigurations.delete)

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { EventStore, Leases, readEvent, type RecordedEvent } from '@attestry/event-store';
-import { KeyVault, Sealing } from '@attestry/keys';
+import { KeyCheckpoints, Sealing } from '@attestry/keys';
 import { Health, LOGGER, ReplayedDestructions, type Logger } from '@attestry/service-kit';
 import { user } from './user.state.js';
 
@@ -14,12 +14,12 @@ export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdo
   constructor(
     store: EventStore,
     leases: Leases,
-    vault: KeyVault,
+    checkpoints: KeyCheckpoints,
     private readonly sealing: Sealing,
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.replay = new ReplayedDestructions(store, leases, vault, health, logger, {
+    this.replay = new ReplayedDestructions(store, leases, checkpoints, health, logger, {
       name: NAME,
       categories: [user.category],
       destroy: (events) => this.destroy(events),

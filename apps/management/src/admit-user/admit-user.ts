@@ -6,11 +6,9 @@ import { Macs } from '@attestry/keys';
 import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { registerUser, takeEmail } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream, type RegisteredUser } from '../management-user/management-user.state.js';
+import { userEmail } from '../management-user/user-email.claim.js';
+import { userIdentity } from '../management-user/user-identity.claim.js';
 import { People } from '../people/people.js';
-import { releaseEmail } from '../user-email/user-email.decisions.js';
-import { userEmail } from '../user-email/user-email.state.js';
-import { claimIdentity, reassignIdentity } from '../user-identity/user-identity.decisions.js';
-import { userIdentity, userIdentityStream } from '../user-identity/user-identity.state.js';
 
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;
@@ -35,7 +33,7 @@ export class AdmitUser {
     const name = plainName(request.body.name);
     const identity = this.macs.mac(JSON.stringify([issuer, subject]), 'user-identity').mac;
     const events = this.people.events(context);
-    const { state } = await this.streams.load(userIdentity, userIdentityStream(identity));
+    const { state } = await this.streams.load(userIdentity, userIdentity.stream(identity));
     if (state.status === 'claimed') {
       const user = await this.people.user(state.owner);
       if (user.status === 'registered' && user.identity === identity) {
@@ -47,15 +45,15 @@ export class AdmitUser {
   }
 
   private async register(identity: string, email: string | undefined, name: string | undefined, events: EventContext) {
-    const stream = userIdentityStream(identity);
+    const stream = userIdentity.stream(identity);
     const wanted = email === undefined ? this.ids.uuid() : await this.userOf(email, events);
     const { state } = await this.streams.runDecision(
       userIdentity,
       stream,
-      (current) => claimIdentity(current, { owner: wanted, now: this.people.now() }),
+      (current) => userIdentity.claim(current, { owner: wanted }, { now: this.people.now() }),
       events,
     );
-    const userId = state.status === 'claimed' ? state.owner : wanted;
+    const userId = userIdentity.ownerOf(state);
     try {
       await this.write(userId, identity, userId === wanted ? email : undefined, name, events);
       return userId;
@@ -66,12 +64,13 @@ export class AdmitUser {
     const other = await this.streams.runDecision(
       userIdentity,
       stream,
-      (current) => reassignIdentity(current, { from: userId, owner: this.ids.uuid(), now: this.people.now() }),
+      (current) =>
+        userIdentity.claim(current, { owner: this.ids.uuid() }, { now: this.people.now(), replaces: userId }),
       events,
     );
-    if (other.state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
-    await this.write(other.state.owner, identity, undefined, name, events);
-    return other.state.owner;
+    const otherId = userIdentity.ownerOf(other.state);
+    await this.write(otherId, identity, undefined, name, events);
+    return otherId;
   }
 
   /** The user whom a verified address makes somebody who is not registered yet. */
@@ -120,7 +119,7 @@ export class AdmitUser {
     await this.streams.runDecision(
       userEmail,
       this.people.emailStream(known),
-      (current) => releaseEmail(current, { owner: user.id }),
+      (current) => userEmail.release(current, { owner: user.id }),
       events,
     );
   }

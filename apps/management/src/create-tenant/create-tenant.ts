@@ -15,10 +15,9 @@ import { newClientCredentials } from '../client-credentials/client-credentials.j
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../caller/management-caller.js';
-import { claimSubdomain } from '../subdomain/subdomain.decisions.js';
-import { subdomain, subdomainStream, type SubdomainState } from '../subdomain/subdomain.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createTenant as decide, withdrawTenant } from '../tenant/tenant.decisions.js';
+import { checkSubdomain, subdomain as subdomainClaim } from '../tenant/subdomain.claim.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
@@ -84,15 +83,20 @@ export class CreateTenant {
 
   /** Claims the subdomain; waits a moment for a creation under way, whose outcome decides between 400 and our turn. */
   private async claim(claim: Claim, events: EventContext): Promise<void> {
-    const stream = subdomainStream(claim.environmentId, claim.subdomain);
-    const decideClaim = async (state: SubdomainState) =>
-      claimSubdomain(state, claim, {
-        now: this.clock.now().toISOString(),
-        ownerCreated: state.status === 'claimed' && (await this.wasCreated(state.owner)),
-      });
+    checkSubdomain(claim.subdomain);
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.streams.runDecision(subdomain, stream, decideClaim, events, { maxAttempts: CLAIM_ATTEMPTS });
+        await this.streams.runDecision(
+          subdomainClaim,
+          subdomainClaim.stream(claim.environmentId, claim.subdomain),
+          async (state) =>
+            subdomainClaim.claim(state, claim, {
+              now: this.clock.now().toISOString(),
+              ownerStatus: state.status === 'claimed' && (await this.wasCreated(state.owner)) ? 'active' : 'absent',
+            }),
+          events,
+          { maxAttempts: CLAIM_ATTEMPTS },
+        );
         return;
       } catch (error) {
         const underWay = error instanceof AppError && error.kind === 'unavailable';
@@ -108,8 +112,8 @@ export class CreateTenant {
 
   /** A creation that took longer than a claim is respected may have lost the name: then there must be no tenant. */
   private async withdrawUnlessOwner(claim: Claim, events: EventContext): Promise<void> {
-    const { state } = await this.streams.load(subdomain, subdomainStream(claim.environmentId, claim.subdomain));
-    if (state.status === 'claimed' && state.owner === claim.owner) return;
+    const stream = subdomainClaim.stream(claim.environmentId, claim.subdomain);
+    if (subdomainClaim.isHeldBy((await this.streams.load(subdomainClaim, stream)).state, claim)) return;
     await this.streams.runDecision(tenant, tenantStream(claim.owner), withdrawTenant, events);
     throw unavailable(
       'The subdomain was taken over by another request',

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Environment } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { PlatformConfig } from '@attestry/service-kit';
-import { subdomain, subdomainStream } from '../subdomain/subdomain.state.js';
+import { subdomain } from '../tenant/subdomain.claim.js';
 import { tenant, tenantStream, type ActiveTenant } from '../tenant/tenant.state.js';
 import { canonicalHost, splitTenantHost, tenantHost } from './hosts.js';
 
@@ -35,7 +35,7 @@ export class TenantDirectory {
   async byHost(host: string): Promise<LivingTenant | undefined> {
     const named = splitTenantHost(host, this.config.environments, this.config.publicScheme);
     if (!named) return undefined;
-    const claim = (await this.streams.load(subdomain, subdomainStream(named.environment.id, named.subdomain))).state;
+    const claim = (await this.streams.load(subdomain, subdomain.stream(named.environment.id, named.subdomain))).state;
     return claim.status === 'claimed' ? this.byId(claim.owner) : undefined;
   }
 

@@ -5,7 +5,7 @@
 export type ManagementUserEvent =
   /** Known by e-mail alone: somebody invited them. */
   | { type: 'ManagementUserInvited'; data: { userId: string; sealedEmail: string; invitedAt: string } }
-  /** `identity`: MAC of issuer and subject, see user-identity. */
+  /** `identity`: MAC of issuer and subject, see user-identity.claim.ts. */
   | {
       type: 'ManagementUserRegistered';
       data: { userId: string; identity: string; sealedEmail?: string; sealedName?: string; registeredAt: string };

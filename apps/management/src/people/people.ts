@@ -9,8 +9,7 @@ import {
   managementUserStream,
   type ManagementUserState,
 } from '../management-user/management-user.state.js';
-import { claimEmail } from '../user-email/user-email.decisions.js';
-import { userEmail, userEmailStream } from '../user-email/user-email.state.js';
+import { userEmail } from '../management-user/user-email.claim.js';
 
 /** What is personal about a user, in clear. */
 export interface Person {
@@ -65,20 +64,18 @@ export class People {
   }
 
   emailStream(email: string): string {
-    return userEmailStream(this.macs.mac(email.toLowerCase(), 'user-email').mac);
+    return userEmail.stream(this.macs.mac(email.toLowerCase(), 'user-email').mac);
   }
 
   /** Who has the address; `userId` when it was free. */
   async claimEmail(email: string, userId: string, events: EventContext): Promise<string> {
-    const command = { owner: userId, now: this.now() };
     const { state } = await this.streams.runDecision(
       userEmail,
       this.emailStream(email),
-      (current) => claimEmail(current, command),
+      (current) => userEmail.claim(current, { owner: userId }, { now: this.now() }),
       events,
     );
-    if (state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
-    return state.owner;
+    return userEmail.ownerOf(state);
   }
 
   /** Whether a user with this address has registered; changes nothing. */

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { Leases, Streams, type Clock } from '@attestry/event-store';
+import { Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import {
@@ -24,13 +24,14 @@ import { deletedTenants, type DeletedTenantTables } from './deleted-tenants.proj
 
 const NAME = 'management.purge';
 const PAUSE_MS = 60_000;
-/** Tenants of one look; the others come with the next. */
+/** Tenants of one run; the others come with the next. */
 const MOST = 100;
 
 /**
  * Purges tenants that were deleted `TENANT_PURGE_DAYS` ago. The keys go first: with them whatever is sealed becomes
  * unreadable, in events, read models and copies of them alike. Then `TenantPurged` says so, and the other services remove
- * their rows. A crash between the two is a look that comes again: destroying is no fault the second time.
+ * their rows. A crash between the two is a run that comes again: destroying is no fault the second time. So is a run of a process
+ * that was paused and has lost the lease: the stream refuses its event at the expected revision.
  */
 @Injectable()
 export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -51,7 +52,7 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
       name: NAME,
       failure: 'purging tenants failed',
       pauseMs: PAUSE_MS,
-      look: () => this.purgeDue(),
+      run: (term) => this.purgeDue(term),
     });
   }
 
@@ -67,12 +68,12 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
     await this.work.stop();
   }
 
-  /** Purges what is due, where no other process does. */
-  look(): Promise<void> {
+  /** Resolves after a run that begins now. */
+  once(): Promise<void> {
     return this.work.once();
   }
 
-  private async purgeDue(): Promise<void> {
+  private async purgeDue(term: Term): Promise<void> {
     const due = await this.projected.db
       .selectFrom('deleted_tenant')
       .select('id')
@@ -80,7 +81,7 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
       .orderBy('deleted_at')
       .limit(MOST)
       .execute();
-    for (const { id } of due) await this.purge(id);
+    for (const { id } of due) if (term.isHeld) await this.purge(id);
   }
 
   private async purge(tenantId: string): Promise<void> {

@@ -43,7 +43,7 @@ it('destroys the keys of purged tenants again when older keys were restored, and
   running = await start();
   clock.time += 30 * 86_400_000;
   await waitUntil(async () => {
-    await running.services.app.get(PurgeTenants, { strict: false }).look();
+    await running.services.app.get(PurgeTenants, { strict: false }).once();
     const events = await running.engines.events.readStream(tenantStream(id));
     return events.some(({ type }) => type === 'TenantPurged');
   });

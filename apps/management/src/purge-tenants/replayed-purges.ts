@@ -1,6 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { EventStore, Leases, readEvent, type RecordedEvent } from '@attestry/event-store';
-import { KeyVault } from '@attestry/keys';
+import { KeyCheckpoints, KeyVault } from '@attestry/keys';
 import { Health, LOGGER, ReplayedDestructions, type Logger } from '@attestry/service-kit';
 import { tenant } from '../tenant/tenant.state.js';
 
@@ -15,10 +15,11 @@ export class ReplayedPurges implements OnApplicationBootstrap, BeforeApplication
     store: EventStore,
     leases: Leases,
     private readonly vault: KeyVault,
+    checkpoints: KeyCheckpoints,
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.replay = new ReplayedDestructions(store, leases, vault, health, logger, {
+    this.replay = new ReplayedDestructions(store, leases, checkpoints, health, logger, {
       name: NAME,
       categories: [tenant.category],
       destroy: (events) => this.destroy(events),

@@ -29,7 +29,7 @@ export class KeepTokenKeysFresh implements OnApplicationBootstrap, BeforeApplica
       name: NAME,
       failure: 'rotating token keys failed',
       pauseMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth)),
-      look: () => this.keepFresh(),
+      run: () => this.keepFresh(),
     });
   }
 
@@ -45,7 +45,7 @@ export class KeepTokenKeysFresh implements OnApplicationBootstrap, BeforeApplica
     await this.work.stop();
   }
 
-  /** One run, where no other process has the lease. */
+  /** Resolves after a run that begins now. */
   once(): Promise<void> {
     return this.work.once();
   }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { unavailable } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { isErased, KeyVault, PLATFORM } from '@attestry/keys';
+import { ExpiringState, isErased, PLATFORM } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import type { MemberInvitedData } from '../tenant/tenant.events.js';
 
@@ -33,7 +33,7 @@ export type DeferredInvitation = Pick<
 @Injectable()
 export class DeferredInvitations {
   constructor(
-    private readonly vault: KeyVault,
+    private readonly state: ExpiringState,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -80,20 +80,20 @@ export class DeferredInvitations {
       const changed = decide(deferred, this.clock.now().getTime());
       if (!changed.length) {
         if (version === undefined) return;
-        await this.vault.forget(PLATFORM, NAME, version);
+        await this.state.delete(PLATFORM, NAME, version);
         const { version: left } = await this.stored();
         if (left === undefined) return;
         continue;
       }
       const expiresAt = Math.max(...changed.map((it) => Date.parse(it.expiresAt))) + KEPT_MS;
       const options = { after: version, expiresAt };
-      if (await this.vault.remember(PLATFORM, NAME, JSON.stringify(changed), options)) return;
+      if (await this.state.write(PLATFORM, NAME, JSON.stringify(changed), options)) return;
     }
     throw unavailable('Service temporarily unavailable', new Error('the deferred invitations could not be stored'));
   }
 
   private async stored(): Promise<{ deferred: DeferredInvitation[]; version: string | undefined }> {
-    const found = await this.vault.remembered(PLATFORM, NAME);
+    const found = await this.state.read(PLATFORM, NAME);
     if (isErased(found) || !found) return { deferred: [], version: undefined };
     return { deferred: JSON.parse(found.text) as DeferredInvitation[], version: found.version };
   }

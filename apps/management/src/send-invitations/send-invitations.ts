@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   checkKnown,
   CheckpointedSubscription,
   EventStore,
+  LeasedWorker,
   Leases,
   readEvent,
   Streams,
   type Checkpoints,
   type RecordedEvent,
+  type Term,
 } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import { CHECKPOINTS, LOGGER, Metrics, PlatformConfig, type Logger } from '@attestry/service-kit';
@@ -25,8 +26,6 @@ const NAME = 'management.invitations';
 const RETRIES = `${NAME}.deferred`;
 /** Between two runs over the deferred invitations, milliseconds. */
 const PAUSE_MS = 5000;
-/** Longer than the run over one e-mail takes: two processes would send the same e-mail twice. */
-const LEASE_MS = 60_000;
 
 type Invited = Omit<DeferredInvitation, 'tries' | 'nextTryAt'>;
 
@@ -41,8 +40,7 @@ type Invited = Omit<DeferredInvitation, 'tries' | 'nextTryAt'>;
 @Injectable()
 export class SendInvitations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private subscription: CheckpointedSubscription | undefined;
-  private readonly stopping = new AbortController();
-  private retries: Promise<void> | undefined;
+  private retries: LeasedWorker | undefined;
 
   constructor(
     private readonly store: EventStore,
@@ -82,34 +80,18 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       categories,
       position: () => subscription.health.position,
     });
-    this.retries = this.keepRetrying();
+    // Not a periodic job: its failures would make the process unready.
+    this.retries = new LeasedWorker({
+      name: RETRIES,
+      lease: { leases, holder: randomUUID() },
+      batch: (_, term) => this.retryDeferred(term),
+      backOff: { firstMs: PAUSE_MS, maxMs: PAUSE_MS },
+      onError: (error) => this.failed(RETRIES, error),
+    }).start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await Promise.all([this.subscription?.close(), this.retries]);
-  }
-
-  /** Not a periodic job: its failures would make the process unready. */
-  private async keepRetrying(): Promise<void> {
-    const { signal } = this.stopping;
-    const holder = randomUUID();
-    while (!signal.aborted) {
-      try {
-        const lease = await this.leases.acquire(RETRIES, holder, LEASE_MS);
-        if (lease)
-          try {
-            await this.retryDeferred();
-          } finally {
-            await this.leases.release(lease);
-          }
-      } catch (error) {
-        this.failed(RETRIES, error as Error);
-      }
-      await pause(PAUSE_MS, undefined, { signal }).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-    }
+    await Promise.all([this.subscription?.close(), this.retries?.stop()]);
   }
 
   private failed(reaction: string, { message }: Error): void {
@@ -132,10 +114,10 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   /** The invitations that are due again; a failure that is not about one e-mail ends the run. */
-  private async retryDeferred(): Promise<void> {
-    const until = performance.now() + LEASE_MS / 2;
+  private async retryDeferred(term: Term): Promise<number> {
     for (const invitation of await this.deferred.due()) {
-      if (this.stopping.signal.aborted || performance.now() > until) return;
+      // A process that was paused for longer than its lease sends nothing: another one may be sending this very e-mail.
+      if (term.signal.aborted || !term.isHeld) return 0;
       try {
         await this.handOver(invitation);
       } catch (error) {
@@ -145,6 +127,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
       }
       await this.deferred.remove(invitation);
     }
+    return PAUSE_MS;
   }
 
   /** Sends the e-mail when it is still to be sent, and destroys the key of its secret. @throws MailDeferred */

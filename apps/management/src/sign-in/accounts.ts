@@ -3,10 +3,9 @@ import { AppError } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { isErased, Macs, PLATFORM, Sealing, type Sealed } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
-import { claimAccountEmail } from '../account-email/account-email.decisions.js';
-import { accountEmail, accountEmailStream } from '../account-email/account-email.state.js';
 import { openAccount } from '../account/account.decisions.js';
 import { account, accountStream, type OpenAccount } from '../account/account.state.js';
+import { accountEmail } from '../account/account-email.claim.js';
 import { Passwords } from './passwords.js';
 
 /** Who has an account, in clear. */
@@ -76,12 +75,11 @@ export class Accounts {
     const now = this.clock.now().toISOString();
     const claim = await this.streams.runDecision(
       accountEmail,
-      accountEmailStream(this.macOf(email)),
-      (current) => claimAccountEmail(current, { owner: this.ids.uuid(), now }),
+      accountEmail.stream(this.macOf(email)),
+      (current) => accountEmail.claim(current, { owner: this.ids.uuid() }, { now }),
       events,
     );
-    if (claim.state.status !== 'claimed') throw new Error('a claim is missing after it was stored');
-    const accountId = claim.state.owner;
+    const accountId = accountEmail.ownerOf(claim.state);
     await this.sealing.createDataKey(PLATFORM, 'user', accountId);
     const [sealedEmail, sealedName, sealedPassword] = await Promise.all(
       [email, name, password].map((text) => this.sealing.sealText(PLATFORM, 'user', accountId, text)),
@@ -97,7 +95,7 @@ export class Accounts {
   }
 
   private async find(email: string): Promise<OpenAccount | undefined> {
-    const { state: claim } = await this.streams.load(accountEmail, accountEmailStream(this.macOf(email)));
+    const { state: claim } = await this.streams.load(accountEmail, accountEmail.stream(this.macOf(email)));
     if (claim.status !== 'claimed') return undefined;
     const { state } = await this.streams.load(account, accountStream(claim.owner));
     return state.status === 'open' ? state : undefined;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ExpiringRecords } from '@attestry/keys';
+import type { SignInAttempts } from '@attestry/keys';
 
 /** Failures count in a window that begins with the first of them. */
 export const WINDOW_MS = 3_600_000;
@@ -43,7 +43,7 @@ export class Attempts {
    * @param address IPv4 address or IPv6 /64, as the gateway counts it
    */
   async begin(
-    records: ExpiringRecords,
+    attempts: SignInAttempts,
     { account, address, known }: { account: string; address: string; known?: KnownBrowser | undefined },
   ): Promise<Begun> {
     const budgets: Budget<UsedUp>[] = known
@@ -52,17 +52,17 @@ export class Attempts {
           { kind: 'address', key: address, limit: FAILURES_PER_ADDRESS },
           { kind: 'account', key: account, limit: FAILURES_PER_ACCOUNT },
         ];
-    return this.count(records, budgets);
+    return this.count(attempts, budgets);
   }
 
   /** Only failures count: neither a right password nor one that was not verified. */
-  async takeBack(records: ExpiringRecords, attempt: readonly Budget<string>[]): Promise<void> {
-    await Promise.all(attempt.map(({ kind, key }) => records.takeBackAttempt(kind, key)));
+  async takeBack(attempts: SignInAttempts, attempt: readonly Budget<string>[]): Promise<void> {
+    await Promise.all(attempt.map(({ kind, key }) => attempts.takeBack(kind, key)));
   }
 
   /** Counts a link to be sent to the account. @returns until when none is sent, once there were too many */
-  async beginLink(records: ExpiringRecords, account: string, address: string): Promise<Date | undefined> {
-    const begun = await this.count(records, [
+  async beginLink(attempts: SignInAttempts, account: string, address: string): Promise<Date | undefined> {
+    const begun = await this.count(attempts, [
       { kind: 'link-address', key: address, limit: LINKS_PER_ADDRESS },
       { kind: 'link-account', key: account, limit: LINKS_PER_ACCOUNT },
     ]);
@@ -70,15 +70,15 @@ export class Attempts {
   }
 
   private async count<Kind extends string>(
-    records: ExpiringRecords,
+    attempts: SignInAttempts,
     budgets: readonly Budget<Kind>[],
   ): Promise<{ attempt: Budget<string>[] } | { usedUp: Kind; until: Date }> {
     const counted: Budget<Kind>[] = [];
     for (const budget of budgets) {
-      const { used, endsAt } = await records.attempt(budget.kind, budget.key, WINDOW_MS);
+      const { used, endsAt } = await attempts.count(budget.kind, budget.key, WINDOW_MS);
       counted.push(budget);
       if (used <= budget.limit) continue;
-      await this.takeBack(records, counted);
+      await this.takeBack(attempts, counted);
       return { usedUp: budget.kind, until: endsAt };
     }
     return { attempt: counted };

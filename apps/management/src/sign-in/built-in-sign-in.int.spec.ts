@@ -36,7 +36,7 @@ const HOUR = 3_600_000;
 const clock = { time: Date.now(), now: () => new Date(clock.time) };
 
 let dataDir: string;
-let engines: Engines & Pick<ProcessEngines, 'signInRecords'>;
+let engines: Engines & Pick<ProcessEngines, 'signIn'>;
 let services: RunningServices;
 let client: ServiceClient;
 let mail: MailReceiver;
@@ -253,7 +253,7 @@ describe('a session', () => {
 
 describe('what the provider keeps', () => {
   it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
-    const adapterOf = await keptState(engines.signInRecords!, engines.vault.sealing, () => clock.time);
+    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
     await codes.upsert('code-1', payload, 60);
@@ -278,7 +278,7 @@ describe('what the provider keeps', () => {
 describe('a second use of a code', () => {
   const builtIn = () => services.app.get(SignInDesk, { strict: false }).signIn!;
   const usedCode = async (grantId: string) => {
-    const adapterOf = await keptState(engines.signInRecords!, engines.vault.sealing, () => clock.time);
+    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
     await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);

@@ -3,7 +3,7 @@ import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common'
 import type { Provider } from 'oidc-provider';
 import { acceptInvitation, AppError, type JwkSet } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { ExpiringRecords, Macs, Sealing, SigningKeys } from '@attestry/keys';
+import { Macs, Sealing, SigningKeys, SignInStore } from '@attestry/keys';
 import {
   CLOCK,
   LOGGER,
@@ -117,7 +117,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     /** Absent where the built-in sign-in is not enabled. */
-    @Optional() private readonly records?: ExpiringRecords,
+    @Optional() private readonly store?: SignInStore,
   ) {
     const { origin, pathname, protocol } = new URL(config.signInIssuer);
     this.base = pathname;
@@ -126,7 +126,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   onModuleInit(): void {
-    if (this.records) this.desk.offer(this);
+    if (this.store) this.desk.offer(this);
   }
 
   async keySet(): Promise<JwkSet> {
@@ -135,7 +135,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   async hasEnded(grantId: string): Promise<boolean> {
-    return this.records !== undefined && hasEnded(this.records, grantId);
+    return this.store !== undefined && hasEnded(this.store.records, grantId);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void> {
@@ -157,8 +157,9 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   /** Opened by whoever comes first: many platforms never show a page. */
   private provider(): Promise<Provider> {
-    const { config, macs, sealing, signingKeys, accounts, logger, records, clock } = this;
-    if (!records) throw new Error('the built-in sign-in is not enabled');
+    const { config, macs, sealing, signingKeys, accounts, logger, store, clock } = this;
+    if (!store) throw new Error('the built-in sign-in is not enabled');
+    const { records } = store;
     const now = () => clock.now().getTime();
     this.opening ??= openProvider({ config, macs, sealing, signingKeys, records, accounts, logger, now });
     this.opening.catch(() => (this.opening = undefined));
@@ -281,10 +282,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       ...(password === '' ? [{ field: 'password', text: 'Enter your password' }] : []),
     ];
     if (faults.length) return { faults };
-    const records = this.records!;
+    const { attempts } = this.store!;
     const account = this.accounts.macOf(email.slice(0, MAX_EMAIL));
     const known = this.knownBrowser(visit, account, link);
-    const begun = await this.attempts.begin(records, { account, address: visit.address, known });
+    const begun = await this.attempts.begin(attempts, { account, address: visit.address, known });
     if ('until' in begun) return this.refused(begun, email);
     // Neighbors behind one address do not shut out a browser that the account knows.
     const caller = known ? `account ${account}` : `address ${visit.address}`;
@@ -293,12 +294,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
     } catch (error) {
       // Only verified passwords count: a full queue does not use up the owner's budget.
-      await this.attempts.takeBack(records, begun.attempt);
+      await this.attempts.takeBack(attempts, begun.attempt);
       throw error;
     }
     this.metrics.counter('signInAttempts').inc({ outcome: holder ? 'ok' : 'wrong' });
     if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
-    await this.attempts.takeBack(records, begun.attempt);
+    await this.attempts.takeBack(attempts, begun.attempt);
     this.devices.remember(visit.request, visit.response, account, this.isSecure);
     return { holder };
   }
@@ -329,7 +330,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const isPost = visit.request.method === 'POST';
     if (isPost && visit.fields['email'] !== undefined) return this.sendDeviceLink(visit, visit.fields['email']);
     const token = (isPost ? visit.fields['token'] : visit.url.searchParams.get('token')) ?? '';
-    const records = this.records!;
+    const { records } = this.store!;
     const account = isPost
       ? await this.deviceLinks.spend(records, token)
       : await this.deviceLinks.accountOf(records, token);
@@ -367,7 +368,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   private async sendDeviceLink(visit: Visit, text: string): Promise<void> {
     const email = text.slice(0, MAX_EMAIL);
     const account = this.accounts.macOf(email);
-    const until = await this.attempts.beginLink(this.records!, account, visit.address);
+    const until = await this.attempts.beginLink(this.store!.attempts, account, visit.address);
     if (until) {
       const { retryAfter, wait } = this.waitUntil(until);
       visit.response.setHeader('retry-after', retryAfter);
@@ -375,7 +376,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return this.show(visit, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
     }
     // Not waited for: the time of the answer would show whether the account exists.
-    void this.deviceLinks.send(this.records!, email, account, visit.requestId);
+    void this.deviceLinks.send(this.store!.records, email, account, visit.requestId);
     return this.show(
       visit,
       200,

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@attestry/event-store';
-import { newId, randomSecret, type ExpiringRecords } from '@attestry/keys';
+import { newId, randomSecret, type SignInRecords } from '@attestry/keys';
 import { CLOCK, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { Mailer } from '../send-invitations/mailer.js';
 import { Accounts } from './accounts.js';
@@ -28,7 +28,7 @@ export class DeviceLinks {
   ) {}
 
   /** Sends a link when the address has an account. Never rejects. @param account MAC of the address */
-  async send(records: ExpiringRecords, email: string, account: string, requestId: string): Promise<void> {
+  async send(records: SignInRecords, email: string, account: string, requestId: string): Promise<void> {
     try {
       const holder = await this.accounts.byEmail(email);
       if (!holder) return;
@@ -47,13 +47,13 @@ export class DeviceLinks {
   }
 
   /** MAC of the address whose link this is; `undefined` once it was used or has expired. */
-  async accountOf(records: ExpiringRecords, token: string): Promise<string | undefined> {
+  async accountOf(records: SignInRecords, token: string): Promise<string | undefined> {
     const found = await records.get(KIND, token);
     return found && found.spentAt === undefined ? found.sealed : undefined;
   }
 
   /** {@link accountOf}, for one caller only. */
-  async spend(records: ExpiringRecords, token: string): Promise<string | undefined> {
+  async spend(records: SignInRecords, token: string): Promise<string | undefined> {
     const account = await this.accountOf(records, token);
     return account !== undefined && (await records.spend(KIND, token)) ? account : undefined;
   }

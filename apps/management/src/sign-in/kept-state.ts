@@ -1,5 +1,5 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { isErased, PLATFORM, type ExpiringRecord, type ExpiringRecords, type Sealing } from '@attestry/keys';
+import { isErased, PLATFORM, type Sealing, type SignInRecord, type SignInRecords } from '@attestry/keys';
 
 /** Life of an access token of a person. */
 export const ACCESS_TOKEN_SECONDS = 3600;
@@ -23,12 +23,12 @@ const ENDED = 'EndedGrant';
  * Whether the grant's code was used twice. The tokens of a grant are JWTs, which stand in no store that the library could
  * remove them from. Signing out ends the session alone: a command line keeps its token until it expires.
  */
-export const hasEnded = async (records: ExpiringRecords, grantId: string): Promise<boolean> =>
+export const hasEnded = async (records: SignInRecords, grantId: string): Promise<boolean> =>
   (await records.get(ENDED, grantId)) !== undefined;
 
 /** Makes the key once. @returns the store of one model of the provider */
 export const keptState = async (
-  records: ExpiringRecords,
+  records: SignInRecords,
   sealing: Sealing,
   now: () => number,
 ): Promise<(model: string) => Adapter> => {
@@ -40,7 +40,7 @@ export const keptState = async (
 class KeptState implements Adapter {
   constructor(
     private readonly model: string,
-    private readonly records: ExpiringRecords,
+    private readonly records: SignInRecords,
     private readonly sealing: Sealing,
     private readonly now: () => number,
   ) {}
@@ -102,7 +102,7 @@ class KeptState implements Adapter {
     await this.records.remove('Grant', code.grantId);
   }
 
-  private async opened(record: ExpiringRecord | undefined): Promise<AdapterPayload | undefined> {
+  private async opened(record: SignInRecord | undefined): Promise<AdapterPayload | undefined> {
     if (!record) return undefined;
     const text = await this.sealing.openSealed(PLATFORM, 'session', record.sealed);
     if (isErased(text)) return undefined;

@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import { PLATFORM, type ExpiringRecords, type Macs, type Sealing, type Signer, type SigningKeys } from '@attestry/keys';
+import { PLATFORM, type SignInRecords, type Macs, type Sealing, type Signer, type SigningKeys } from '@attestry/keys';
 import type { Logger, PlatformConfig } from '@attestry/service-kit';
 import type { Accounts } from './accounts.js';
 import { ACCESS_TOKEN_SECONDS, keptState } from './kept-state.js';
@@ -20,7 +20,7 @@ export interface ProviderParts {
   macs: Macs;
   sealing: Sealing;
   signingKeys: SigningKeys;
-  records: ExpiringRecords;
+  records: SignInRecords;
   accounts: Accounts;
   logger: Logger;
   now: () => number;

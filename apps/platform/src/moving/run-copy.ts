@@ -7,6 +7,7 @@ import { masterKeysOf, parseConfig } from '@attestry/service-kit';
 import { lockDataFolder, type DataFolderLock } from '@attestry/sqlite';
 import { copyHistory, type CopiedHistory } from './copy-history.js';
 import { keyPlaceOf, mustExist } from './key-place.js';
+import { UsageError } from '../run-command.js';
 import { kindsOf, nameOf, parsePlace, PLACES, type HistoryKind, type Place } from './place.js';
 
 const USAGE = `usage: npm run copy-events -- --from PLACE --to PLACE [--tenant ID] [--only events|operations]
@@ -28,7 +29,7 @@ const OPTIONS = {
   'leave-unpublished': { type: 'boolean' },
 } as const;
 
-class Usage extends Error {
+class Usage extends UsageError {
   constructor(message: string) {
     super(`${message}\n${USAGE}`);
   }

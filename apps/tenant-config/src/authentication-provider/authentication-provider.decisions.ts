@@ -29,7 +29,7 @@ export const settingsOf = (
 
 /** @throws 404 when it does not exist or was deleted */
 export const living = (state: AuthenticationProviderState): LivingProvider => {
-  if (state.status !== 'living') throw notFound();
+  if (state.status !== 'active') throw notFound();
   return state;
 };
 
@@ -124,7 +124,7 @@ export const pinTokenEndpoint = (
   state: AuthenticationProviderState,
   { url, tokenEndpointOrigin }: { url: string; tokenEndpointOrigin: string },
 ): AuthenticationProviderEvent[] =>
-  state.status !== 'living' || state.url !== url || state.tokenEndpointOrigin !== undefined
+  state.status !== 'active' || state.url !== url || state.tokenEndpointOrigin !== undefined
     ? []
     : [
         {

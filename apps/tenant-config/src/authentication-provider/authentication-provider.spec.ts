@@ -52,7 +52,7 @@ describe('an authentication provider', () => {
       createAuthenticationProvider(state, { providerId: 'p', settings, sealedSecret: 'sealed' }, { now });
     given([]).when(create).then([created]);
     given([created]).when(create).then([]);
-    given([created]).thenState({ status: 'living', providerId: 'p', ...settings, sealedSecret: 'sealed' });
+    given([created]).thenState({ status: 'active', providerId: 'p', ...settings, sealedSecret: 'sealed' });
   });
 
   it('keeps its secret unless a new one comes', () => {
@@ -70,7 +70,7 @@ describe('an authentication provider', () => {
       .when((state) => updateAuthenticationProvider(state, { settings, sealedSecret: 'new' }, facts))
       .then([{ type: 'AuthenticationProviderSecretReplaced', data: { providerId: 'p', sealedSecret: 'new' } }]);
     given([created, { type: 'AuthenticationProviderChanged', data: { providerId: 'p', ...other } }]).thenState({
-      status: 'living',
+      status: 'active',
       providerId: 'p',
       ...other,
       sealedSecret: 'sealed',
@@ -131,7 +131,7 @@ describe('an authentication provider', () => {
           { type: 'AuthenticationProviderIdentitySpaceStarted', data: { providerId: 'p', identitySpaceId: 's2' } },
         ]);
       given([created, changedTo(there), replaced, space]).thenState({
-        status: 'living',
+        status: 'active',
         providerId: 'p',
         ...there,
         sealedSecret: 'new',

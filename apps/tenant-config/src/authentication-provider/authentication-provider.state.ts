@@ -2,7 +2,7 @@ import type { Aggregate } from '@attestry/event-store';
 import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
 
 export interface LivingProvider extends ProviderSettings {
-  status: 'living';
+  status: 'active';
   providerId: string;
   sealedSecret?: string;
   /** Absent: the space that the provider was created with. */
@@ -20,13 +20,13 @@ const evolve = (
   switch (event.type) {
     case 'AuthenticationProviderCreated': {
       const { createdAt: _, ...created } = event.data;
-      return { status: 'living', ...created };
+      return { status: 'active', ...created };
     }
     case 'AuthenticationProviderChanged':
     case 'AuthenticationProviderSecretReplaced':
     case 'AuthenticationProviderTokenEndpointPinned':
     case 'AuthenticationProviderIdentitySpaceStarted':
-      return state.status === 'living' ? { ...state, ...event.data } : state;
+      return state.status === 'active' ? { ...state, ...event.data } : state;
     case 'AuthenticationProviderDeleted':
       return { status: 'deleted' };
   }

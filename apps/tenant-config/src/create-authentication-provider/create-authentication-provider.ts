@@ -5,8 +5,9 @@ import {
   type AuthenticationProvider,
   type ContextOf,
 } from '@attestry/contracts';
-import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
+import { Streams, WrongExpectedRevision, type Clock, type Ids, type NameClaimState } from '@attestry/event-store';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import {
   createAuthenticationProvider as decide,
   living,
@@ -17,15 +18,6 @@ import {
   authenticationProviderStream,
 } from '../authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import {
-  claimProvider,
-  type OwnerStatus,
-} from '../authentication-provider-claim/authentication-provider-claim.decisions.js';
-import {
-  authenticationProviderClaim,
-  authenticationProviderClaimStream,
-  type AuthenticationProviderClaimState,
-} from '../authentication-provider-claim/authentication-provider-claim.state.js';
 import { Discovery } from '../authentication-provider/discovery.js';
 
 /** Two streams: the claim first, so that a failure between the two costs a minute and never makes a second provider. */
@@ -44,11 +36,15 @@ export class CreateAuthenticationProvider {
     context: ContextOf<typeof createAuthenticationProvider>,
   ): Promise<AuthenticationProvider> {
     const { tenant } = context;
-    const claims = authenticationProviderClaimStream(tenant.id);
+    const claims = authenticationProviderClaim.stream(tenant.id);
     const providerId = idFor(context, 'provider', this.ids);
     const now = () => this.clock.now().toISOString();
-    const claim = async (state: AuthenticationProviderClaimState) =>
-      claimProvider(state, { owner: providerId }, { now: now(), owner: await this.statusOf(tenant.id, state) });
+    const claim = async (state: NameClaimState) =>
+      authenticationProviderClaim.claim(
+        state,
+        { owner: providerId },
+        { now: now(), ownerStatus: await this.statusOf(tenant.id, state) },
+      );
     // Who has one already is told so before anything is fetched.
     await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
     const settings = settingsOf(body, await this.discovery.check(tenant.id, body.url));
@@ -75,7 +71,7 @@ export class CreateAuthenticationProvider {
     }
   }
 
-  private async statusOf(tenantId: string, claim: AuthenticationProviderClaimState): Promise<OwnerStatus> {
+  private async statusOf(tenantId: string, claim: NameClaimState): Promise<'absent' | 'active' | 'deleted'> {
     if (claim.status === 'free') return 'absent';
     const stream = authenticationProviderStream(tenantId, claim.owner);
     return (await this.streams.load(authenticationProvider, stream)).state.status;

@@ -1,16 +1,12 @@
 import { deleteAuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import { deleteAuthenticationProvider as decide } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
   authenticationProviderStream,
 } from '../authentication-provider/authentication-provider.state.js';
-import { releaseProvider } from '../authentication-provider-claim/authentication-provider-claim.decisions.js';
-import {
-  authenticationProviderClaim,
-  authenticationProviderClaimStream,
-} from '../authentication-provider-claim/authentication-provider-claim.state.js';
 
 /** The secret's key is destroyed by a reaction to what is stored here, so that it is whatever happens to this process. */
 @Operation(deleteAuthenticationProvider)
@@ -29,8 +25,8 @@ export class DeleteAuthenticationProvider {
     // Where this is not reached, the next creation takes the claim over.
     await this.streams.runDecision(
       authenticationProviderClaim,
-      authenticationProviderClaimStream(tenantId),
-      (claim) => releaseProvider(claim, id),
+      authenticationProviderClaim.stream(tenantId),
+      (claim) => authenticationProviderClaim.release(claim, { owner: id }),
       eventContext(context),
     );
   }

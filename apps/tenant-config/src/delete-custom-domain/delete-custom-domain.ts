@@ -4,7 +4,7 @@ import { eventContext, Operation } from '@attestry/service-kit';
 import { configured, deleteCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
 import { DomainUsage } from '../custom-domain/domain-usage.js';
-import { VerifiedDomains } from '../verified-domain/verified-domains.js';
+import { VerifiedDomains } from '../custom-domain/verified-domains.js';
 
 @Operation(deleteCustomDomain)
 export class DeleteCustomDomain {

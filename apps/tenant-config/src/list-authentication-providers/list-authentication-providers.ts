@@ -7,15 +7,12 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
+import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import {
   authenticationProvider,
   authenticationProviderStream,
 } from '../authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import {
-  authenticationProviderClaim,
-  authenticationProviderClaimStream,
-} from '../authentication-provider-claim/authentication-provider-claim.state.js';
 
 /**
  * A tenant has at most one, so the list is read from the two streams that say which, and needs no projection. Its one page
@@ -35,11 +32,11 @@ export class ListAuthenticationProviders {
     const { tenant } = context;
     if (request.query.cursor !== undefined)
       throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
-    const claim = (await this.streams.load(authenticationProviderClaim, authenticationProviderClaimStream(tenant.id)))
+    const claim = (await this.streams.load(authenticationProviderClaim, authenticationProviderClaim.stream(tenant.id)))
       .state;
     if (claim.status === 'free') return { data: [] };
     const stream = authenticationProviderStream(tenant.id, claim.owner);
     const { state } = await this.streams.load(authenticationProvider, stream);
-    return { data: state.status === 'living' ? [await this.secrets.viewOf(tenant, state)] : [] };
+    return { data: state.status === 'active' ? [await this.secrets.viewOf(tenant, state)] : [] };
   }
 }

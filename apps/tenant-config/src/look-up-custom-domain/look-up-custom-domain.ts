@@ -1,6 +1,6 @@
 import { lookUpCustomDomain, type CustomDomainOwner } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { VerifiedDomains } from '../verified-domain/verified-domains.js';
+import { VerifiedDomains } from '../custom-domain/verified-domains.js';
 
 /** Read from the streams, never stale: what the gateway asks on a miss (ADR 0056). */
 @Operation(lookUpCustomDomain)

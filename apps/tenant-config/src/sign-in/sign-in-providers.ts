@@ -4,6 +4,7 @@ import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import * as oidc from 'openid-client';
+import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import { pinTokenEndpoint } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
@@ -11,10 +12,6 @@ import {
   type LivingProvider,
 } from '../authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
-import {
-  authenticationProviderClaim,
-  authenticationProviderClaimStream,
-} from '../authentication-provider-claim/authentication-provider-claim.state.js';
 import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
 /** Of one request to a provider, milliseconds. */
@@ -57,7 +54,10 @@ export class SignInProviders {
 
   /** The tenant's one provider. @throws 404, 503, `server_error` */
   async current(tenantId: string, events: EventContext): Promise<SignInProvider> {
-    const { state } = await this.streams.load(authenticationProviderClaim, authenticationProviderClaimStream(tenantId));
+    const { state } = await this.streams.load(
+      authenticationProviderClaim,
+      authenticationProviderClaim.stream(tenantId),
+    );
     if (state.status === 'free') throw notFound();
     return this.find(tenantId, state.owner, events);
   }
@@ -71,7 +71,7 @@ export class SignInProviders {
       authenticationProvider,
       authenticationProviderStream(tenantId, providerId),
     );
-    if (state.status !== 'living') throw notFound();
+    if (state.status !== 'active') throw notFound();
     return { settings: state, client: await this.client(tenantId, state, events) };
   }
 
@@ -136,7 +136,7 @@ export class SignInProviders {
         (current) => pinTokenEndpoint(current, { url, tokenEndpointOrigin: found }),
         events,
       );
-      if (state.status === 'living' && state.url === url && state.tokenEndpointOrigin === found) return;
+      if (state.status === 'active' && state.url === url && state.tokenEndpointOrigin === found) return;
     }
     this.logger.error(
       { requestId: events.requestId, tenantId, providerId, pinned, found },

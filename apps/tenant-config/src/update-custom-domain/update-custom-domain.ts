@@ -13,7 +13,7 @@ import { viewOf } from '../custom-domain/custom-domain-view.js';
 import { configured, updateCustomDomain as decide } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from '../custom-domain/custom-domain.state.js';
 import { DomainUsage } from '../custom-domain/domain-usage.js';
-import { VerifiedDomains } from '../verified-domain/verified-domains.js';
+import { VerifiedDomains } from '../custom-domain/verified-domains.js';
 
 @Operation(updateCustomDomain)
 export class UpdateCustomDomain {

@@ -9,8 +9,8 @@ import {
   withdrawVerification,
 } from '../custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
-import { isDisplaced, verifiedElsewhere } from '../verified-domain/verified-domain.decisions.js';
-import { VerifiedDomains, type DomainClaim } from '../verified-domain/verified-domains.js';
+import { isDisplaced, verifiedElsewhere } from '../custom-domain/verified-domain.claim.js';
+import { VerifiedDomains, type DomainClaim } from '../custom-domain/verified-domains.js';
 import { NoTxtRecord, TxtRecords } from './txt-records.js';
 
 /**

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { Leases, type Clock, type EventContext } from '@attestry/event-store';
+import { Leases, type Clock, type EventContext, type Term } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import {
@@ -25,7 +25,7 @@ const NAME = 'webhooks.key-rotation';
 const LONGEST_PAUSE_MS = 60_000;
 const SHORTEST_PAUSE_MS = 250;
 const DAY_MS = 86_400_000;
-/** Tenants of one look; the others come with the next. */
+/** Tenants of one run; the others come with the next. */
 const MOST = 100;
 
 /** Replaces keys that are older than the operator wants them, and retires those whose overlap is over. */
@@ -43,14 +43,14 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    // Ten looks in the shortest time that matters.
+    // Ten runs in the shortest time that matters.
     const { webhookKeyLeadSeconds, webhookKeyOverlapSeconds } = config;
     const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
     this.work = new PeriodicWork(leases, health, logger, {
       name: NAME,
       failure: 'rotating webhook keys failed',
       pauseMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth)),
-      look: () => this.look(),
+      run: (term) => this.keepFresh(term),
     });
   }
 
@@ -66,17 +66,17 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
     await this.work.stop();
   }
 
-  private async look(): Promise<void> {
+  private async keepFresh(term: Term): Promise<void> {
     const now = this.clock.now().toISOString();
     const over = await this.tenants((query) => query.where('published_until', '<=', now));
-    for (const tenantId of over) await this.keys.retire(tenantId, this.context(tenantId));
+    for (const tenantId of over) if (term.isHeld) await this.keys.retire(tenantId, this.context(tenantId));
     const { webhookKeyDays } = this.config;
     if (!webhookKeyDays) return;
     const old = new Date(Date.parse(now) - webhookKeyDays * DAY_MS).toISOString();
     const stale = await this.tenants((query) =>
       query.where('published_until', 'is', null).where('signs_from', '<=', old),
     );
-    for (const tenantId of stale) await this.replace(tenantId);
+    for (const tenantId of stale) if (term.isHeld) await this.replace(tenantId);
   }
 
   private async replace(tenantId: string): Promise<void> {

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { EventStore, Leases, type Clock, type Decided, type Ids, type Lease } from '@attestry/event-store';
+import {
+  backOffMs,
+  EventStore,
+  LeasedWorker,
+  Leases,
+  sleep,
+  type BatchSource,
+  type Clock,
+  type Decided,
+  type Ids,
+  type Term,
+} from '@attestry/event-store';
 import { CLOCK, Health, IDS, LOGGER, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { WebhookDeliveryEvent } from '../webhook-delivery/webhook-delivery.events.js';
@@ -12,12 +22,8 @@ import { ObserveAttempts, type QueueState } from './observe-attempts.js';
 import { WaitingLine, type DueDelivery, type Waiting } from './waiting-line.js';
 
 const NAME = 'webhooks.sender';
-/** Renewed every third of it, and looked for every sixth: taken over within 7 s. */
-const LEASE_MS = 6000;
 /** Looked at this often for what other processes scheduled. */
 const POLL_MS = 1000;
-/** After a failure of ours. */
-const RETRY_MS = 1000;
 /** Before a row is looked at again that was not due after all. */
 const STALE_MS = 100;
 const OWN_WRITE_MS = 1000;
@@ -60,7 +66,7 @@ interface Asking extends Waiting {
  */
 @Injectable()
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly holder = randomUUID();
+  private readonly worker: LeasedWorker<true>;
   private readonly stopping = new AbortController();
   private readonly line = new WaitingLine<DueDelivery | Asking>();
   /** Hosts that let nobody pass while somebody waited for a place, until they do. */
@@ -68,18 +74,18 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private readonly underWay = new Set<Promise<void>>();
   /** Ended here, by the position from which on the queue shows it. */
   private readonly settling = new Map<string, string>();
-  private leading = false;
-  private waking = new AbortController();
+  /** While this process sends. */
+  private term: Term | undefined;
   /** Position the queue must have reached before it is read, so that what was just scheduled is sent at once. */
   private scheduled: string | undefined;
+  /** Of the last attempt, when that failed on our side. */
   private error: string | undefined;
-  /** By this process's own clock, which goes on while it is paused. */
-  private leasedUntil = 0;
-  private running: Promise<void> | undefined;
+  /** Such attempts in a row. */
+  private failures = 0;
 
   constructor(
     private readonly store: EventStore,
-    private readonly leases: Leases,
+    leases: Leases,
     private readonly readModel: WebhooksReadModel,
     private readonly delivery: AttemptDelivery,
     private readonly health: Health,
@@ -87,20 +93,29 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.worker = new LeasedWorker<true>({
+      name: NAME,
+      lease: { leases, holder: randomUUID() },
+      open: (term) => this.open(term),
+      batch: () => this.fetchDue(),
+      standBy: () => (this.error = undefined),
+      onError: (error) => this.log(error.message),
+    });
+  }
 
   onApplicationBootstrap(): void {
     this.health.register(NAME, () => [
-      { name: NAME, healthy: this.error === undefined, ...(this.error !== undefined && { error: this.error }) },
+      this.error === undefined ? this.worker.health : { name: NAME, healthy: false, error: this.error },
     ]);
     this.observe.queue(NAME, () => this.queued());
-    this.running = this.run();
+    this.worker.start();
   }
 
   /** Attempts under way end first: each takes at most the time-out. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.running;
+    await this.worker.stop();
   }
 
   /**
@@ -109,7 +124,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
    * it can go out. Without one the delivery is stored and {@link offer}ed.
    */
   async place(of: Waiting): Promise<Place | undefined> {
-    if (!this.leading || !of.host || this.line.has(of.deliveryKey) || !(await this.ask(of))) return undefined;
+    if (!this.term || !of.host || this.line.has(of.deliveryKey) || !(await this.ask(of))) return undefined;
     const ended = Promise.withResolvers<void>();
     this.underWay.add(ended.promise);
     const leave = () => {
@@ -160,7 +175,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const due = dueOf(offer);
     if (!due) return;
     const { position } = offer.decided;
-    if (!this.leading) return this.wake(position);
+    if (!this.term) return this.wake(position);
     if (this.line.add(due)) return this.fill();
     this.note(position);
   }
@@ -174,63 +189,28 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 
   private wake(position?: string): void {
     this.note(position);
-    // Each abort makes its reason, with a stack, heard or not.
-    if (!this.waking.signal.aborted) this.waking.abort();
+    this.worker.wake();
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      try {
-        const asked = performance.now();
-        const lease = await this.leases.acquire(NAME, this.holder, LEASE_MS);
-        if (lease) await this.lead(lease, asked);
-        else {
-          // Another process sends.
-          this.error = undefined;
-          await this.sleep(LEASE_MS / 6);
-        }
-      } catch (error) {
-        this.failed(error);
-        await this.sleep(RETRY_MS);
-      }
-    }
+  private async open(term: Term): Promise<BatchSource<true>> {
+    this.term = term;
+    return { next: async () => true, close: () => this.endTerm() };
   }
 
-  private async lead(first: Lease, acquired: number): Promise<void> {
-    let lease: Lease = first;
-    let renewAt = this.renewed(acquired);
-    this.leading = true;
-    try {
-      while (!this.stopping.signal.aborted) {
-        if (performance.now() >= renewAt) {
-          const asked = performance.now();
-          const renewed = await this.leases.renew(lease, LEASE_MS);
-          if (!renewed) return;
-          lease = renewed;
-          renewAt = this.renewed(asked);
-        }
-        this.waking = new AbortController();
-        const { scheduled } = this;
-        this.scheduled = undefined;
-        const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
-        if (!isShown) this.note(scheduled);
-        await this.fetch();
-        if (!this.underWay.size) this.error = undefined;
-        await this.sleep(Math.min(isShown ? POLL_MS : STALE_MS, await this.untilNext()), [this.waking.signal]);
-      }
-    } finally {
-      this.leading = false;
-      for (const waiting of this.line.clear()) if ('answer' in waiting) waiting.answer(false);
-      await Promise.all(this.underWay);
-      this.leasedUntil = 0;
-      await this.leases.release(lease);
-    }
+  private async endTerm(): Promise<void> {
+    this.term = undefined;
+    for (const waiting of this.line.clear()) if ('answer' in waiting) waiting.answer(false);
+    await Promise.all(this.underWay);
   }
 
-  /** Notes until when the lease is ours for certain, and answers when to renew it. */
-  private renewed(asked: number): number {
-    this.leasedUntil = asked + LEASE_MS;
-    return asked + LEASE_MS / 3;
+  private async fetchDue(): Promise<number> {
+    const { scheduled } = this;
+    this.scheduled = undefined;
+    const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
+    if (!isShown) this.note(scheduled);
+    await this.fetch();
+    if (!this.underWay.size) this.error = undefined;
+    return Math.min(isShown ? POLL_MS : STALE_MS, await this.untilNext());
   }
 
   /** Takes from the queue what is due and not known here. */
@@ -259,28 +239,30 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 
   /** Starts as many as the limits allow. */
   private fill(): void {
-    if (!this.leading || this.stopping.signal.aborted) return;
+    if (!this.term || this.stopping.signal.aborted) return;
     for (let next = this.line.take(); next; next = this.line.take())
       if ('answer' in next) next.answer(true);
       else this.start(next);
   }
 
   private start(due: DueDelivery): void {
-    const done = this.attempt(due).finally(() => this.underWay.delete(done));
+    const done = this.attempt(due, this.term).finally(() => this.underWay.delete(done));
     this.underWay.add(done);
   }
 
   /** Never rejects: a failure of ours leaves the delivery due. */
-  private async attempt(due: DueDelivery): Promise<void> {
+  private async attempt(due: DueDelivery, term: Term | undefined): Promise<void> {
     let attempted: Attempted = {};
     try {
       // Whoever was paused longer than the lease starts nothing: another process may be sending this very delivery.
-      attempted = await this.delivery.attempt(due, NAME, () => performance.now() < this.leasedUntil);
-      if (attempted.position === undefined) await this.sleep(STALE_MS);
+      attempted = await this.delivery.attempt(due, NAME, () => term?.isHeld === true);
+      if (attempted.position === undefined) await sleep(STALE_MS, this.stopping.signal);
       else this.error = undefined;
+      this.failures = 0;
     } catch (error) {
-      this.failed(error);
-      await this.sleep(RETRY_MS);
+      this.error = error instanceof Error ? error.message : String(error);
+      this.log(this.error);
+      await sleep(backOffMs(++this.failures), this.stopping.signal);
     }
     const { position, quick, ended } = attempted;
     if (position !== undefined) this.settling.set(due.deliveryKey, position);
@@ -375,19 +357,8 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return { due, waiting: Number(row.all) - due, oldestDueSeconds: since / 1000 };
   }
 
-  private failed(error: unknown): void {
-    this.error = error instanceof Error ? error.message : String(error);
-    this.logger.error({ error: this.error }, 'sending webhooks failed');
-  }
-
-  /** Ends early when the process stops, or by one of `signals`. */
-  private async sleep(ms: number, signals: readonly AbortSignal[] = []): Promise<void> {
-    const signal = AbortSignal.any([this.stopping.signal, ...signals]);
-    try {
-      await pause(ms, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+  private log(error: string): void {
+    this.logger.error({ error }, 'sending webhooks failed');
   }
 }
 

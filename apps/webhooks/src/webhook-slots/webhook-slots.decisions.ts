@@ -1,12 +1,11 @@
 import { invalid, invalidBody } from '@attestry/contracts';
+import { ABANDONED_AFTER_MS } from '@attestry/event-store';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
 import type { WebhookSlot, WebhookSlotsState } from './webhook-slots.state.js';
 
 export const MAX_WEBHOOKS = 20;
 /** Each event is delivered once to every webhook: more than a few with one URL only multiply requests to it. */
 export const MAX_WEBHOOKS_PER_URL = 5;
-/** A slot this old whose webhook was never created belongs to a creation that failed half-way (ADR 0009). */
-export const ABANDONED_AFTER_MS = 60_000;
 
 /** A webhook as its own stream has it. */
 export type Owner = { status: 'absent' | 'deleted' } | { status: 'living'; url: string };

@@ -1,7 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { WebhookEvent } from '@attestry/contracts';
-import { EventStore, readEvent, type RecordedEvent, type Subscription } from '@attestry/event-store';
+import {
+  EventBatches,
+  EventStore,
+  LeasedWorker,
+  readEvent,
+  type BatchSource,
+  type EventBatch,
+  type RecordedEvent,
+  type Term,
+} from '@attestry/event-store';
 import { Health, LOGGER, type Logger } from '@attestry/service-kit';
 import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 import { hostOf, webhook, type WebhookState } from './webhook.state.js';
@@ -25,7 +33,6 @@ export interface Subscribed {
 
 const NAME = 'webhooks.directory';
 const CATCH_UP_MS = 10_000;
-const RETRY_MS = 1000;
 const PAGE = 256;
 
 /**
@@ -35,35 +42,35 @@ const PAGE = 256;
 @Injectable()
 export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly tenants = new Map<string, Map<string, Entry>>();
-  private readonly stopping = new AbortController();
+  private readonly worker: LeasedWorker<EventBatch>;
   private readonly loaded = Promise.withResolvers<void>();
   private after: string | undefined;
   private isLoaded = false;
-  private error: string | undefined;
-  private running: Promise<void> | undefined;
 
   constructor(
     private readonly store: EventStore,
     private readonly readModel: WebhooksReadModel,
     private readonly health: Health,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.worker = new LeasedWorker<EventBatch>({
+      name: NAME,
+      open: (term) => this.open(term),
+      batch: async ({ events, next }) => {
+        for (const stored of events) this.apply(stored);
+        this.after = next;
+      },
+      onError: ({ message: error }) => logger.error({ error }, 'webhook directory behind'),
+    });
+  }
 
   onApplicationBootstrap(): void {
-    this.health.register(NAME, () => [
-      {
-        name: NAME,
-        healthy: this.error === undefined,
-        starting: !this.isLoaded,
-        ...(this.error !== undefined && { error: this.error }),
-      },
-    ]);
-    this.running = this.run();
+    this.health.follow(NAME, () => ({ ...this.worker.health, caughtUp: this.isLoaded }));
+    this.worker.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
+    await this.worker.stop();
     // Whoever still waits is let go: its batch comes again after the next start.
     if (!this.isLoaded) this.loaded.resolve();
   }
@@ -108,18 +115,11 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      try {
-        if (!this.isLoaded) await this.load();
-        if (this.isLoaded) await this.follow();
-      } catch (error) {
-        this.error = error instanceof Error ? error.message : String(error);
-        this.logger.error({ error: this.error }, 'webhook directory behind');
-        await this.sleep(RETRY_MS);
-      }
-    }
+  private async open({ signal }: Term): Promise<BatchSource<EventBatch>> {
+    while (!this.isLoaded && !signal.aborted) await this.load();
+    this.worker.succeeded();
+    const after = this.after === undefined ? {} : { after: this.after };
+    return new EventBatches(this.store, { categories: [webhook.category], ...after }, signal);
   }
 
   private async load(): Promise<void> {
@@ -138,33 +138,6 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     this.after = head;
     this.isLoaded = true;
     this.loaded.resolve();
-  }
-
-  /** Resolves when stopped, rejects when the subscription was dropped. */
-  private async follow(): Promise<void> {
-    const { signal } = this.stopping;
-    const ended = Promise.withResolvers<void>();
-    const stop = () => ended.resolve();
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
-    const subscription: Subscription = this.store.subscribe(
-      { categories: [webhook.category], ...(this.after !== undefined && { after: this.after }) },
-      {
-        onEvents: (events, next) => {
-          for (const stored of events) this.apply(stored);
-          this.after = next;
-          this.error = undefined;
-          return Promise.resolve();
-        },
-        onDropped: ended.reject,
-      },
-    );
-    try {
-      await ended.promise;
-    } finally {
-      signal.removeEventListener('abort', stop);
-      await subscription.close();
-    }
   }
 
   private apply(stored: RecordedEvent): void {
@@ -201,14 +174,5 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     const entries = this.tenants.get(tenantId);
     entries?.delete(webhookId);
     if (entries?.size === 0) this.tenants.delete(tenantId);
-  }
-
-  private async sleep(ms: number): Promise<void> {
-    const { signal } = this.stopping;
-    try {
-      await pause(ms, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
   }
 }

@@ -1,10 +1,11 @@
 {{/*
-The services, in one list: what each needs and who may reach it. A new service is one entry.
+The services, in one list: what each needs and who may reach it.
   public   serves both APIs; its health and metrics are on a port of their own
   calls    rules of networkPolicy.egress: what it connects to beside engines
   engines  beside NATS, which all need
 */}}
 {{- define "attestry.services" -}}
+{{- /* services: chart, written by npm run docs */ -}}
 gateway: { public: true, calls: [identityProviders], engines: [redis] }
 management: { calls: [smtp], engines: [database, eventStore] }
 tenant-config: { calls: [identityProviders], engines: [database, eventStore] }
@@ -12,6 +13,7 @@ dids: { calls: [tenantAddresses], engines: [database, eventStore] }
 issuance: { calls: [tenantAddresses], engines: [database, eventStore, redis] }
 webhooks: { calls: [webhooks], engines: [database, eventStore] }
 analytics: { engines: [database, eventStore] }
+{{- /* end of services */ -}}
 {{- end -}}
 
 {{/* The engines of a service that are in use, NATS included; also of `migrate`, which is none. */}}

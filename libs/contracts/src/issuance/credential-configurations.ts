@@ -192,6 +192,7 @@ const configurationOperations = <Request, Configuration>(
       analytics: { prefix: `${stem}_CREATE`, category },
       errors,
       body: request,
+      resource: configuration,
       response: configuration,
       errorStatuses: [400, 401, 403],
       idempotent: true,

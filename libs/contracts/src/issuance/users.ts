@@ -69,6 +69,7 @@ export const createUser = defineOperation({
   analytics: { prefix: 'USER_CREATE', category },
   errors,
   body: CreateUserRequest,
+  resource: User,
   response: User,
   secrets: ['claims'],
   errorStatuses: [400, 401, 403],

@@ -141,7 +141,16 @@ export class JwkSet {
 export const issueToken = defineOperation({
   name: 'management.issue-token',
   summary: 'Issue an access token to a management client or a tenant client',
-  http: { method: 'POST', path: '/oauth/token', success: 200, hosts: ['auth', 'management'], maxBodyBytes: 16_384 },
+  description:
+    'The client sends its credentials in the body or with the scheme Basic in the `Authorization` header (RFC 6749 section 2.3.1), not both.',
+  http: {
+    method: 'POST',
+    path: '/oauth/token',
+    success: 200,
+    hosts: ['auth', 'management'],
+    body: 'json-or-form',
+    maxBodyBytes: 16_384,
+  },
   access: publicAccess,
   publicUrl: true,
   rate: 'client-token',
@@ -215,6 +224,7 @@ export const createTenant = defineOperation({
   analytics: { prefix: 'TENANT_CREATE', category: 'tenant', tenantFrom: 'answer' },
   errors: 'management',
   body: CreateTenantRequest,
+  resource: Tenant,
   response: CreatedTenant,
   errorStatuses: [400, 401, 503],
   idempotent: true,
@@ -293,6 +303,7 @@ export const createClient = defineOperation({
   errors: 'management',
   params: TenantParams,
   body: CreateClientRequest,
+  resource: Client,
   response: CreatedClient,
   errorStatuses: [400, 401, 403, 404, 503],
   idempotent: true,
@@ -456,6 +467,15 @@ export class MembershipUpdate {
   roles: Role[];
 }
 
+export class Invitation {
+  userId: string;
+  email: string;
+  /** `Pending` or `Expired`. */
+  status: MemberStatus;
+  roles: Role[];
+  inviteExpiresAt: string;
+}
+
 export const inviteMember = defineOperation({
   name: 'management.invite-member',
   summary: 'Invite a member to a tenant',
@@ -466,19 +486,11 @@ export const inviteMember = defineOperation({
   errors: 'management',
   params: TenantParams,
   body: InviteMemberRequest,
+  resource: Invitation,
   response: InvitationResult,
   errorStatuses: [400, 401, 403, 404],
   idempotent: true,
 });
-
-export class Invitation {
-  userId: string;
-  email: string;
-  /** `Pending` or `Expired`. */
-  status: MemberStatus;
-  roles: Role[];
-  inviteExpiresAt: string;
-}
 
 export const listInvitations = defineOperation({
   name: 'management.list-invitations',
@@ -559,6 +571,7 @@ export const updateMembership = defineOperation({
   errors: 'management',
   params: MemberParams,
   body: UpdateMembershipRequest,
+  resource: Member,
   response: MembershipUpdate,
   errorStatuses: [400, 401, 403, 404],
 });

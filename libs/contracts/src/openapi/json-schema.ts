@@ -20,5 +20,6 @@ export interface JsonSchema {
   maxItems?: number;
   uniqueItems?: boolean;
   maxProperties?: number;
+  readOnly?: boolean;
   propertyNames?: JsonSchema;
 }

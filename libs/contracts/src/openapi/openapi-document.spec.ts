@@ -1,8 +1,16 @@
 import { Max, MaxLength, Min } from 'class-validator';
-import { defineOperation, managementAccess, publicAccess, requires, type Operation } from '../operation.js';
+import {
+  defineOperation,
+  managementAccess,
+  publicAccess,
+  refusesUnknown,
+  requires,
+  type Operation,
+} from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { OPERATIONS } from '../registry.js';
 import { Optional, Rule, Uuid } from '../validators.js';
+import type { JsonSchema } from './json-schema.js';
 import { operationIdOf, openApiDocument, statusesOf } from './openapi-document.js';
 import { SHAPES } from './shapes.generated.js';
 
@@ -74,8 +82,9 @@ describe('an operation in the interface definition', () => {
   it('has the types of its classes and the rules of their decorators', () => {
     expect(put['parameters']).toEqual([
       { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid', maxLength: 36 } },
+      expect.objectContaining({ name: 'Prefer', in: 'header', required: false }),
     ]);
-    expect(components.schemas['ThingRequest']).toEqual({
+    expect(components.schemas['ThingRequest']).toMatchObject({
       type: 'object',
       properties: { name: { type: 'string', maxLength: 10 }, size: { type: 'number', minimum: 1, maximum: 9 } },
       required: ['name'],
@@ -87,6 +96,27 @@ describe('an operation in the interface definition', () => {
       description: 'Maximum number of entries of the page. Default 100.',
       schema: { type: 'integer', minimum: 1, maximum: 1000 },
     });
+  });
+
+  it('has a closed body where unknown members are refused, with the read-only members of the resource', () => {
+    expect(components.schemas['ThingRequest']).toMatchObject({
+      properties: { id: { type: 'string', readOnly: true } },
+      required: ['name'],
+      additionalProperties: false,
+    });
+    expect(put['responses']).toMatchObject({
+      200: { headers: { 'preference-applied': { $ref: '#/components/headers/preference-applied' } } },
+    });
+    expect(components.schemas['Thing']).not.toHaveProperty('additionalProperties');
+  });
+
+  it('has an open body and no preference where unknown members are ignored', () => {
+    const open = { ...update, access: publicAccess } as Operation;
+    const document = documentOf(open);
+    expect(document.components.schemas['ThingRequest']).not.toHaveProperty('additionalProperties');
+    expect(document.components.schemas['ThingRequest']!.properties).not.toHaveProperty('id');
+    const operation = document.paths['/v1/things/{id}']!['put']!;
+    expect(JSON.stringify([operation['parameters'], operation['responses']])).not.toMatch(/prefer/i);
   });
 
   it('answers with its class, a list with a page of it, refusals in its error shape', () => {
@@ -147,6 +177,38 @@ describe('a deprecated operation', () => {
     for (const response of Object.values(put.responses)) expect(response.headers).toMatchObject(headers);
   });
 });
+
+describe('closed bodies of all operations', () => {
+  const documents = (['management', 'tenant'] as const).map((name) => openApiDocument(name, OPERATIONS, SHAPES));
+  const served = OPERATIONS.filter(({ http, body }) => http && body);
+
+  it.each(served.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
+    const schemas = documents
+      .map(({ components }) => components.schemas[operation.body!.name])
+      .filter((schema) => schema !== undefined);
+    expect(schemas).not.toEqual([]);
+    for (const schema of schemas) {
+      if (!refusesUnknown(operation)) expect(schema).not.toHaveProperty('additionalProperties');
+      else
+        for (const object of objectsOf(schema))
+          expect([object, object.additionalProperties !== undefined]).toEqual([object, true]);
+    }
+  });
+
+  it('leave what responses refer to open', () => {
+    const [, tenant] = documents;
+    for (const name of ['CredentialIssuer', 'Duration', 'CredentialBranding', 'ClaimMapping'])
+      expect(tenant!.components.schemas[name]).not.toHaveProperty('additionalProperties');
+  });
+});
+
+/** Schemas of objects with named members in a schema, read-only ones excepted. */
+const objectsOf = (schema: JsonSchema): JsonSchema[] => {
+  if (schema.readOnly) return [];
+  const { properties = {}, additionalProperties: values } = schema;
+  const below = [...Object.values(properties), ...(typeof values === 'object' ? [values] : [])];
+  return [...(schema.properties ? [schema] : []), ...below.flatMap(objectsOf)];
+};
 
 it('every operation over HTTP has an id of its own', () => {
   const ids = OPERATIONS.filter(({ http }) => http).map(operationIdOf);

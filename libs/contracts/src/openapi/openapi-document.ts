@@ -6,17 +6,19 @@ import {
   deprecationHeaders,
   IDEMPOTENCY_KEY,
   MAX_BODY_BYTES,
+  refusesUnknown,
   type Api,
   type DtoClass,
   type HttpBinding,
   type Operation,
-  type ServiceName,
 } from '../operation.js';
+import { SERVICES } from '../services.js';
 import { classesWithRules, withRules } from './declared-rules.js';
 import type { JsonSchema } from './json-schema.js';
+import { readOnlyMembersOf } from './read-only-members.js';
 
 /** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
-export const INTERFACE_VERSION = 'v1.2.1';
+export const INTERFACE_VERSION = 'v2.0.0';
 
 export type InterfaceName = 'management' | 'tenant';
 
@@ -51,15 +53,6 @@ const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
     description:
       'API of one tenant, served at the host of the tenant: DIDs, credential configurations, offers, users, webhooks, analytics events, and the endpoints for wallets (OpenID for Verifiable Credential Issuance 1.0). `POST /oauth/token` at the authorization host issues access tokens, with the address of the tenant as `audience`.',
   },
-};
-
-const TAGS: Partial<Record<ServiceName, string>> = {
-  management: 'Environments, tenants, clients, members and access tokens.',
-  'tenant-config': 'Custom domain and authentication provider.',
-  dids: 'Decentralized identifiers and their documents.',
-  issuance: 'Credential configurations, offers, users and the endpoints for wallets.',
-  webhooks: 'Webhooks, their deliveries and the keys that verify signatures.',
-  analytics: 'Analytics events: the calls made to the tenant.',
 };
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -115,7 +108,7 @@ export const openApiDocument = (
     servers: [{ url: '/', description: 'The host that serves this document.' }],
     tags: [...new Set(own.map(({ service }) => service))].map((service) => ({
       name: service,
-      description: TAGS[service] ?? service,
+      description: SERVICES[service].about,
     })),
     paths,
     components: {
@@ -132,6 +125,14 @@ export const openApiDocument = (
               ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider).'
               : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
         },
+        ...(own.some(isTokenCall) && {
+          clientBasic: {
+            type: 'http',
+            scheme: 'basic',
+            description:
+              'Client id and client secret, each form-urlencoded (RFC 6749 section 2.3.1), in place of the same members of the body.',
+          },
+        }),
         ...(own.some(asksForHolderToken) && {
           holderToken: {
             type: 'http',
@@ -161,6 +162,8 @@ export const operationIdOf = ({ useCase, variant }: Operation): string =>
 const asksForHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(401);
 
+const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
+
 const operationObject = (
   name: InterfaceName,
   operation: Operation,
@@ -172,12 +175,14 @@ const operationObject = (
   const description = [operation.description, deprecated && deprecationText(operation)].filter(Boolean).join(' ');
   const body = requestBody(operation, schemas);
   const parameters = parametersOf(operation, path, schemas);
-  const security =
+  const security: Json =
     access.kind === 'roles' || access.kind === 'management'
       ? [{ bearerAuth: [] }]
       : asksForHolderToken(operation)
         ? [{ holderToken: [] }]
-        : [];
+        : isTokenCall(operation)
+          ? [{}, { clientBasic: [] }]
+          : [];
   const hosts = serversOf(name, operation);
   const elsewhere = hosts.includes(HOSTS[name][0]!) ? undefined : OTHER_SERVERS[hosts[0]!];
   return {
@@ -208,11 +213,8 @@ const deprecationText = ({ deprecated }: Operation): string => {
 
 // ---- requests ---------------------------------------------------------------------------------------------------------
 
-const parametersOf = (
-  { http, params, query = http!.acceptsQuery, idempotent }: Operation,
-  path: string,
-  schemas: Schemas,
-): Json[] => {
+const parametersOf = (operation: Operation, path: string, schemas: Schemas): Json[] => {
+  const { http, params, query = http!.acceptsQuery, idempotent } = operation;
   const parameters: Json[] = [];
   if (path.startsWith('*'))
     parameters.push({
@@ -239,8 +241,21 @@ const parametersOf = (
         'Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
     });
+  if (hasHandling(operation))
+    parameters.push({
+      name: 'Prefer',
+      in: 'header',
+      required: false,
+      description:
+        'With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400.',
+      schema: { type: 'string' },
+    });
   return parameters;
 };
+
+/** Whether it refuses unknown members of a body, or unknown parameters of a query. */
+const hasHandling = (operation: Operation): boolean =>
+  refusesUnknown(operation) && (operation.body !== undefined || operation.query !== undefined);
 
 const parameter = (name: string, place: 'path' | 'query', required: boolean, schema: JsonSchema): Json => {
   const { description, ...rest } = schema;
@@ -256,17 +271,29 @@ const parameter = (name: string, place: 'path' | 'query', required: boolean, sch
   };
 };
 
-const requestBody = ({ http, body }: Operation, schemas: Schemas): Json | undefined => {
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const MEDIA_TYPES = {
+  none: [],
+  json: [JSON_TYPE],
+  'json-or-xml': [JSON_TYPE],
+  form: [FORM_TYPE],
+  'json-or-form': [JSON_TYPE, FORM_TYPE],
+};
+
+const requestBody = (operation: Operation, schemas: Schemas): Json | undefined => {
+  const { http, body } = operation;
   const kind = bodyKindOf(http!);
   const types: [string, string][] =
     kind === 'raw'
       ? Object.entries(http!.accepts ?? {}).map(([type, dto]) => [type, dto.name])
-      : kind !== 'none' && body
-        ? [[kind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json', body.name]]
+      : body
+        ? MEDIA_TYPES[kind].map((type) => [type, body.name])
         : [];
   if (types.length === 0) return undefined;
+  if (refusesUnknown(operation)) schemas.close(body!.name, operation);
   return {
-    required: types.some(([, dto]) => (schemas.of(dto).required ?? []).length > 0),
+    required: types.some(([, dto]) => schemas.isRequired(dto)),
     content: Object.fromEntries(types.map(([type, dto]) => [type, { schema: schemas.reference(dto) as JsonObject }])),
   };
 };
@@ -285,6 +312,10 @@ const HEADERS: Record<string, JsonObject> = {
   'retry-after': header('Seconds to wait before the next call.', { type: 'integer', minimum: 1 }),
   'www-authenticate': header('Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal.', {
     type: 'string',
+  }),
+  'preference-applied': header('`handling=lenient` if the request has this preference (RFC 7240); otherwise absent.', {
+    type: 'string',
+    const: 'handling=lenient',
   }),
   'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
 };
@@ -324,9 +355,10 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const [success, ...refusals] = statusesOf(operation);
   const extra = deprecated ? deprecationHeaderObjects(operation) : {};
   const content = success === 204 || success === REDIRECT ? undefined : answerSchema(operation, schemas);
+  const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
   const good: JsonObject = {
     description: SUCCESS[success!] ?? 'Success.',
-    headers: { ...headersOf(...(success === REDIRECT ? ['location'] : [])), ...extra },
+    headers: { ...headersOf(...ownHeaders), ...extra },
     ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
   };
   const refused = refusals.map((status): [string, Json] => {
@@ -496,12 +528,48 @@ class Schemas {
 
   /** The shape itself; the shapes it refers to are added to the used ones. */
   of(name: string): JsonSchema {
+    const schema = this.shape(name);
+    this.addReferences(schema);
+    return schema;
+  }
+
+  isRequired(name: string): boolean {
+    return (this.shape(name).required ?? []).length > 0;
+  }
+
+  /** Closes the body of an operation that refuses unknown members; the read-only members of the resource are ignored. */
+  close(name: string, operation: Operation): void {
+    const readOnly = Object.entries(readOnlyMembersOf(operation, this.shapes)).map(
+      ([member, declared]) => [member, { ...declared, readOnly: true }] as const,
+    );
+    const { properties, ...closed } = this.closed(this.shape(name));
+    const schema = { ...closed, properties: { ...properties, ...Object.fromEntries(readOnly) } };
+    this.addReferences(schema);
+    this.named.set(name, schema);
+  }
+
+  /** With the objects that it refers to in place of references: responses, which stay open, may share those. */
+  private closed(given: JsonSchema): JsonSchema {
+    const target = given.$ref === undefined ? given : this.shape(given.$ref.split('/').at(-1)!);
+    const { $ref, ...schema } = { ...target, ...given };
+    const { properties, additionalProperties: values } = schema;
+    if (properties) {
+      const members = Object.entries(properties).map(([name, member]) => [name, this.closed(member)] as const);
+      return { ...schema, properties: Object.fromEntries(members), additionalProperties: false };
+    }
+    if ($ref !== undefined) return given;
+    return typeof values === 'object' ? { ...schema, additionalProperties: this.closed(values) } : schema;
+  }
+
+  private shape(name: string): JsonSchema {
     const shape = this.shapes[name];
     if (!shape) throw new Error(`${name} has no shape: npm run docs`);
     const dto = this.classes.get(name);
-    const schema = dto ? withRules(shape, dto) : shape;
+    return dto ? withRules(shape, dto) : shape;
+  }
+
+  private addReferences(schema: JsonSchema): void {
     for (const other of referencesIn(schema)) this.reference(other);
-    return schema;
   }
 
   reference(name: string): JsonSchema {

@@ -137,6 +137,7 @@ export const createAuthenticationProvider = defineOperation({
   secrets,
   timeoutMs,
   body: AuthenticationProviderRequest,
+  resource: AuthenticationProvider,
   response: AuthenticationProvider,
   errorStatuses: [400, 401, 403, 409],
   idempotent: true,

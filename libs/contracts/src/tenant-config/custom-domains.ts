@@ -44,6 +44,7 @@ export const createCustomDomain = defineOperation({
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_CREATE', category },
   errors,
   body: CustomDomainRequest,
+  resource: CustomDomain,
   response: CustomDomain,
   errorStatuses: [400, 401, 403],
   idempotent: true,

@@ -117,6 +117,7 @@ export const createWebhook = defineOperation({
   analytics: { prefix: 'WEBHOOK_CREATE', category },
   errors,
   body: WebhookRequest,
+  resource: Webhook,
   response: Webhook,
   errorStatuses: [400, 401, 403],
   idempotent: true,

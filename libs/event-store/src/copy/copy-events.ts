@@ -12,6 +12,7 @@ import {
   type Revision,
   type StreamName,
 } from '../event-store.js';
+import { backOffMs } from '../worker/back-off.js';
 
 export interface CopyOptions {
   /** Default: every category. */
@@ -275,7 +276,7 @@ class Copying {
       const away = faults.find((fault) => fault instanceof EventStoreUnavailable);
       if (!away) throw differing(faults[0]!);
       if (attempt === ATTEMPTS) throw away;
-      await pause(Math.min(100 * 2 ** attempt, 5000));
+      await pause(backOffMs(attempt));
     }
     this.counts.copied += window.reduce((sum, { events }) => sum + events.length, 0);
     this.window = [];

@@ -1,7 +1,7 @@
 import type { SqliteError, SqliteThread } from '@attestry/sqlite';
 import type { Position } from '../event-store.js';
 import type { ListedCheckpoints } from '../subscriptions.js';
-import { StaleEpoch } from '../subscriptions.js';
+import { StaleEpoch } from '../worker/leased-worker.js';
 
 /** Checkpoints in the file of an embedded event store, fenced by the leases kept there. */
 export class EmbeddedCheckpoints implements ListedCheckpoints {

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startWorkerProcess } from '@attestry/testing';
+import { describeCheckpoints } from '../checkpoints.contract.js';
 import { describeEventStore } from '../event-store.contract.js';
 import { describeSnapshots } from '../snapshots.contract.js';
+import { describeLeasedWorker } from '../worker/leased-worker.contract.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
 
 describeEventStore('embedded (SQLite)', async () => {
@@ -35,6 +38,41 @@ describeSnapshots('embedded (SQLite)', async () => {
       store = await open();
       return store.snapshots;
     },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describeCheckpoints('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-checkpoints-'));
+  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  let store = await open();
+  return {
+    checkpoints: store.checkpoints,
+    leases: store.leases,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return store;
+    },
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+// A data folder belongs to one process; the leases in its files would hold between several.
+describeLeasedWorker('embedded (SQLite)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-workers-'));
+  const file = join(folder, 'events.db');
+  const store = await EmbeddedEventStore.open({ file });
+  return {
+    start: (options) => startWorkerProcess({ ...options, engine: { file } }),
+    position: async () => Number((await store.checkpoints.read('work')) ?? 0),
+    tellsStaleWriters: true,
     async close() {
       await store.close();
       await rm(folder, { recursive: true });

@@ -337,7 +337,7 @@ describe('with the stand-in', () => {
       handle: async (batch) => void got.push(...batch),
       onError: (error) => void failures.push(error),
       // As after many failures.
-      backOff: { initialMs: 60_000, maxMs: 60_000 },
+      backOff: { firstMs: 60_000, maxMs: 60_000 },
     }).start();
     await store.append('thing-1', events(1), NO_STREAM);
     await waitUntil(() => got.length === 1);

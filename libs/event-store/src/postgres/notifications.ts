@@ -1,6 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { poolSettings, type PostgresOptions } from '@attestry/postgres';
+import { LeasedWorker } from '../worker/leased-worker.js';
+
+const BACK_OFF = { firstMs: 100, maxMs: 2000 };
 
 /** What is told of one channel. */
 export interface Listener {
@@ -13,38 +15,31 @@ export interface Listener {
 
 /** A connection of its own that listens to one channel; it is made anew until it is closed. */
 export class Notifications {
-  private readonly stopping = new AbortController();
-  private readonly running: Promise<void>;
+  private readonly worker: LeasedWorker;
 
   constructor(
     private readonly options: PostgresOptions,
     private readonly channel: string,
     private readonly listener: Listener,
   ) {
-    this.running = this.run();
+    this.worker = new LeasedWorker({
+      name: channel,
+      backOff: BACK_OFF,
+      batch: async (_, { signal }) => {
+        await this.session(signal);
+        return BACK_OFF.firstMs;
+      },
+      onError: (error) => {
+        if (!this.worker.isStopped) options.onFailure(error);
+      },
+    }).start();
   }
 
-  async close(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
+  close(): Promise<void> {
+    return this.worker.stop();
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    let failures = 0;
-    while (!signal.aborted) {
-      try {
-        await this.session(() => (failures = 0));
-      } catch (error) {
-        if (!signal.aborted) this.options.onFailure(error as Error);
-      }
-      // Also when it is aborted: the loop's condition ends it.
-      await pause(Math.min(100 * 2 ** failures++, 2000), undefined, { signal }).catch(() => failures);
-    }
-  }
-
-  private async session(begun: () => void): Promise<void> {
-    const { signal } = this.stopping;
+  private async session(signal: AbortSignal): Promise<void> {
     // A connection that only waits has no statement that could take too long.
     const client = new pg.Client({ ...poolSettings(this.options), statement_timeout: 0, query_timeout: 0 });
     const ended = new Promise<void>((resolve) => {
@@ -56,7 +51,7 @@ export class Notifications {
     try {
       await client.connect();
       await client.query(`LISTEN "${this.channel}"`);
-      begun();
+      this.worker.succeeded();
       this.listener.connected();
       await ended;
     } finally {

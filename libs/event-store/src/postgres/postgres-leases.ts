@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { Leases, type Lease, type Position } from '../event-store.js';
-import { StaleEpoch, type ListedCheckpoints } from '../subscriptions.js';
+import type { ListedCheckpoints } from '../subscriptions.js';
+import { StaleEpoch } from '../worker/leased-worker.js';
 
 /** Leases in a table, by the database's clock. */
 export class PostgresLeases extends Leases {

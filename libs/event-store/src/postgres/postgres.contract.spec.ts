@@ -1,6 +1,8 @@
-import { describeOnPostgres } from '@attestry/testing';
+import { describeOnPostgres, startWorkerProcess } from '@attestry/testing';
+import { describeCheckpoints } from '../checkpoints.contract.js';
 import { describeEventStore } from '../event-store.contract.js';
 import { describeSnapshots } from '../snapshots.contract.js';
+import { describeLeasedWorker } from '../worker/leased-worker.contract.js';
 import { migratePostgresEvents, openPostgresCoordination, openPostgresEvents } from './load-postgres.js';
 
 describeOnPostgres('PostgreSQL', (server) => {
@@ -45,6 +47,35 @@ describeOnPostgres('PostgreSQL', (server) => {
         return coordination.snapshots;
       },
       close: () => coordination.close(),
+    };
+  });
+
+  describeCheckpoints('PostgreSQL', async () => {
+    const options = { url: server().url(), schema: `test${++tests}` };
+    await migratePostgresEvents(options, { events: false });
+    const open = () => openPostgresCoordination({ ...options, onFailure: () => undefined });
+    let coordination = await open();
+    return {
+      checkpoints: coordination.checkpoints,
+      leases: coordination.leases,
+      async reopen() {
+        await coordination.close();
+        coordination = await open();
+        return coordination;
+      },
+      close: () => coordination.close(),
+    };
+  });
+
+  describeLeasedWorker('PostgreSQL', async () => {
+    const engine = { url: server().url(), schema: `test${++tests}` };
+    await migratePostgresEvents(engine, { events: false });
+    const { checkpoints, close } = await openPostgresCoordination({ ...engine, onFailure: () => undefined });
+    return {
+      start: (options) => startWorkerProcess({ ...options, engine }),
+      position: async () => Number((await checkpoints.read('work')) ?? 0),
+      tellsStaleWriters: true,
+      close,
     };
   });
 });

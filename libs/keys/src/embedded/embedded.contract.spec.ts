@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeSignInStore } from '../sign-in-store.contract.js';
 import { describeKeyVault, describeReplayGuard } from '../keys.contract.js';
 import { EmbeddedKeyVault } from './embedded-key-vault.js';
 import { EmbeddedReplayGuard } from './embedded-replay-guard.js';
+import { EmbeddedSignInStore } from './embedded-sign-in-store.js';
 
 describeKeyVault('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keys-'));
@@ -18,6 +20,14 @@ describeReplayGuard('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'replay-'));
   return {
     open: (clock) => EmbeddedReplayGuard.open({ file: join(folder, 'replay.db'), clock }),
+    remove: () => rm(folder, { recursive: true }),
+  };
+});
+
+describeSignInStore('embedded', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sign-in-'));
+  return {
+    open: (clock) => EmbeddedSignInStore.open({ file: join(folder, 'sign-in.db'), clock }),
     remove: () => rm(folder, { recursive: true }),
   };
 });

@@ -4,7 +4,7 @@ import type {
   Found,
   KeptKey,
   KeyTable,
-  RememberedRow,
+  ExpiringRow,
   Rewrap,
   SigningKeyRow,
   WrappedKey,
@@ -120,16 +120,16 @@ export const open = (db: Database): Jobs => {
   );
   const destroyTenantKey = db.prepare('UPDATE tenant_keys SET live = 0, wrapped = zeroblob(64) WHERE tenant = ?');
 
-  const remembered = db.prepare('SELECT * FROM remembered WHERE tenant = ? AND name = ?');
-  const insertRemembered = db.prepare(
+  const readExpiring = db.prepare('SELECT * FROM remembered WHERE tenant = ? AND name = ?');
+  const insertExpiring = db.prepare(
     'INSERT OR IGNORE INTO remembered (tenant, name, version, expires_at, sealed) VALUES (?, ?, ?, ?, ?)',
   );
-  const updateRemembered = db.prepare(
+  const updateExpiring = db.prepare(
     'UPDATE remembered SET version = ?, expires_at = ?, sealed = ? WHERE tenant = ? AND name = ? AND version = ?',
   );
-  const forget = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
-  const forgetExpired = db.prepare('DELETE FROM remembered WHERE expires_at <= ?');
-  const forgetTenant = db.prepare('DELETE FROM remembered WHERE tenant = ?');
+  const deleteExpiring = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
+  const deleteExpired = db.prepare('DELETE FROM remembered WHERE expires_at <= ?');
+  const deleteExpiringOfTenant = db.prepare('DELETE FROM remembered WHERE tenant = ?');
 
   const checkpoint = db.prepare('SELECT position FROM checkpoints WHERE name = ?');
   const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
@@ -259,7 +259,7 @@ export const open = (db: Database): Jobs => {
         destroyTenantKey.run(tenant);
         destroyTenantSigningKeys.run(tenant);
         destroyTenantDataKeys.run(tenant);
-        forgetTenant.run(tenant);
+        deleteExpiringOfTenant.run(tenant);
       },
     },
     /** The overwritten pages go into the file and the log, which still holds the old ones, is cut to nothing. */
@@ -314,10 +314,10 @@ export const open = (db: Database): Jobs => {
       },
     },
 
-    remembered: {
+    readExpiring: {
       kind: 'read',
-      run: (at: { tenant: string; name: string }): RememberedRow | undefined => {
-        const row = remembered.get(at.tenant, at.name) as Row | undefined;
+      run: (at: { tenant: string; name: string }): ExpiringRow | undefined => {
+        const row = readExpiring.get(at.tenant, at.name) as Row | undefined;
         return (
           row && {
             ...at,
@@ -328,24 +328,24 @@ export const open = (db: Database): Jobs => {
         );
       },
     },
-    remember: {
+    writeExpiring: {
       kind: 'write',
-      run: ({ tenant, name, version, expiresAt, sealed, after }: RememberedRow & { after?: string }): boolean =>
+      run: ({ tenant, name, version, expiresAt, sealed, after }: ExpiringRow & { after?: string }): boolean =>
         (after === undefined
-          ? insertRemembered.run(tenant, name, version, expiresAt, sealed)
-          : updateRemembered.run(version, expiresAt, sealed, tenant, name, after)
+          ? insertExpiring.run(tenant, name, version, expiresAt, sealed)
+          : updateExpiring.run(version, expiresAt, sealed, tenant, name, after)
         ).changes === 1,
     },
-    forget: {
+    deleteExpiring: {
       kind: 'write',
       run: (at: { tenant: string; name: string; version: string }): void => {
-        forget.run(at.tenant, at.name, at.version);
+        deleteExpiring.run(at.tenant, at.name, at.version);
       },
     },
-    forgetExpired: {
+    deleteExpired: {
       kind: 'write',
       run: (now: number): void => {
-        forgetExpired.run(now);
+        deleteExpired.run(now);
       },
     },
 

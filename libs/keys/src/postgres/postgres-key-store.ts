@@ -269,7 +269,7 @@ export class PostgresKeyStore implements KeyStore {
           [...common, of('id'), of('purpose'), of('algorithm'), of('publicJwk'), of('createdAt')],
         );
     },
-    remembered: async ({ tenant, name }) => {
+    readExpiring: async ({ tenant, name }) => {
       const [row] = await this.ask(
         `SELECT version, expires_at, sealed FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2`,
         [tenant, name],
@@ -284,7 +284,7 @@ export class PostgresKeyStore implements KeyStore {
         }
       );
     },
-    remember: async ({ tenant, name, version, expiresAt, sealed, after }) => {
+    writeExpiring: async ({ tenant, name, version, expiresAt, sealed, after }) => {
       const rows = await this.ask(
         after === undefined
           ? `INSERT INTO ${this.schema}.remembered (tenant, name, version, expires_at, sealed)
@@ -295,14 +295,14 @@ export class PostgresKeyStore implements KeyStore {
       );
       return rows.length === 1;
     },
-    forget: async ({ tenant, name, version }) => {
+    deleteExpiring: async ({ tenant, name, version }) => {
       await this.ask(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2 AND version = $3`, [
         tenant,
         name,
         version,
       ]);
     },
-    forgetExpired: async (now) => {
+    deleteExpired: async (now) => {
       await this.ask(`DELETE FROM ${this.schema}.remembered WHERE expires_at <= $1`, [now]);
     },
     checkpoint: async (name) => {

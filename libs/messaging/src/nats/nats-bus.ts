@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { LeaseOptions } from '@attestry/event-store';
 import {
   jetstream,
   jetstreamManager,
@@ -38,6 +39,7 @@ import {
 import { connectNats, type NatsOptions } from './connect-nats.js';
 import { DEFAULT_NAMESPACE, Names, ownerOf } from './names.js';
 import { NatsConsumerFeed, type ParkedValue } from './nats-consumer-feed.js';
+import { NatsLeases } from './nats-leases.js';
 import { NatsListenerFeed } from './nats-listener-feed.js';
 
 export interface NatsBusOptions extends NatsOptions {
@@ -182,21 +184,24 @@ export class NatsBus extends MessageBus {
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     if (this.closing) throw new RequestFailed('closed', options.name);
     const startAfter = options.start === 'new' ? this.startAfterNewest() : async () => 0;
-    const feed = this.bucketOf(options.name).then(
+    const bucketOf = () => this.bucketOf(options.name);
+    const feed = bucketOf().then(
       (bucket) =>
         new NatsConsumerFeed(options.name, {
           manager: this.manager,
           bucket,
           names: this.names,
-          onStandBy: () => running.standBy(),
-          holder: randomUUID(),
-          leaseMs: this.options.leaseMs ?? 6000,
           now: this.now,
           startAfter,
         }),
     );
-    const running = this.run(options, handler, feed);
-    return running;
+    const { leaseMs = 6000 } = this.options;
+    return this.run(options, handler, feed, {
+      leases: new NatsLeases(bucketOf, (name) => this.names.leaseKey(name)),
+      holder: randomUUID(),
+      leaseMs,
+      lookMs: Math.min(250, leaseMs / 8),
+    });
   }
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
@@ -216,6 +221,7 @@ export class NatsBus extends MessageBus {
     options: LoopOptions,
     handler: (messages: FeedMessage[]) => Promise<void>,
     feed: ConsumerFeed | Promise<ConsumerFeed>,
+    lease?: LeaseOptions,
   ): DurableConsumer {
     const consumer: DurableConsumer = new DurableConsumer(
       options,
@@ -228,6 +234,7 @@ export class NatsBus extends MessageBus {
         isOpen: () => !this.connection.isClosed(),
       },
       () => this.consumers.delete(consumer),
+      lease,
     );
     this.consumers.add(consumer);
     return consumer;
@@ -235,10 +242,14 @@ export class NatsBus extends MessageBus {
 
   async parked(consumer: string): Promise<ParkedMessage[]> {
     return this.feed('parked', async () => {
-      const found: ParkedValue[] = [];
       const bucket = await this.bucketOf(consumer);
-      for await (const entry of await bucket.history({ key: this.names.parkedKey(consumer) }))
-        if (entry.operation === 'PUT') found.push(entry.json<ParkedValue>());
+      // Not `history`, which does not end where a value changes meanwhile.
+      const name = this.names.bucket(ownerOf(consumer));
+      const options = { subjects_filter: `$KV.${name}.${this.names.parkedKey(consumer)}` };
+      const { state } = await this.manager.streams.info(`KV_${name}`, options);
+      const keys = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(`$KV.${name}.`.length));
+      const entries = await Promise.all(keys.map((key) => bucket.get(key)));
+      const found = entries.flatMap((entry) => (entry?.operation === 'PUT' ? [entry.json<ParkedValue>()] : []));
       return found
         .sort((a, b) => a.record[0] - b.record[0])
         .map(({ record, attempts, error, parkedAt }) => ({

@@ -9,10 +9,9 @@ import {
 } from '@nats-io/jetstream';
 import type { KV, KvWatchEntry } from '@nats-io/kv';
 import { nanos, type QueuedIterator } from '@nats-io/transport-node';
-import type { ConsumerFeed, Delivery, FeedRecord } from '../consumer-feed.js';
+import type { ConsumerFeed, Delivery, FeedRecord, Start } from '../consumer-feed.js';
 import { subjectMatcher } from '../in-process/feed.jobs.js';
 import { feedRecord } from './feed-record.js';
-import { NatsLease } from './nats-lease.js';
 import type { Names } from './names.js';
 
 /** What is kept of a parked message. */
@@ -27,21 +26,16 @@ export interface ParkedValue {
 
 export interface NatsConsumerFeedOptions {
   manager: JetStreamManager;
-  /** Of the consumer's owner: lease, sessions, parked messages. */
+  /** Of the consumer's owner: sessions, parked messages. */
   bucket: KV;
   names: Names;
-  /** Unique per run of a consumer. */
-  holder: string;
-  leaseMs: number;
-  /** Told while another process holds the consumer. */
-  onStandBy: () => void;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Where a consumer starts that never ran: behind this sequence. */
   startAfter: () => Promise<number>;
 }
 
-/** One turn of holding a consumer: from the lease until it is given back or lost. */
+/** One term of holding a consumer. */
 interface Session {
   matches: (subject: string) => boolean;
   batchSize: number;
@@ -57,6 +51,7 @@ interface Session {
   toReplay: ParkedValue[];
   replaying: string | undefined;
   failure: Error | undefined;
+  woken: boolean;
   waiting: (() => void) | undefined;
   /** What has to be done at its end, last first. */
   end: (() => Promise<void>)[];
@@ -74,15 +69,20 @@ const INACTIVE_MS = 7 * 86_400_000;
  */
 export class NatsConsumerFeed implements ConsumerFeed {
   private session: Session | undefined;
-  private readonly woken = new AbortController();
 
   constructor(
     private readonly name: string,
     private readonly options: NatsConsumerFeedOptions,
   ) {}
 
-  async open(_name: string, subjects: readonly string[], batchSize: number): Promise<number> {
-    const { bucket, holder, leaseMs, manager, names } = this.options;
+  async open(
+    _name: string,
+    subjects: readonly string[],
+    batchSize: number,
+    _start: Start,
+    epoch: number,
+  ): Promise<number> {
+    const { bucket, manager, names } = this.options;
     const session: Session = {
       matches: subjectMatcher(subjects),
       batchSize,
@@ -93,6 +93,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
       toReplay: [],
       replaying: undefined,
       failure: undefined,
+      woken: false,
       waiting: undefined,
       end: [],
     };
@@ -100,17 +101,8 @@ export class NatsConsumerFeed implements ConsumerFeed {
       session.failure ??= error;
       session.waiting?.();
     };
-    const lease = await NatsLease.acquire(bucket, {
-      key: names.leaseKey(this.name),
-      holder,
-      ttlMs: leaseMs,
-      onLost: lose,
-      onHeldByOther: this.options.onStandBy,
-      signal: this.woken.signal,
-    });
-    session.end.push(() => lease.release());
     try {
-      const { consumer, acknowledged } = await this.takeOver(lease.epoch, subjects, batchSize);
+      const { consumer, acknowledged } = await this.takeOver(epoch, subjects, batchSize);
       // Answered only after all acknowledgements before it, which travelled the same way.
       session.end.push(async () => void (await manager.consumers.info(names.stream, consumer)));
       const source = await manager.jetstream().consumers.get(names.stream, consumer);
@@ -138,7 +130,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     session.replaying = undefined;
     this.acknowledge(session, acknowledged);
     for (;;) {
-      if (this.woken.signal.aborted) return null;
+      if (session.woken) return null;
       if (session.failure) throw session.failure;
       const replay = session.toReplay.shift();
       if (replay) {
@@ -153,8 +145,9 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 
   async wake(): Promise<void> {
-    this.woken.abort(new Error(`consumer ${this.name} is closed`));
-    this.session?.waiting?.();
+    if (!this.session) return;
+    this.session.woken = true;
+    this.session.waiting?.();
   }
 
   async park(_name: string, record: FeedRecord, attempts: number, error: string): Promise<void> {
@@ -178,7 +171,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 
   private async end(session: Session): Promise<void> {
-    // Each of them, whatever became of the others: a lease that is not let go would be renewed for ever.
+    // Each of them, whatever became of the others.
     const failures: unknown[] = [];
     for (const step of session.end.reverse()) await step().catch((error: unknown) => failures.push(error));
     if (failures.length) throw new Error(`consumer ${this.name} did not end in order`, { cause: failures[0] });

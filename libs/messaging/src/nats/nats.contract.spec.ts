@@ -1,4 +1,5 @@
-import { findNatsServer, NatsServer, skipSuite, waitUntil } from '@attestry/testing';
+import { describeLeasedWorker, itGrantsLeases } from '@attestry/event-store';
+import { findNatsServer, NatsServer, skipSuite, startWorkerProcess, waitUntil } from '@attestry/testing';
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -9,6 +10,7 @@ import { migrateNatsServer, openNatsBus } from './load-nats.js';
 import { migrateNats } from './migrate-nats.js';
 import { Names } from './names.js';
 import { NatsBus, type NatsBusOptions } from './nats-bus.js';
+import { NatsLeases } from './nats-leases.js';
 
 const program = findNatsServer();
 
@@ -41,6 +43,48 @@ if (program === undefined) {
     };
   };
   describeMessageBus('NATS', make);
+
+  describe('leases: NATS', () => {
+    let connection: NatsConnection;
+    let leases: NatsLeases;
+    beforeAll(async () => {
+      connection = await connectNats({ servers: [server.url] });
+      await migrateNats(connection, 'leases');
+      const names = new Names('leases');
+      const bucket = new Kvm(connection).open(names.bucket('consumers'));
+      leases = new NatsLeases(
+        () => bucket,
+        (name) => names.leaseKey(name),
+      );
+    });
+    afterAll(() => connection.close());
+    itGrantsLeases(() => leases);
+  });
+
+  describeLeasedWorker('NATS', async () => {
+    const namespace = `work${++tests}`;
+    await migrateNatsServer({ servers: [server.url], namespace });
+    const bus = await openNatsBus({ servers: [server.url], namespace, onError: () => undefined });
+    await bus.publish(Array.from({ length: 500 }, (_, n) => ({ id: `${n}`, subject: 'event.test.counted', data: {} })));
+    const connection = await connectNats({ servers: [server.url] });
+    const manager = await jetstreamManager(connection);
+    const { stream } = new Names(namespace);
+    return {
+      start: (options) => startWorkerProcess({ ...options, engine: { url: server.url, namespace } }),
+      async position() {
+        const floors: number[] = [];
+        // A session begins behind what its predecessor acknowledged.
+        for await (const { ack_floor, config } of manager.consumers.list(stream))
+          floors.push(Math.max(ack_floor.stream_seq, (config.opt_start_seq ?? 1) - 1));
+        return Math.max(0, ...floors);
+      },
+      tellsStaleWriters: false,
+      async close() {
+        await connection.close();
+        await bus.close();
+      },
+    };
+  });
 
   describe('NATS', () => {
     const open: NatsBus[] = [];

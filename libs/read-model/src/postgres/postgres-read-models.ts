@@ -11,16 +11,13 @@ export type PostgresReadModelsOptions = Pick<PostgresOptions, 'url' | 'schema' |
     onDatabaseFailure?: (error: Error) => void;
   };
 
-/** Longer than a restart of the server takes, shorter than what callers would notice for long. */
-const BACKOFF = { firstMs: 100, maxMs: 5000 };
-
 /** Read models in one schema of PostgreSQL. Several processes may open the same; the lease decides who projects. */
 export class PostgresReadModels extends KyselyReadModels {
   private constructor(
     private readonly pool: Pool,
     options: ReadModelOptions,
   ) {
-    super(openPostgresDatabase<RegistryTables>(pool), { backoff: BACKOFF, ...options });
+    super(openPostgresDatabase<RegistryTables>(pool), options);
   }
 
   /** @throws Error when the tables are missing or those of an older release */

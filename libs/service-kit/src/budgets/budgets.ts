@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError, unavailable, type ErrorKind } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { isErased, KeyVault } from '@attestry/keys';
+import { ExpiringState, isErased } from '@attestry/keys';
 import { Metrics } from '../metrics/metrics.js';
 import { CLOCK } from '../tokens.js';
 import { admit, type Use } from './budget.js';
@@ -44,7 +44,7 @@ export class Budgets {
   private readonly turns = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly vault: KeyVault,
+    private readonly state: ExpiringState,
     private readonly metrics: Metrics,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -115,14 +115,14 @@ export class Budgets {
     decide: (uses: readonly Use[], now: number) => Outcome,
   ): Promise<Outcome> {
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
-      const found = await this.vault.remembered(owner, name);
+      const found = await this.state.read(owner, name);
       if (isErased(found)) break;
       const now = this.clock.now().getTime();
       const outcome = decide(found ? (JSON.parse(found.text) as Use[]) : [], now);
       if (!('uses' in outcome)) return outcome;
       const expiresAt = now + windowMs;
       const options = { after: found?.version, expiresAt };
-      if (await this.vault.remember(owner, name, JSON.stringify(outcome.uses), options)) return outcome;
+      if (await this.state.write(owner, name, JSON.stringify(outcome.uses), options)) return outcome;
       await pause(tries * Math.random() * 5);
     }
     throw unavailable('Service temporarily unavailable', new Error('a budget could not be stored'));

@@ -1,6 +1,15 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { EventStore, Leases, Streams } from '@attestry/event-store';
-import { ExpiringRecords, KeyVault, Macs, ReplayGuard, Sealing, SigningKeys } from '@attestry/keys';
+import {
+  ExpiringState,
+  KeyCheckpoints,
+  KeyVault,
+  Macs,
+  ReplayGuard,
+  Sealing,
+  SigningKeys,
+  SignInStore,
+} from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
 import { PlatformConfig } from '../config.js';
@@ -38,11 +47,13 @@ export class EnginesModule {
       [OPERATION_EVENT_STORE, engines.operationEvents],
       [KeyVault, engines.vault],
       [Macs, engines.vault?.macs],
+      [ExpiringState, engines.vault?.expiringState],
+      [KeyCheckpoints, engines.vault?.checkpoints],
       [Sealing, engines.vault?.sealing],
       [SigningKeys, engines.vault?.signingKeys],
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
-      [ExpiringRecords, engines.signInRecords],
+      [SignInStore, engines.signIn],
       [SignInDesk, new SignInDesk()],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],

@@ -1,5 +1,5 @@
 import type { Checkpoints, Clock, EventStore, Ids, Leases, Streams } from '@attestry/event-store';
-import type { ExpiringRecords, KeyVault, ReplayGuard } from '@attestry/keys';
+import type { KeyVault, ReplayGuard, SignInStore } from '@attestry/keys';
 import type { MessageBus } from '@attestry/messaging';
 import type { ReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config.js';
@@ -42,8 +42,8 @@ export interface StateEngines {
 /** The engines behind the ports, whichever adapters the configuration chose. */
 export type ProcessEngines = BaseEngines &
   Partial<StateEngines> & {
-    /** What the built-in sign-in keeps; absent where it is off. */
-    signInRecords?: ExpiringRecords;
+    /** What the built-in sign-in stores; absent where it is off. */
+    signIn?: SignInStore;
   };
 
 /** Those of a process that hosts every service. */

@@ -19,14 +19,14 @@ import {
   type Snapshots,
 } from '@attestry/event-store';
 import {
-  EmbeddedExpiringRecords,
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
+  EmbeddedSignInStore,
   openPostgresKeyVault,
   openRedisReplayGuard,
-  type ExpiringRecords,
   type KeyVault,
   type MasterKeysGiven,
+  type SignInStore,
 } from '@attestry/keys';
 import { Broker, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
@@ -51,7 +51,7 @@ import { MemoryRateCounter } from './rate-counter.js';
 import { EngineInspector, refusalText, type BusUser } from './inspect-engines.js';
 import { natsOptions } from './nats-options.js';
 import { refuseOlderEvents } from './refuse-older-events.js';
-import { SoleProcess } from './sole-process.js';
+import { claimDatabase } from './sole-process.js';
 import { STATE_VERSIONS } from './state-versions.generated.js';
 
 export interface EnginesOptions {
@@ -198,10 +198,10 @@ class Opening {
   }
 
   /** A file also where all else is in PostgreSQL: the sign-in is one process's. */
-  async signIn(): Promise<ExpiringRecords | undefined> {
+  async signIn(): Promise<SignInStore | undefined> {
     if (this.config.signIn !== 'built-in') return undefined;
     const clock = () => this.clock.now();
-    return this.keep(EmbeddedExpiringRecords.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
+    return this.keep(EmbeddedSignInStore.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
   }
 
   async rates(): Promise<StateEngines['rates']> {
@@ -352,7 +352,7 @@ export const openProcessEngines = async (
     }
     await opening.trace();
     const keys = needs.has('keys') ? opening.keys() : undefined;
-    const [vault, domain, operations, replayGuard, rates, signInRecords] = await all([
+    const [vault, domain, operations, replayGuard, rates, signIn] = await all([
       keys,
       needs.has('domain') ? opening.domain(keys) : undefined,
       needs.has('operations') ? opening.operations() : undefined,
@@ -364,7 +364,7 @@ export const openProcessEngines = async (
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
     if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
-      opening.keepUntilClose(await SoleProcess.claim(domain.leases, (error) => options.onFatal?.(error)));
+      opening.keepUntilClose(await claimDatabase(domain.leases, (error) => options.onFatal?.(error)));
     return {
       config,
       logger,
@@ -379,7 +379,7 @@ export const openProcessEngines = async (
       ...(vault && { vault }),
       ...(replayGuard && { replayGuard }),
       ...(rates && { rates }),
-      ...(signInRecords && { signInRecords }),
+      ...(signIn && { signIn }),
       close,
     };
   } catch (error) {

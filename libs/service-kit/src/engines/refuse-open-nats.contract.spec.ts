@@ -89,7 +89,7 @@ if (program === undefined) {
       const users = BUS_PARTIES.map((party) => `{ user: ${party}, password: ${passwordOf(party)} }`).join(', ');
       const server = await start(undefined, { lines: [`authorization { users = [ ${users} ] }`] });
       expect(await faultsOf(server, 'dids')).toEqual([
-        'NATS_URL gives dids a user that can also act as gateway, management, tenant-config, issuance, webhooks, analytics: ' +
+        `NATS_URL gives dids a user that can also act as ${BUS_PARTIES.filter((it) => it !== 'dids').join(', ')}: ` +
           'configure the users of deploy/nats/users.conf on the server (docs/guides/nats.md)',
       ]);
     });

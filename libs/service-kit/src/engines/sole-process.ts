@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lease, Leases } from '@attestry/event-store';
+import { LeasedWorker, type Leases } from '@attestry/event-store';
 
 /** Another process without a bus that both share works on the same database. */
 export class AlreadyRunning extends Error {
@@ -9,54 +9,49 @@ export class AlreadyRunning extends Error {
 
 /** Held by a process that must be alone on its database. */
 export const PLATFORM_LEASE = 'platform.sole-process';
-const LEASE_MS = 6000;
+/** The lease of a process that died runs out within this time. */
+const CLAIM_MS = 8000;
+const LOOK_MS = 60_000;
 
 /**
  * A process whose bus is its own must be alone on its database: two would each publish into a feed that the other does
- * not read. What a data folder's lock is for files, this is for a database.
+ * not read. What a data folder's lock is for files, this is for a database. After an outage longer than the lease it is obtained
+ * again, unless another process was faster.
+ * @param onLost another process has obtained the lease since
+ * @throws AlreadyRunning, or what the database says
  */
-export class SoleProcess {
-  private readonly timer: NodeJS.Timeout;
-
-  private constructor(
-    private readonly leases: Leases,
-    private lease: Lease,
-    private readonly onLost: (error: Error) => void,
-  ) {
-    this.timer = setInterval(() => void this.renew(), LEASE_MS / 3).unref();
+export const claimDatabase = async (
+  leases: Leases,
+  onLost: (error: Error) => void,
+  waitMs = CLAIM_MS,
+): Promise<{ close(): Promise<void> }> => {
+  const obtained = Promise.withResolvers<true>();
+  let wasHeld = false;
+  const worker = new LeasedWorker({
+    name: PLATFORM_LEASE,
+    lease: { leases, holder: randomUUID() },
+    batch: async () => {
+      wasHeld = true;
+      obtained.resolve(true);
+      return LOOK_MS;
+    },
+    standBy: () => {
+      if (!wasHeld) return;
+      worker.end();
+      onLost(new AlreadyRunning('another process took over this database'));
+    },
+    onError: obtained.reject,
+  }).start();
+  const given = new AbortController();
+  try {
+    const timeout = pause(waitMs, false as const, { signal: given.signal });
+    if (!(await Promise.race([obtained.promise, timeout])))
+      throw new AlreadyRunning('another process uses this database; set NATS_URL to run several processes');
+  } catch (error) {
+    await worker.stop();
+    throw error;
+  } finally {
+    given.abort();
   }
-
-  /** Waits for the lease of a process that died. @throws AlreadyRunning */
-  static async claim(leases: Leases, onLost: (error: Error) => void, waitMs = LEASE_MS + 2000): Promise<SoleProcess> {
-    const holder = randomUUID();
-    for (const end = Date.now() + waitMs; ; await pause(250)) {
-      const lease = await leases.acquire(PLATFORM_LEASE, holder, LEASE_MS);
-      if (lease) return new SoleProcess(leases, lease, onLost);
-      if (Date.now() > end)
-        throw new AlreadyRunning('another process uses this database; set NATS_URL to run several processes');
-    }
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.timer);
-    await this.leases.release(this.lease);
-  }
-
-  private async renew(): Promise<void> {
-    try {
-      const renewed = await this.leases.renew(this.lease, LEASE_MS);
-      if (renewed) this.lease = renewed;
-      else if (!(await this.regained())) this.onLost(new AlreadyRunning('another process took over this database'));
-    } catch {
-      // The database is away, for everybody; the next turn tells.
-      return;
-    }
-  }
-
-  /** After an outage longer than the lease, when nobody else has come. */
-  private async regained(): Promise<boolean> {
-    const lease = await this.leases.acquire(PLATFORM_LEASE, this.lease.holder, LEASE_MS);
-    if (lease) this.lease = lease;
-    return lease !== undefined;
-  }
-}
+  return { close: () => worker.stop() };
+};

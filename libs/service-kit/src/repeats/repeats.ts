@@ -15,7 +15,7 @@ import {
   type OperationRequest,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { isErased, newId, PLATFORM, type KeyVault } from '@attestry/keys';
+import { isErased, newId, PLATFORM, type ExpiringState } from '@attestry/keys';
 import { requestFields, type Logger } from '../logger.js';
 import { seededBytes } from './drawn-again.js';
 
@@ -63,7 +63,7 @@ export class Repeats {
   private sweeping: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly vault: KeyVault,
+    private readonly state: ExpiringState,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -71,8 +71,8 @@ export class Repeats {
   /** Removes what has expired, now and every hour. */
   start(): void {
     const sweep = () =>
-      void this.vault
-        .forgetExpired(this.clock.now())
+      void this.state
+        .deleteExpired(this.clock.now())
         .catch((error: unknown) =>
           this.logger.warn({ error: String(error) }, 'expired idempotency records not removed'),
         );
@@ -100,7 +100,7 @@ export class Repeats {
     const owner = context.tenant?.id ?? PLATFORM;
     const name = nameOf(operation, request, context);
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
-      const found = await this.vault.remembered(owner, name);
+      const found = await this.state.read(owner, name);
       if (isErased(found)) break;
       const now = this.clock.now().getTime();
       const known = found && found.expiresAt > now ? (JSON.parse(found.text) as KeptCall) : undefined;
@@ -116,7 +116,7 @@ export class Repeats {
       const busyUntil = new Date(now + Math.max(0, context.deadline - Date.now()) + GRACE_MS).toISOString();
       const call: KeptCall = { ...(known ?? newCall(request, now)), busyUntil };
       const expiresAt = Date.parse(call.beganAt) + REPEATABLE_MS;
-      const version = await this.vault.remember(owner, name, JSON.stringify(call), {
+      const version = await this.state.write(owner, name, JSON.stringify(call), {
         after: found?.version,
         expiresAt,
       });
@@ -138,7 +138,7 @@ export class Repeats {
       } catch (error) {
         // A run that took over from another may have found what that one made: then there is something to come back to.
         if (isRefusal(error) && !attempt.resumed)
-          await this.settle(context, () => this.vault.forget(owner, name, version));
+          await this.settle(context, () => this.state.delete(owner, name, version));
         else await this.settle(context, () => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
         throw error;
       }
@@ -150,7 +150,7 @@ export class Repeats {
     { owner, name, version, expiresAt }: { owner: string; name: string; version: string; expiresAt: number },
     call: KeptCall,
   ): Promise<void> {
-    await this.vault.remember(owner, name, JSON.stringify(call), { after: version, expiresAt });
+    await this.state.write(owner, name, JSON.stringify(call), { after: version, expiresAt });
   }
 
   /** What was done stays done when this fails: the next call finds the run broken off, and runs again to the same result. */

@@ -46,7 +46,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue an access token to a management client or a tenant client */
+    /**
+     * Issue an access token to a management client or a tenant client
+     * @description The client sends its credentials in the body or with the scheme Basic in the `Authorization` header (RFC 6749 section 2.3.1), not both.
+     */
     post: operations['issueToken'];
     delete?: never;
     options?: never;
@@ -388,8 +391,10 @@ export interface components {
       clientSecret: string;
     };
     CreateClientRequest: {
+      readonly clientId?: string;
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
+      readonly permissions?: components['schemas']['Permission'][];
       roles: components['schemas']['Role'][];
     };
     CreatedClient: {
@@ -414,13 +419,18 @@ export interface components {
       subdomain: string;
     };
     CreateTenantRequest: {
+      readonly environment?: components['schemas']['Environment'];
       /**
        * Format: uuid
        * @description Id of an environment, from `GET /v1/environments`.
        */
       environmentId: string;
+      readonly id?: string;
+      readonly membership?: components['schemas']['Membership'];
       /** @description Display name. Default: the subdomain. Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
+      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
+      readonly restrictIdentityRoles?: boolean;
       /** @description First label of the tenant's host. Cannot be changed later. */
       subdomain: string;
     };
@@ -461,7 +471,11 @@ export interface components {
     InviteMemberRequest: {
       /** @description Must be an e-mail address. */
       email: string;
+      readonly inviteExpiresAt?: string;
       roles: components['schemas']['Role'][];
+      /** @description `Pending` or `Expired`. */
+      readonly status?: components['schemas']['MemberStatus'];
+      readonly userId?: string;
     };
     JwkSet: {
       keys: {
@@ -1073,23 +1087,46 @@ export interface components {
     };
     /** @description Replaces name and roles. */
     UpdateClientRequest: {
+      readonly clientId?: string;
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
+      readonly permissions?: components['schemas']['Permission'][];
       roles: components['schemas']['Role'][];
     };
     UpdateMembershipRequest: {
+      readonly email?: string;
+      /** @description Id of the user. */
+      readonly id?: string;
+      /** @description Absent for the user that created the tenant, who was never invited. */
+      readonly inviteExpiresAt?: string;
+      readonly name?: string;
       roles: components['schemas']['Role'][];
+      readonly status?: components['schemas']['MemberStatus'];
+      readonly tenantId?: string;
+      readonly userId?: string;
     };
     /** @description At least one member is required. Absent members keep their value. */
     UpdateTenantRequest: {
+      readonly environment?: components['schemas']['Environment'];
+      readonly environmentId?: string;
+      readonly id?: string;
+      readonly membership?: components['schemas']['Membership'];
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
       /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. Takes effect within a second, also for access tokens that are already issued. */
       restrictIdentityRoles?: boolean;
+      /** @description Full host of the tenant, with its domain. */
+      readonly subdomain?: string;
     };
     UpdateUserInformationRequest: {
+      /** @description Verified e-mail address. Empty until the OpenID provider has confirmed one. */
+      readonly email?: string;
+      readonly id?: string;
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
+      readonly pricingPlan?: components['schemas']['PricingPlan'];
+      /** @description Always `Active`. */
+      readonly status?: string;
     };
     /** @description The user that makes the call. */
     UserInformation: {
@@ -1450,6 +1487,8 @@ export interface components {
   headers: {
     /** @description Whether and how long the response may be cached. */
     'cache-control': string;
+    /** @description `handling=lenient` if the request has this preference (RFC 7240); otherwise absent. */
+    'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
     /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
@@ -1543,6 +1582,7 @@ export interface operations {
     requestBody?: {
       content: {
         'application/json': components['schemas']['TokenRequest'];
+        'application/x-www-form-urlencoded': components['schemas']['TokenRequest'];
       };
     };
     responses: {
@@ -1578,7 +1618,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1588,6 +1631,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1608,7 +1652,10 @@ export interface operations {
   acceptInvitation: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1622,6 +1669,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1651,7 +1699,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1661,6 +1712,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1684,6 +1736,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -1698,6 +1752,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1757,7 +1812,10 @@ export interface operations {
   updateTenant: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the tenant. */
         tenantId: string;
@@ -1774,6 +1832,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1840,7 +1899,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the tenant. */
         tenantId: string;
@@ -1853,6 +1915,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1878,6 +1941,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path: {
         /** @description Id of the tenant. */
@@ -1895,6 +1960,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1959,7 +2025,10 @@ export interface operations {
   updateClient: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the client. */
         clientId: string;
@@ -1978,6 +2047,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2044,6 +2114,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path: {
         /** @description Id of the client. */
@@ -2063,6 +2135,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2111,7 +2184,10 @@ export interface operations {
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the tenant. */
         tenantId: string;
@@ -2124,6 +2200,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2151,7 +2228,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the tenant. */
         tenantId: string;
@@ -2164,6 +2244,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2189,6 +2270,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path: {
         /** @description Id of the tenant. */
@@ -2206,6 +2289,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2316,7 +2400,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the tenant. */
         tenantId: string;
@@ -2329,6 +2416,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2388,7 +2476,10 @@ export interface operations {
   updateMembership: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the tenant. */
         tenantId: string;
@@ -2407,6 +2498,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2501,7 +2593,10 @@ export interface operations {
   updateUserInformation: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2515,6 +2610,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];

@@ -845,6 +845,9 @@ export interface components {
       clientSecret?: string;
       /** @description Names of parameters of the wallet's authorization request to forward to the provider, except those that the platform itself sends. */
       forwardedRequestParameters?: string[];
+      readonly id?: string;
+      /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
+      readonly redirectUrl?: string;
       /** @description Scope values of the authorization request. Default `openid`, `profile` and `email`. Must contain openid. */
       scope?: string[];
       /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. At most 32 levels, 20000 values in total and 4096 characters in each string. */
@@ -874,6 +877,8 @@ export interface components {
       required?: boolean;
     };
     CreateDidRequest: {
+      readonly did?: string;
+      readonly localMetadata?: components['schemas']['LocalDidMetadata'];
       /**
        * @description DID method.
        * @enum {string}
@@ -884,6 +889,7 @@ export interface components {
         keyType?: string;
         url?: string;
       };
+      readonly registrationStatus?: components['schemas']['RegistrationStatus'];
     };
     CreateUserRequest: {
       /** @description Read-only: any value is rejected. It is set when the user signs in with the provider. At most 32 levels, 1000 values in total and 4096 characters in each string. */
@@ -892,6 +898,7 @@ export interface components {
       claims?: {
         [key: string]: unknown;
       };
+      readonly id?: string;
     };
     CredentialBranding: {
       /** @description Color as `#rrggbb`. */
@@ -948,10 +955,15 @@ export interface components {
     CustomDomainRequest: {
       /** @description Host name without scheme and port. */
       domain: string;
+      readonly isVerified?: boolean;
       /** @description https URL of the logo. Recommended: a square PNG or JPEG of 64 by 64 pixels and at most 15 KB. The platform does not fetch it. */
       logoUrl: string;
       /** @description Name of the brand, which wallets display. Must not contain control characters. Must be well-formed Unicode. */
       name: string;
+      /** @description UUID to publish as the whole value of a TXT record at the domain. */
+      readonly verificationToken?: string;
+      /** @description RFC 3339 time of the verification. Absent until then. */
+      readonly verifiedAt?: string;
     };
     DidConfiguration: {
       '@context': string;
@@ -1069,16 +1081,43 @@ export interface components {
       additionalTypes?: string[];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: components['schemas']['ClaimMapping'];
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
       };
       /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
-      credentialBranding?: components['schemas']['CredentialBranding'];
+      credentialBranding?: {
+        /** @description Color as `#rrggbb`. */
+        backgroundColor?: string;
+        /** @description https or data URL. */
+        watermarkImageUrl?: string;
+      };
       description?: string;
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: components['schemas']['Duration'];
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: components['schemas']['CredentialIssuer'];
+      issuer: {
+        /** @description https or data URL. */
+        iconUrl?: string;
+        /** @description https or data URL. */
+        logoUrl?: string;
+        name: string;
+      };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
@@ -1118,11 +1157,6 @@ export interface components {
     Offer: {
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
-    };
-    /** @description Lifetime of an offer: more than 0 and at most 10 minutes in total. */
-    OfferLifetime: {
-      minutes?: number;
-      seconds?: number;
     };
     OfferRequest: {
       /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
@@ -1200,9 +1234,20 @@ export interface components {
       /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       credentials: unknown[];
       /** @description Default 5 minutes. */
-      expiresIn?: components['schemas']['OfferLifetime'];
+      expiresIn?: {
+        minutes?: number;
+        seconds?: number;
+      };
       /** @description Protects the offer with a transaction code. Default: no code. */
-      transactionCodeConfiguration?: components['schemas']['TransactionCodeConfiguration'];
+      transactionCodeConfiguration?: {
+        /** @description Text that the wallet shows when it asks the holder for the code. */
+        description?: string;
+        /**
+         * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
+         * @enum {string}
+         */
+        inputMode?: 'numeric' | 'text';
+      };
       /**
        * Format: uuid
        * @description Id of an existing user. Default: a new user is created.
@@ -1246,15 +1291,6 @@ export interface components {
       | 'CustomDomainVerified'
       | 'CustomDomainDeletedInUse'
       | 'TenantMemberInvited';
-    TransactionCodeConfiguration: {
-      /** @description Text that the wallet shows when it asks the holder for the code. */
-      description?: string;
-      /**
-       * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
-       * @enum {string}
-       */
-      inputMode?: 'numeric' | 'text';
-    };
     User: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       authenticationProvider?: components['schemas']['UserLink'];
@@ -1352,6 +1388,7 @@ export interface components {
       disabled?: boolean;
       /** @description Event types to subscribe to. */
       events: components['schemas']['WebhookEvent'][];
+      readonly id?: string;
       /** @description https URL with a host name (no IP address) and without query and fragment. */
       url: string;
     };
@@ -1379,18 +1416,45 @@ export interface components {
       additionalTypes?: string[];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: components['schemas']['ClaimMapping'];
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
       };
       /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
       /** @description URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
       contexts?: string[];
-      credentialBranding?: components['schemas']['CredentialBranding'];
+      credentialBranding?: {
+        /** @description Color as `#rrggbb`. */
+        backgroundColor?: string;
+        /** @description https or data URL. */
+        watermarkImageUrl?: string;
+      };
       description?: string;
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: components['schemas']['Duration'];
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: components['schemas']['CredentialIssuer'];
+      issuer: {
+        /** @description https or data URL. */
+        iconUrl?: string;
+        /** @description https or data URL. */
+        logoUrl?: string;
+        name: string;
+      };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
@@ -1716,6 +1780,8 @@ export interface components {
     'cache-control': string;
     /** @description Redirect target. */
     location: string;
+    /** @description `handling=lenient` if the request has this preference (RFC 7240); otherwise absent. */
+    'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
     /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
@@ -2016,7 +2082,10 @@ export interface operations {
   updateCustomDomain: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2030,6 +2099,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2058,6 +2128,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2072,6 +2144,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2169,7 +2242,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2179,6 +2255,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2203,6 +2280,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2217,6 +2296,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2335,7 +2415,10 @@ export interface operations {
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2345,6 +2428,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2383,7 +2467,10 @@ export interface operations {
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
         types?: string[];
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2393,6 +2480,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2690,7 +2778,10 @@ export interface operations {
   createOffer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2704,6 +2795,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2766,6 +2858,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2780,6 +2874,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2847,7 +2942,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -2857,6 +2955,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2881,6 +2980,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -2895,6 +2996,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -2997,7 +3099,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the user. */
         userId: string;
@@ -3010,6 +3115,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3037,7 +3143,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3047,6 +3156,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3071,6 +3181,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3085,6 +3197,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3146,7 +3259,10 @@ export interface operations {
   updateAuthenticationProvider: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the authentication provider. */
         id: string;
@@ -3163,6 +3279,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3229,7 +3346,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3239,6 +3359,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3263,6 +3384,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3277,6 +3400,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3338,7 +3462,10 @@ export interface operations {
   updateWebhook: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the webhook. */
         webhookId: string;
@@ -3355,6 +3482,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3421,7 +3549,10 @@ export interface operations {
         /** @description Maximum number of entries of the page. Default 100. */
         limit?: number;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the webhook. */
         webhookId: string;
@@ -3434,6 +3565,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3607,7 +3739,10 @@ export interface operations {
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3617,6 +3752,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3641,6 +3777,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3655,6 +3793,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3716,7 +3855,10 @@ export interface operations {
   updateCredentialConfigurationJwtVc: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the credential configuration. */
         id: string;
@@ -3733,6 +3875,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3801,7 +3944,10 @@ export interface operations {
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
       };
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3811,6 +3957,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3835,6 +3982,8 @@ export interface operations {
       header?: {
         /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
         'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
       };
       path?: never;
       cookie?: never;
@@ -3849,6 +3998,7 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -3910,7 +4060,10 @@ export interface operations {
   updateCredentialConfigurationWebSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
       path: {
         /** @description Id of the credential configuration. */
         id: string;
@@ -3927,6 +4080,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];

@@ -1,0 +1,210 @@
+/** @engines embedded */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ownEnvironment, repository, startPlatformProcess, waitUntil, type PlatformProcess } from '@attestry/testing';
+
+interface Option {
+  long: string;
+  flags: string;
+  mandatory: boolean;
+}
+interface Registered {
+  name(): string;
+  options: Option[];
+  registeredArguments: { name(): string; required: boolean }[];
+}
+
+const script = join(repository, 'scripts/attestry.mjs');
+const load = (path: string) => import(pathToFileURL(join(repository, 'scripts', path)).href);
+const { commandNames } = (await load('cli/commands.mjs')) as { commandNames(): string[] };
+const { makeProgram } = (await load('cli/program.mjs')) as {
+  makeProgram(names: string[]): Promise<{ commands: Registered[] }>;
+};
+const { commands } = await makeProgram(commandNames());
+const named = commands.map((it) => [it.name(), it] as const);
+/** Words that satisfy what a command requires. */
+const required = ({ options, registeredArguments }: Registered) => [
+  ...registeredArguments.filter((it) => it.required).map(() => 'create'),
+  ...options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long, 'x']),
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'attestry-command-line-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Ended {
+  code: number;
+  out: string;
+  err: string;
+}
+const run = (words: string[], env: Record<string, string> = {}, flags: string[] = []): Promise<Ended> =>
+  new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      [...flags, script, ...words],
+      { cwd: folder, env: { ...ownEnvironment(), ...env }, timeout: 60_000 },
+      (error, out, err) => resolve({ code: error ? (error.code as number) : 0, out, err }),
+    ),
+  );
+/** Without those that say how long a step has taken: a busy machine has more of them. */
+const linesOf = (text: string) =>
+  text.split('\n').filter((line) => line && !/: (running for|ended after) [\d.]+ s$/.test(line));
+
+describe('npx attestry', () => {
+  it('has every npm script behind it, and every command but in a script', () => {
+    const { scripts, bin } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+    expect(bin).toEqual({ attestry: 'scripts/attestry.mjs' });
+    const called = Object.values<string>(scripts).map((it) => /^node scripts\/attestry\.mjs (\S+)/.exec(it)?.[1]);
+    expect([...new Set(called)].sort()).toEqual(commandNames());
+  });
+
+  it('lists every command with --help, and what to do without a command', async () => {
+    const help = await run(['--help']);
+    expect(help).toMatchObject({ code: 0, err: '' });
+    for (const [name] of named) expect(help.out).toMatch(new RegExp(`^  ${name} `, 'm'));
+    for (const words of [[], ['unheard-of']]) {
+      const { code, out, err } = await run(words);
+      expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 2, out: '', lines: 1 });
+      for (const [name] of named) expect(err).toContain(name);
+    }
+  });
+
+  // The permission model of Node refuses to write files, to start processes and to use the network.
+  it.each(named)('%s --help changes nothing and exits with 0', async (name, command) => {
+    const permitted = ['--permission', '--allow-fs-read=*'];
+    const { code, out, err } = await run([name, '--help'], {}, permitted);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const { flags } of command.options) expect(out).toContain(flags);
+    expect(out).toContain('Examples:');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(named)(
+    '%s refuses an unknown option in one line that names the known ones, with 2',
+    async (name, command) => {
+      const { code, out, err } = await run([name, ...required(command), '--unheard-of', '--json']);
+      expect(code).toBe(2);
+      expect(linesOf(err)).toHaveLength(1);
+      expect(err).toContain('--unheard-of');
+      for (const { flags } of command.options) expect(err).toContain(flags);
+      expect(JSON.parse(out)).toEqual({ ok: false, error: err.trim() });
+    },
+  );
+
+  it.each(named.filter(([, command]) => required(command).length))(
+    '%s refuses a missing argument or option in one line that names it, with 2',
+    async (name, command) => {
+      const { code, out, err } = await run([name]);
+      expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 2, out: '', lines: 1 });
+      const missing = command.options.find(({ mandatory }) => mandatory)?.flags;
+      expect(
+        [missing, ...command.registeredArguments.map((it) => it.name())].some((it) => it && err.includes(it)),
+      ).toBe(true);
+    },
+  );
+
+  it.each([
+    ['an operand that a command does not take', ['doctor', 'everything']],
+    ['a value that is not among the choices', ['copy-events', '--from', 'a', '--to', 'b', '--only', 'keys']],
+    ['options that exclude each other', ['demo', '--keep', '--at', 'http://localhost:8080']],
+    ['an address that is none', ['sign-in', '--issuer', 'here']],
+    ['an unknown projection', ['rebuild-projection', 'unheard-of']],
+    ['a number that is none', ['faults', '--repeat', 'often']],
+  ])('refuses %s with 2', async (_what, words) => {
+    const { code, out, err } = await run(words);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).not.toContain('    at ');
+  });
+});
+
+describe('npx attestry beside a running platform', () => {
+  let platform: PlatformProcess;
+  beforeAll(async () => {
+    platform = await startPlatformProcess({ env: { LOG_LEVEL: 'warn' } });
+  });
+  afterAll(() => platform.stop());
+  const here = () => ({ DATA_DIR: platform.dataDir });
+
+  it.each([
+    ['build', []],
+    ['doctor', []],
+    ['migrate', []],
+    ['nats-users', ['--namespace', 'acme']],
+    ['management-client', ['create', '--name', 'listed']],
+    ['rotate-token-keys', []],
+    ['rebuild-projection', ['--all']],
+    ['backup', ['--to', join(folder, 'backup')]],
+    ['copy-events', ['--from', join(folder, 'backup'), '--to', join(folder, 'copy')]],
+  ])('%s --json prints exactly one document on standard output', async (name, words) => {
+    const { code, out, err } = await run([name, ...words, '--json'], here());
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+    expect(JSON.parse(out)).toEqual(expect.any(Object));
+    expect(linesOf(out)).toHaveLength(1);
+  });
+
+  it('a command that fails prints one document with --json as well, and its progress on standard error', async () => {
+    const { code, out, err } = await run(['backup', '--to', join(folder, 'b'), '--from', folder, '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toEqual({ ok: false, error: expect.stringContaining('is not a data folder') });
+    expect(err).toContain('is not a data folder');
+  });
+
+  const faults: [string, string[], () => Record<string, string>, RegExp][] = [
+    [
+      'a taken port',
+      ['start'],
+      () => ({ DATA_DIR: join(folder, 'own'), PORT: String(platform.ready.port) }),
+      /^port \d+ of 127\.0\.0\.1 is in use: .*set PORT to another port$/,
+    ],
+    ['a locked folder', ['start'], () => ({ ...here(), PORT: '0' }), /is in use by another process: .*set DATA_DIR/],
+    [
+      'an engine that is not installed',
+      ['cluster'],
+      () => ({ PATH: folder, NATS_URL: 'nats://127.0.0.1:1', DATABASE_URL: 'postgres://127.0.0.1:1/x' }),
+      /^Redis.* is not installed\. Install it .*, or set REDIS_URL/,
+    ],
+    [
+      'an engine that does not run',
+      ['migrate'],
+      () => ({ DATABASE_URL: 'postgres://attestry:word@127.0.0.1:1/attestry' }),
+      /^DATABASE_URL names 127\.0\.0\.1:1, where no server accepts connections: start it/,
+    ],
+  ];
+  it.each(faults)('names %s in one line with the next step; DEBUG shows the stack', async (_what, words, env, line) => {
+    const { code, out, err } = await run(words, env());
+    expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 1, out: '', lines: 1 });
+    expect(linesOf(err)[0]).toMatch(line);
+    const debugged = await run(words, { ...env(), DEBUG: '1' });
+    expect(debugged).toMatchObject({ code: 1, err: expect.stringMatching(/^ {4}at /m) });
+  });
+});
+
+describe('npm start', () => {
+  it('prints one document with --json when it is ready, and stops when the shell that npm started is killed', async () => {
+    const env = { ...ownEnvironment(), npm_lifecycle_event: 'start', DATA_DIR: join(folder, 'started'), PORT: '0' };
+    // As npm does it: a shell that does not pass on the signals it gets.
+    const shell = spawn('sh', ['-c', `"${process.execPath}" "${script}" start --json; true`], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let out = '';
+    shell.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    await waitUntil(() => out.includes('\n'), { timeoutMs: 20_000, what: 'the platform to be ready' });
+    const { port } = JSON.parse(out) as { port: number };
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/health/live`).then(
+        () => true,
+        () => false,
+      );
+    expect(await answers()).toBe(true);
+    const exited = once(shell, 'exit');
+    shell.kill('SIGTERM');
+    await exited;
+    await waitUntil(async () => !(await answers()), { timeoutMs: 20_000, what: 'the platform to stop' });
+    expect(linesOf(out)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,110 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { MAX_CLAIMS_BYTES, oauthError, type CompletedSignIn, type UserLink } from '@attestry/contracts';
+import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
+import { isErased, KeyNotFound, Macs, Sealing, type Sealed } from '@attestry/keys';
+import { CLOCK, IDS } from '@attestry/service-kit';
+import { signIn, type ActiveUser } from './user.decisions.js';
+import { user, userStream } from './user.state.js';
+import { userLink } from './user-link.claim.js';
+
+export interface SignedIn extends CompletedSignIn {
+  providerId: string;
+}
+
+/** Links made before there were identity spaces, and all of a provider's first space, have no third entry (ADR 0050). */
+const linkKey = ({ providerId, subjectId, identitySpaceId }: SignedIn): string =>
+  JSON.stringify([providerId, subjectId, ...(identitySpaceId === undefined ? [] : [identitySpaceId])]);
+
+/** Somebody is deleted and signs in again, over and over, in one moment: nobody does. */
+const MAX_ROUNDS = 5;
+
+/** People who come from the tenant's authentication provider: found, or made, by provider, identity space and subject. */
+@Injectable()
+export class SignedInUsers {
+  constructor(
+    private readonly streams: Streams,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
+
+  /** The user's id. What is to be kept of the claims is on the user when it resolves. */
+  async admit(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
+    const { mac } = this.macs.mac(linkKey(person), `user-link:${tenantId}`);
+    const stream = userLink.stream(tenantId, mac);
+    let deletedOwner: string | undefined;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const now = this.clock.now();
+      const claimant = { owner: this.ids.uuid() };
+      const { state } = await this.streams.runDecision(
+        userLink,
+        stream,
+        (current) => userLink.claim(current, claimant, { now: now.toISOString(), replaces: deletedOwner }),
+        events,
+      );
+      const owner = userLink.ownerOf(state);
+      if (await this.admitAs(tenantId, owner, person, now, events)) return owner;
+      deletedOwner = owner;
+    }
+    throw new Error('every user that the claim named was deleted');
+  }
+
+  /** False when that user was deleted. */
+  private async admitAs(
+    tenantId: string,
+    userId: string,
+    person: SignedIn,
+    signedInAt: Date,
+    events: EventContext,
+  ): Promise<boolean> {
+    const link: UserLink = { providerId: person.providerId, url: person.url, subjectId: person.subjectId };
+    const kept = Object.fromEntries(
+      person.claimsToPersist.flatMap((name) =>
+        Object.hasOwn(person.claims, name) ? [[name, person.claims[name]] as const] : [],
+      ),
+    );
+    try {
+      const { state } = await this.streams.runDecision(
+        user,
+        userStream(tenantId, userId),
+        async (current) => {
+          if (current.status === 'deleted') return [];
+          await this.sealing.createDataKey(tenantId, 'user', userId);
+          const known = current.status === 'active' ? current : undefined;
+          const sealedLink = await this.sealedAnew(tenantId, userId, known, 'sealedLink', link);
+          const sealedClaims = await this.sealedAnew(tenantId, userId, known, 'sealedClaims', kept);
+          const changed = { ...(sealedLink && { sealedLink }), ...(sealedClaims && { sealedClaims }) };
+          return signIn(current, { userId, signedInAt, ...changed });
+        },
+        events,
+      );
+      return state.status === 'active';
+    } catch (error) {
+      // Being deleted: their key goes first.
+      if (error instanceof KeyNotFound) return false;
+      throw error;
+    }
+  }
+
+  /** What there is with what is new over it, sealed; `undefined` when that says nothing new. */
+  private async sealedAnew(
+    tenantId: string,
+    userId: string,
+    known: ActiveUser | undefined,
+    name: 'sealedLink' | 'sealedClaims',
+    values: object,
+  ): Promise<Sealed | undefined> {
+    if (Object.keys(values).length === 0) return undefined;
+    const before =
+      known?.[name] === undefined ? undefined : await this.sealing.openSealed(tenantId, 'user', known[name]);
+    if (isErased(before)) throw new KeyNotFound(userId);
+    const text = JSON.stringify({ ...(before === undefined ? {} : (JSON.parse(before) as object)), ...values });
+    if (text === before) return undefined;
+    if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
+      throw oauthError('server_error', 'the claims to store for the user are larger than 64 KiB', {
+        check: 'signed-in-users',
+      });
+    return this.sealing.sealText(tenantId, 'user', userId, text);
+  }
+}

@@ -1,0 +1,27 @@
+import { RESERVED_SUBDOMAINS } from '@attestry/contracts';
+import { describeNameClaim } from '@attestry/event-store';
+import { checkSubdomain, subdomain } from './subdomain.claim.js';
+
+describeNameClaim(subdomain, {
+  name: ['env', 'acme'],
+  stream: 'subdomain-env+acme',
+  claimed: 'SubdomainClaimed',
+  released: 'SubdomainReleased',
+  members: ['environmentId', 'subdomain'],
+  refusals: { taken: 'BadRequest', pending: 'ServiceUnavailable' },
+});
+
+describe('a subdomain', () => {
+  it('is a label of a host name', () => {
+    for (const name of ['acme', 'a1b', 'a-b-c', '0ab']) expect(() => checkSubdomain(name)).not.toThrow();
+  });
+
+  it.each(['ab', 'Acme', 'acme_', '-acme', 'acme-', 'xn--acme', 'a'.repeat(64), 'acme.x', 'äcme', 'acme\n', ''])(
+    'is never %j',
+    (name) => expect(() => checkSubdomain(name)).toThrow(expect.objectContaining({ code: 'BadRequest' })),
+  );
+
+  it.each([...RESERVED_SUBDOMAINS])('is never the reserved %s', (name) =>
+    expect(() => checkSubdomain(name)).toThrow(expect.objectContaining({ code: 'BadRequest' })),
+  );
+});

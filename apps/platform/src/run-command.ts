@@ -1,0 +1,42 @@
+/** A command was called in a way that it does not support: exit code 2. */
+export class UsageError extends Error {}
+
+/**
+ * Runs a program of this folder. A fault is one line with the next step and exit code 1; `DEBUG` prints its stack instead.
+ * @param usage printed with what is wrong with the arguments
+ */
+export const runCommand = (run: () => Promise<void>, usage = ''): void => {
+  run().catch((error: unknown) => {
+    const isUnparsed = String((error as Fault).code).startsWith('ERR_PARSE_ARGS_');
+    const line = faultLine(error as Fault);
+    console.error(process.env['DEBUG'] ? error : isUnparsed ? `${line}\n${usage}`.trim() : line);
+    process.exit(isUnparsed || error instanceof UsageError ? 2 : 1);
+  });
+};
+
+interface Fault extends Error {
+  code?: string;
+  address?: string;
+  port?: number;
+  errors?: readonly Fault[];
+}
+
+const faultLine = (fault: Fault): string => {
+  const { code, address, port, name, message, errors } = fault;
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${address} is in use: stop the process that uses it, or set ${portSetting(port)} to another port`;
+  if (name === 'DataFolderLocked') return `${message}: stop that process, or set DATA_DIR to another folder`;
+  // A host name with several addresses fails once for each of them.
+  if (code === 'ECONNREFUSED' && errors?.[0]) return faultLine(errors[0]);
+  if (code === 'ECONNREFUSED' && port !== undefined)
+    return `${engineSetting(port)} names ${address}:${port}, where no server accepts connections: start it, or correct the setting`;
+  return message || String(fault);
+};
+
+const portSetting = (port: number | undefined): string =>
+  process.env['ADMIN_PORT'] === String(port) ? 'ADMIN_PORT' : 'PORT';
+
+/** The setting whose URL has this port. */
+const engineSetting = (port: number): string =>
+  Object.entries(process.env).find(([name, url]) => name.endsWith('_URL') && url?.includes(`:${port}`))?.[0] ??
+  'an engine URL';

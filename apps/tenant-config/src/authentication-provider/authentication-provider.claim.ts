@@ -1,0 +1,13 @@
+import { conflict, unavailable } from '@attestry/contracts';
+import { nameClaim } from '@attestry/event-store';
+
+/** Which authentication provider is the tenant's only one. The name is the tenant id. `owner`: provider id. */
+export const authenticationProviderClaim = nameClaim({
+  category: 'authenticationProviderClaim',
+  claimed: 'AuthenticationProviderClaimed',
+  released: 'AuthenticationProviderClaimReleased',
+  refusal: (_claimant, obstacle) =>
+    obstacle === 'taken'
+      ? conflict('The tenant already has an authentication provider')
+      : unavailable('Another request is creating an authentication provider'),
+});

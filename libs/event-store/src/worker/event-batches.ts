@@ -1,0 +1,62 @@
+import type { EventStore, Position, RecordedEvent, SubscribeOptions, Subscription } from '../event-store.js';
+import type { BatchSource } from './leased-worker.js';
+
+export interface EventBatch {
+  /** Empty when the filter hid all of a long range. */
+  events: RecordedEvent[];
+  /** The position to keep as checkpoint. */
+  next: Position;
+}
+
+/** The batches of a subscription, one at a time; it ends when `signal` is aborted. */
+export class EventBatches implements BatchSource<EventBatch> {
+  private readonly subscription: Subscription;
+  private arrived: EventBatch | undefined;
+  private handled: (() => void) | undefined;
+  private dropped: Error | undefined;
+  private notify: (() => void) | undefined;
+  private readonly ended = () => this.notify?.();
+
+  constructor(
+    store: EventStore,
+    options: SubscribeOptions,
+    private readonly signal: AbortSignal,
+  ) {
+    signal.addEventListener('abort', this.ended);
+    this.subscription = store.subscribe(options, {
+      onEvents: (events, next) =>
+        new Promise((resolve) => {
+          this.arrived = { events, next };
+          this.handled = resolve;
+          this.notify?.();
+        }),
+      onDropped: (error) => {
+        this.dropped = error;
+        this.notify?.();
+      },
+    });
+  }
+
+  async next(): Promise<EventBatch | undefined> {
+    this.release();
+    while (!this.arrived && !this.dropped && !this.signal.aborted)
+      await new Promise<void>((resolve) => (this.notify = resolve));
+    if (this.signal.aborted) return undefined;
+    if (this.dropped) throw this.dropped;
+    const batch = this.arrived;
+    this.arrived = undefined;
+    return batch;
+  }
+
+  async close(): Promise<void> {
+    this.signal.removeEventListener('abort', this.ended);
+    const closing = this.subscription.close();
+    this.release();
+    await closing;
+  }
+
+  private release(): void {
+    this.handled?.();
+    this.handled = undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Lease, Leases } from '../event-store.js';
+
+export const DEFAULT_LEASE_MS = 6000;
+
+export interface LeaseOptions {
+  leases: Leases;
+  /** Unique per holder. */
+  holder: string;
+  /** How long the lease outlives its holder, milliseconds. Default 6,000; renewed every third of it. */
+  leaseMs?: number;
+  /** How often a worker looks for a lease that another process holds, milliseconds. Default a sixth of it. */
+  lookMs?: number;
+}
+
+/**
+ * A lease that is renewed until it is released or lost. A renewal that fails is repeated until
+ * the lease has run out. The
+ * expiry is counted on this process's monotonic clock, from before the engine was asked: it is never later than the engine's, and
+ * the clock goes on while the process is paused.
+ */
+export class HeldLease {
+  private readonly ended = new AbortController();
+  private readonly leaseMs: number;
+  private until = 0;
+  private renewal: NodeJS.Timeout | undefined;
+  private expiry: NodeJS.Timeout | undefined;
+  private renewing: Promise<void> | undefined;
+
+  private constructor(
+    private readonly leases: Leases,
+    private held: Lease,
+    leaseMs: number,
+    askedAt: number,
+  ) {
+    this.leaseMs = leaseMs;
+    this.extend(held, askedAt);
+  }
+
+  /** `undefined` while another process holds it. */
+  static async acquire(
+    name: string,
+    { leases, holder, leaseMs = DEFAULT_LEASE_MS }: LeaseOptions,
+  ): Promise<HeldLease | undefined> {
+    const askedAt = performance.now();
+    const lease = await leases.acquire(name, holder, leaseMs);
+    return lease && new HeldLease(leases, lease, leaseMs, askedAt);
+  }
+
+  get lease(): Lease {
+    return this.held;
+  }
+
+  /** False from the moment from which another process may hold it. */
+  get isHeld(): boolean {
+    return !this.ended.signal.aborted && performance.now() < this.until;
+  }
+
+  /** Aborted when it is lost or released. */
+  get signal(): AbortSignal {
+    return this.ended.signal;
+  }
+
+  /** Gives it back, so that the next holder need not wait. */
+  async release(): Promise<void> {
+    this.end();
+    await this.renewing;
+    await this.leases.release(this.held);
+  }
+
+  private end(): void {
+    clearTimeout(this.renewal);
+    clearTimeout(this.expiry);
+    this.ended.abort();
+  }
+
+  private extend(lease: Lease, askedAt: number): void {
+    this.held = lease;
+    this.until = askedAt + this.leaseMs;
+    clearTimeout(this.expiry);
+    this.expiry = setTimeout(() => this.end(), this.until - performance.now()).unref();
+    this.renewAfter(this.leaseMs / 3);
+  }
+
+  private renewAfter(ms: number): void {
+    this.renewal = setTimeout(() => (this.renewing = this.renew()), ms).unref();
+  }
+
+  private async renew(): Promise<void> {
+    const askedAt = performance.now();
+    try {
+      const renewed = await this.leases.renew(this.held, this.leaseMs);
+      if (this.ended.signal.aborted) return;
+      if (renewed) this.extend(renewed, askedAt);
+      else this.end();
+    } catch {
+      // The engine is away, for every process: the lease may outlive that.
+      if (!this.ended.signal.aborted) this.renewAfter(this.leaseMs / 12);
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import { UnknownEventType } from '../aggregate.js';
+import { EventStoreUnavailable, type Lease } from '../event-store.js';
+import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
+import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
+import { sleep } from './sleep.js';
+
+/** A newer holder of the lease has taken over: this one must stop. */
+export class StaleEpoch extends Error {
+  override readonly name: string = 'StaleEpoch';
+  readonly code = 'StaleEpoch';
+}
+
+export interface WorkerHealth {
+  name: string;
+  /** False from a failure to the next success. Waiting for a lease or a newer release is healthy (ADR 0057). */
+  healthy: boolean;
+  /** Message of the last failure, until the next success. */
+  error?: string;
+}
+
+/** The time from obtaining the lease to its end. */
+export interface Term {
+  /** Absent where every process works for itself. */
+  readonly lease?: Lease;
+  /** Fences what is written: conditional on it wherever that is stored. 0 without a lease. */
+  readonly epoch: number;
+  /** False from the moment from which another process may do the work, also after a pause of this process. */
+  readonly isHeld: boolean;
+  /** Aborted when the lease is lost or the worker is stopped. */
+  readonly signal: AbortSignal;
+}
+
+/** Where the batches of a term come from. */
+export interface BatchSource<Batch> {
+  /** The batch before is done. `undefined` once the signal of the term is aborted. */
+  next(): Promise<Batch | undefined>;
+  close(): Promise<void>;
+}
+
+export interface WorkerOptions<Batch> {
+  /** Permanent: names the lease. */
+  name: string;
+  /** Absent where every process works for itself. */
+  lease?: LeaseOptions;
+  /** A term of another worker, with whose lease it works and with which it ends. */
+  within?: Term;
+  /** At the beginning of each term. Absent: a batch is due whenever the pause after the one before is over. */
+  open?(term: Term): Promise<BatchSource<Batch>>;
+  /** Does the work of one batch, at least once. Resolves with the milliseconds to pause before the next. */
+  batch(batch: Batch, term: Term): Promise<number | void>;
+  /** Whenever it finds that another process holds the lease. */
+  standBy?(): Promise<void> | void;
+  backOff?: BackOff;
+  /** Every failure, for the log. */
+  onError?(error: Error, health: WorkerHealth): void;
+  /** 0 to 1, for the back-off. */
+  random?: () => number;
+}
+
+/** An engine that is away comes back by itself, and asking it costs little. */
+const MAX_AWAY_MS = 2000;
+
+/**
+ * Works in batches while it holds a lease, which is renewed for as long as a batch takes. After a failure the lease is given back, so
+ * that another process may do better, and a new term begins after a back-off. A process that does not hold the lease stands by.
+ */
+export class LeasedWorker<Batch = void> {
+  readonly health: WorkerHealth;
+  private readonly stopping = new AbortController();
+  private readonly ending: AbortSignal;
+  private term: Term | undefined;
+  private failures = 0;
+  /** A wake-up that came while a batch was at work counts for the pause after it. */
+  private isWoken = false;
+  private endPause: (() => void) | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: WorkerOptions<Batch>) {
+    this.health = { name: options.name, healthy: true };
+    const { signal } = this.stopping;
+    this.ending = options.within ? AbortSignal.any([options.within.signal, signal]) : signal;
+  }
+
+  start(): this {
+    this.running ??= this.run();
+    return this;
+  }
+
+  /** Waits for the batch at work and gives the lease back. */
+  async stop(): Promise<void> {
+    this.end();
+    await this.running;
+  }
+
+  /** {@link stop} without waiting, for what runs inside a batch. */
+  end(): void {
+    this.stopping.abort();
+  }
+
+  get isStopped(): boolean {
+    return this.ending.aborted;
+  }
+
+  /** It is this process that works. */
+  get isLeading(): boolean {
+    return this.term?.isHeld === true;
+  }
+
+  /** Cuts the pause between two batches short. */
+  wake(): void {
+    this.isWoken = true;
+    this.endPause?.();
+  }
+
+  /** What failed before works again. Every batch that is done says so. */
+  succeeded(): void {
+    this.failures = 0;
+    this.health.healthy = true;
+    delete this.health.error;
+  }
+
+  private async run(): Promise<void> {
+    const { leaseMs = DEFAULT_LEASE_MS, lookMs = leaseMs / 6 } = this.options.lease ?? {};
+    while (!this.isStopped) {
+      let waitMs = 0;
+      try {
+        if (!(await this.lead())) {
+          // Another process does the work; this one is as ready as it will be.
+          this.succeeded();
+          await this.options.standBy?.();
+          waitMs = lookMs;
+        }
+      } catch (error) {
+        waitMs = this.failed(error instanceof Error ? error : new Error(String(error)));
+      }
+      if (waitMs > 0) await sleep(waitMs, this.ending);
+    }
+  }
+
+  /** @returns whether it got the lease */
+  private async lead(): Promise<boolean> {
+    const { name, lease, within } = this.options;
+    if (!lease) return this.workWithout(within);
+    const held = await HeldLease.acquire(name, lease);
+    if (!held) return false;
+    try {
+      await this.work(termOf(held.lease, () => held.isHeld, AbortSignal.any([held.signal, this.ending])));
+    } finally {
+      // One that cannot be given back runs out by itself.
+      await held.release().catch((error: Error) => this.options.onError?.(error, { ...this.health }));
+    }
+    return true;
+  }
+
+  private async workWithout(within: Term | undefined): Promise<boolean> {
+    if (within?.isHeld === false) return false;
+    await this.work(termOf(within?.lease, () => within?.isHeld ?? true, this.ending));
+    return true;
+  }
+
+  private async work(term: Term): Promise<void> {
+    const { open, batch: handle } = this.options;
+    this.term = term;
+    try {
+      const source = await open?.call(this.options, term);
+      try {
+        while (!term.signal.aborted && term.isHeld) {
+          const batch = await source?.next();
+          // Waiting for it may have taken longer than the lease.
+          if (term.signal.aborted || !term.isHeld) return;
+          if (source && batch === undefined) throw new Error(`${this.options.name} has no further batches`);
+          this.isWoken = false;
+          const pauseMs = await handle.call(this.options, batch as Batch, term);
+          this.succeeded();
+          if (pauseMs && !this.isWoken) await sleep(pauseMs, term.signal, (end) => (this.endPause = end));
+        }
+      } finally {
+        await source?.close();
+      }
+    } finally {
+      this.term = undefined;
+    }
+  }
+
+  /** @returns the milliseconds to wait */
+  private failed(error: Error): number {
+    const { backOff = DEFAULT_BACK_OFF, random } = this.options;
+    const isAwaited = error instanceof UnknownEventType;
+    this.health.healthy = isAwaited || error instanceof StaleEpoch;
+    this.health.error = error.message;
+    this.options.onError?.(error, { ...this.health });
+    this.failures += 1;
+    // A release that knows the event type looks for the lease meanwhile (ADR 0057).
+    if (isAwaited) return backOff.maxMs;
+    const maxMs = error instanceof EventStoreUnavailable ? Math.min(backOff.maxMs, MAX_AWAY_MS) : backOff.maxMs;
+    return backOffMs(this.failures, { ...backOff, maxMs }, random);
+  }
+}
+
+const termOf = (lease: Lease | undefined, isHeld: () => boolean, signal: AbortSignal): Term => ({
+  lease,
+  epoch: lease?.epoch ?? 0,
+  get isHeld() {
+    return isHeld();
+  },
+  signal,
+});

@@ -1,0 +1,14 @@
+/** Ends early when the signal is aborted, or by the function that `onStart` gets. Keeps no process alive. */
+export const sleep = async (ms: number, signal: AbortSignal, onStart?: (end: () => void) => void): Promise<void> => {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    signal.addEventListener('abort', end);
+    onStart?.(end);
+  });
+};

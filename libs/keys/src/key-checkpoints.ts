@@ -1,0 +1,26 @@
+import type { KeyStore } from './key-store.js';
+
+/**
+ * Checkpoints of the consumers that destroy keys. They are stored with the keys, so that a restored older copy of the key store brings
+ * its older checkpoints, and what was destroyed since then is destroyed again before the process is ready (ADR 0058).
+ */
+export abstract class KeyCheckpoints {
+  abstract read(name: string): Promise<string | undefined>;
+  /** Durable when it resolves. */
+  abstract write(name: string, position: string): Promise<void>;
+}
+
+/** KeyCheckpoints in the store of the keys. */
+export class StoredKeyCheckpoints extends KeyCheckpoints {
+  constructor(private readonly store: KeyStore) {
+    super();
+  }
+
+  read(name: string): Promise<string | undefined> {
+    return this.store.call('checkpoint', name);
+  }
+
+  write(name: string, position: string): Promise<void> {
+    return this.store.call('setCheckpoint', { name, position });
+  }
+}

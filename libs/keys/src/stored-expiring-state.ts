@@ -1,0 +1,54 @@
+import { ExpiringState, type StoredText } from './expiring-state.js';
+import type { KeyStore } from './key-store.js';
+import { KeyNotFound } from './key-vault.js';
+import { bind, openBytes, sealBytes } from './seal.js';
+import { ERASED, type Erased } from './sealing.js';
+import { newId } from './secrets.js';
+import type { TenantKeys } from './tenant-keys.js';
+
+/** Stored: the name of the associated data never changes. */
+const binding = (tenantId: string, name: string) => bind('remembered', tenantId, name);
+
+/** ExpiringState beside the keys, in the same store. */
+export class StoredExpiringState extends ExpiringState {
+  constructor(
+    private readonly store: KeyStore,
+    private readonly tenantKeys: TenantKeys,
+  ) {
+    super();
+  }
+
+  async read(tenantId: string, name: string): Promise<StoredText | Erased | undefined> {
+    const row = await this.store.call('readExpiring', { tenant: tenantId, name });
+    if (!row) return undefined;
+    const { version, expiresAt, sealed } = row;
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name).catch((error: unknown) => {
+      if (error instanceof KeyNotFound) return undefined;
+      throw error;
+    });
+    if (!tenantKey) return ERASED;
+    const opened = openBytes(tenantKey, sealed, binding(tenantId, name), 'expiring state');
+    return { text: opened.toString('utf8'), version, expiresAt };
+  }
+
+  async write(
+    tenantId: string,
+    name: string,
+    text: string,
+    { after, expiresAt }: { after?: string | undefined; expiresAt: number },
+  ): Promise<string | undefined> {
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name);
+    const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), binding(tenantId, name));
+    const version = newId();
+    const row = { tenant: tenantId, name, version, expiresAt, sealed, after };
+    return (await this.store.call('writeExpiring', row)) ? version : undefined;
+  }
+
+  delete(tenantId: string, name: string, version: string): Promise<void> {
+    return this.store.call('deleteExpiring', { tenant: tenantId, name, version });
+  }
+
+  deleteExpired(now: Date): Promise<void> {
+    return this.store.call('deleteExpired', now.getTime());
+  }
+}

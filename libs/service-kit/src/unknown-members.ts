@@ -1,0 +1,89 @@
+import { readOnlyMembersOf, SHAPES, type ErrorDetail, type Operation } from '@attestry/contracts';
+import { isRecord, type CompiledShape } from './compiled-shape.js';
+
+/** Unknown members that are named, for each part of a request; the rest are counted. */
+const MAX_NAMED = 10;
+/** Longest name that is repeated in an error; a longer one is cut. */
+const MAX_NAME = 100;
+/** Longest name that is compared with the known ones, which takes quadratic time. */
+const MAX_COMPARED = 40;
+
+const readOnly = new Map<Operation, ReadonlySet<string>>();
+
+/** Names of the read-only members of the operation's resource, which are ignored in the body. @throws Error when a class has no shape */
+export const readOnlyNamesOf = (operation: Operation): ReadonlySet<string> => {
+  const known = readOnly.get(operation) ?? new Set(Object.keys(readOnlyMembersOf(operation, SHAPES)));
+  readOnly.set(operation, known);
+  return known;
+};
+
+/**
+ * A detail for each member of the source that the shape does not declare, those of nested objects after those beside them. Values are
+ * not echoed: a misspelled member may be a secret. Members of open maps are data and not visited.
+ * @param ignored names of the source itself that are accepted
+ */
+export const unknownMembers = (
+  shape: CompiledShape,
+  source: unknown,
+  location: ErrorDetail['location'],
+  ignored?: ReadonlySet<string>,
+): ErrorDetail[] => {
+  const details: ErrorDetail[] = [];
+  let further = 0;
+  const visit = ({ names, members }: CompiledShape, object: Record<string, unknown>, path: string): void => {
+    for (const name of Object.keys(object)) {
+      if (names.has(name) || (path === '' && ignored?.has(name))) continue;
+      if (details.length === MAX_NAMED) further++;
+      else details.push({ msg: messageOf(name, [...names]), param: `${path}${shortened(name)}`, location });
+    }
+    for (const { name, nested } of members) {
+      if (!nested || !Object.hasOwn(object, name)) continue;
+      const value = object[name];
+      if (isRecord(value)) visit(nested, value, `${path}${name}.`);
+    }
+  };
+  if (isRecord(source)) visit(shape, source, '');
+  if (further > 0) details.push({ msg: `has ${further} more members that are not known`, param: location, location });
+  return details;
+};
+
+const shortened = (name: string): string =>
+  name.length > MAX_NAME ? `${name.slice(0, MAX_NAME).toWellFormed()}…` : name;
+
+const messageOf = (name: string, known: readonly string[]): string => {
+  const nearest = nearestName(name, known);
+  return `is not known${nearest === undefined ? '.' : `; did you mean "${nearest}"?`} Allowed: ${known.join(', ')}`;
+};
+
+/** Letters and digits in lower case: `client_id`, `clientID` and `clientId` are the same. */
+const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** The known name that differs least, if at most a third of its characters differ. */
+export const nearestName = (name: string, known: readonly string[]): string | undefined => {
+  if (name.length > MAX_COMPARED) return undefined;
+  const wanted = plain(name);
+  let nearest: { name: string; edits: number } | undefined;
+  for (const candidate of known) {
+    const other = plain(candidate);
+    const edits = editsBetween(wanted, other);
+    if (edits > Math.floor(Math.max(wanted.length, other.length) / 3)) continue;
+    if (!nearest || edits < nearest.edits) nearest = { name: candidate, edits };
+  }
+  return nearest?.name;
+};
+
+/** Characters to insert, delete, replace or exchange with their neighbor (optimal string alignment distance). */
+const editsBetween = (one: string, other: string): number => {
+  let [before, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, index) => index)];
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const cost = one[i - 1] === other[j - 1] ? 0 : 1;
+      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = isSwapped ? before[j - 2]! + 1 : Infinity;
+      row.push(Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + cost, swapped));
+    }
+    [before, last] = [last, row];
+  }
+  return last[other.length]!;
+};
