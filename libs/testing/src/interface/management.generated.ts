@@ -1544,6 +1544,13 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "token": "an.access.token",
+         *       "client_id": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+         *       "client_secret": "the secret of the client"
+         *     }
+         */
         'application/x-www-form-urlencoded': components['schemas']['RevokeTokenRequest'];
       };
     };
@@ -1581,7 +1588,23 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "client_id": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+         *       "client_secret": "the secret of the client",
+         *       "audience": "https://university.example",
+         *       "grant_type": "client_credentials"
+         *     }
+         */
         'application/json': components['schemas']['TokenRequest'];
+        /**
+         * @example {
+         *       "client_id": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+         *       "client_secret": "the secret of the client",
+         *       "audience": "https://university.example",
+         *       "grant_type": "client_credentials"
+         *     }
+         */
         'application/x-www-form-urlencoded': components['schemas']['TokenRequest'];
       };
     };
@@ -1661,6 +1684,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "token": "the token of the link in the invitation"
+         *     }
+         */
         'application/json': components['schemas']['AcceptInvitationRequest'];
       };
     };
@@ -1744,6 +1772,12 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "subdomain": "university",
+         *       "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+         *     }
+         */
         'application/json': components['schemas']['CreateTenantRequest'];
       };
     };
@@ -1824,6 +1858,12 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "name": "Example University",
+         *       "restrictIdentityRoles": false
+         *     }
+         */
         'application/json': components['schemas']['UpdateTenantRequest'];
       };
     };
@@ -1952,6 +1992,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Student portal",
+         *       "roles": [
+         *         "issuer"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['CreateClientRequest'];
       };
     };
@@ -2039,6 +2087,15 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Student portal",
+         *       "roles": [
+         *         "issuer",
+         *         "auditor"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['UpdateClientRequest'];
       };
     };
@@ -2127,6 +2184,11 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
         'application/json': components['schemas']['RotateClientSecretRequest'];
       };
     };
@@ -2281,6 +2343,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "email": "ada@university.example",
+         *       "roles": [
+         *         "issuer"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['InviteMemberRequest'];
       };
     };
@@ -2490,6 +2560,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "roles": [
+         *         "issuer",
+         *         "auditor"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['UpdateMembershipRequest'];
       };
     };
@@ -2602,6 +2680,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Ada Lovelace"
+         *     }
+         */
         'application/json': components['schemas']['UpdateUserInformationRequest'];
       };
     };
