@@ -2,7 +2,7 @@ import { decodeJwt, errors, type JWTPayload } from 'jose';
 
 /**
  * Why an access token is refused. Only claims that the caller sent and the audience, which is public, are used, so that the reason
- * never reveals whether a client or key exists or a token was revoked.
+ * never reveals whether a client or key exists or a token was revoked (ADR 0066).
  */
 export const reasonOfRefusal = (token: string, audience: string, now: Date): string => {
   const { aud, exp } = claimsOf(token);
