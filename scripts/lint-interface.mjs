@@ -1,4 +1,5 @@
 // What a public linter says of the interface definitions in docs/reference. Prints a line for each fault; reads no network.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { root } from './setup.mjs';
@@ -24,5 +25,27 @@ for (const name of ['management', 'tenant']) {
     console.error(`${path}${location[0]?.pointer ?? ''}: ${message} (${ruleId})`);
     faults += 1;
   }
+  const { tags, paths, components } = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  for (const [at, methods] of Object.entries(paths))
+    for (const [method, operation] of Object.entries(methods))
+      for (const fault of faultsOf(operation, tags, components.securitySchemes)) {
+        console.error(`${path}: ${method} ${at} ${fault}`);
+        faults += 1;
+      }
 }
 process.exit(faults > 0 ? 1 : 0);
+
+/** What a reader needs of each operation: its resource, its security and roles, and an example of its body. */
+function faultsOf(operation, tags, schemes) {
+  const { description = '', security, requestBody } = operation;
+  const bodies = Object.entries(requestBody?.content ?? {});
+  const [tag, ...others] = operation.tags.map((name) => tags.find((it) => it.name === name));
+  return [
+    !(tag?.description && others.length === 0) && 'needs exactly one tag, declared with a description',
+    !security && 'has no security',
+    security?.flatMap(Object.keys).some((name) => !schemes[name]) && 'names a security scheme that is not declared',
+    operation['x-roles']?.some((role) => !description.includes(`\`${role}\``)) &&
+      'does not name its roles in the description',
+    ...bodies.map(([type, { example }]) => example === undefined && `has no example of ${type}`),
+  ].filter(Boolean);
+}

@@ -193,16 +193,26 @@ describe('the custom domain over HTTP', () => {
     expect(manifest.headers.get('cache-control')).toBe('public, max-age=300');
 
     const authorization = { authorization: `Bearer ${tenant.token}` };
-    const api = ['/', '/v1/config/domain', '/v1/dids', '/v1/events', '/v1/webhooks/jwks', '/v1/oauth/jwks'];
+    const api = ['/v1/config/domain', '/v1/dids', '/v1/events', '/v1/webhooks/jwks', '/v1/oauth/jwks'];
     for (const path of [...api, '/openapi.json', '/docs', '/docs/start.js'])
       expect([path, (await at(domain, path, { headers: authorization })).status]).toEqual([path, 404]);
     for (const path of ['/.well-known/oauth-authorization-server', '/v1/openid/credential', '/oauth/token'])
       for (const method of ['GET', 'POST', 'OPTIONS'])
         expect([path, (await at(domain, path, { method, headers: authorization })).status]).toEqual([path, 404]);
+    const page = await at(domain, '/');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.text).toContain(`<title>Custom domain - ${domain}</title>`);
+    const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link);
+    expect(links).toEqual([
+      '/.well-known/openid-credential-issuer',
+      `${tenant.url}/docs`,
+      `${tenant.url}/health/ready`,
+    ]);
+    expect(page.text).not.toMatch(/Acme|rival/);
     const posted = await at(domain, '/manifest.json', { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     for (const name of [`www.${domain}`, `${domain}:1234`, 'example', '127.0.0.1'])
-      for (const path of DOCUMENTS) expect([name, (await at(name, path)).status]).toEqual([name, 404]);
+      for (const path of [...DOCUMENTS, '/']) expect([name, (await at(name, path)).status]).toEqual([name, 404]);
   });
 
   it('is vouched for by the DIDs of the tenant, each document with its own origin first', async () => {

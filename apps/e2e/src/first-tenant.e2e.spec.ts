@@ -9,6 +9,7 @@ import {
   connectManagement,
   createTenantUnderTest,
   expectStatus,
+  freePort,
   startPlatformProcess,
   verifyJwtVc,
   Wallet,
@@ -100,6 +101,27 @@ describe('docs/guides', () => {
     } finally {
       await receiver.close();
       await rm(folder, { recursive: true });
+    }
+  });
+
+  it('from-laptop-to-phone.md leads to a credential over https', async () => {
+    const env = { BASE_DOMAIN: 'issuer.example', PUBLIC_SCHEME: 'https', TRUSTED_PROXIES: '127.0.0.1' };
+    const secured = await startPlatformProcess({ env });
+    try {
+      const [settings, ...blocks] = blocksOf('from-laptop-to-phone.md', 'sh');
+      const metadata = blocks.pop()!;
+      const ports = { PORT: String(secured.ready.port), TLS_PORT: String(await freePort()) };
+      const { code, output, errors } = await run(
+        ["trap 'kill $(jobs -p)' EXIT", settings!, ...blocks, ...blocksOf('first-tenant.md', 'sh'), metadata],
+        { ...ports, DATA_DIR: secured.dataDir },
+      );
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      expect(output.join('')).toContain('strict-transport-security: max-age=31536000');
+      expect(output.at(-2)!.trim()).toBe('https://acme.issuer.example/v1/openid/credential');
+      const { payload } = await verifyJwtVc(output.at(-1)!.trim());
+      expect(payload.vc).toMatchObject({ credentialSubject: { givenName: 'Ada' } });
+    } finally {
+      await secured.stop();
     }
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_VERSION, OPERATIONS, type OpenApiDocument } from '@attestry/contracts';
@@ -67,6 +68,61 @@ it('other hosts serve no definition', async () => {
   for (const host of [platform.ready.auth, platform.tenantUrl('contexts'), platform.tenantUrl('nobody')])
     for (const path of ['/openapi.json', '/docs'])
       expect((await new ApiClient(host).request('GET', path)).status).toBe(404);
+});
+
+describe('/ of a host', () => {
+  it.each([
+    ['management', () => platform.ready.management, 'Management API', ['/docs', '/openapi.json']],
+    ['auth', () => platform.ready.auth, 'Authorization server', []],
+    ['tenant', () => hosts.tenant, 'Tenant API', ['/docs', '/openapi.json', '/.well-known/openid-credential-issuer']],
+    ['contexts', () => platform.tenantUrl('contexts'), 'JSON-LD contexts', ['/v1']],
+  ] as const)('(%s) names its purpose and links to documentation and health', async (_kind, url, title, own) => {
+    const client = new ApiClient(url());
+    const { status, headers, text } = await client.request('GET', '/');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain(`<h1>${title}</h1>`);
+    expect(text).toContain(`<title>${title} - ${new URL(url()).host}</title>`);
+    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
+    const documentation = own.some((path) => path === '/docs') ? [] : [`${platform.ready.management}/docs`];
+    expect(links).toEqual([...own, ...documentation, '/health/ready']);
+    for (const link of links) {
+      const { origin, pathname } = new URL(link, url());
+      const linked = await new ApiClient(origin).request('GET', pathname);
+      expect([link, linked.status]).toEqual([link, 200]);
+    }
+  });
+
+  it('runs no script and takes nothing from elsewhere', async () => {
+    const { headers, text } = await new ApiClient(hosts.tenant).request('GET', '/');
+    const style = createHash('sha256')
+      .update(/<style>([^]*)<\/style>/.exec(text)![1]!)
+      .digest('base64');
+    expect(headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${style}'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
+    );
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(text).not.toMatch(/<script|\son\w+=|style=|src=/);
+    expect(text).toContain('<html lang="en">');
+  });
+
+  it('answers HEAD, 304 and OPTIONS, and other methods with 405', async () => {
+    const client = new ApiClient(hosts.tenant);
+    const head = await client.request('HEAD', '/?x=1');
+    expect([head.status, head.text]).toEqual([200, '']);
+    const known = { 'if-none-match': head.headers.get('etag')! };
+    expect((await client.request('GET', '/', { headers: known })).status).toBe(304);
+    const options = await client.request('OPTIONS', '/');
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const refused = await client.request(method, '/');
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    }
+  });
+
+  it('is a 404 where nothing is served', async () => {
+    for (const host of [platform.tenantUrl('nobody'), hosts.tenant.replace('//', '//sub.')])
+      expect((await new ApiClient(host).request('GET', '/')).status).toBe(404);
+  });
 });
 
 it('together they tell every operation over HTTP, once', () => {

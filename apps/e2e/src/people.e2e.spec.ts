@@ -12,7 +12,7 @@ import {
   type OpenIdProvider,
   type RunningPlatform,
 } from '@attestry/testing';
-import { closeSurroundings, INVITATION_URL, openSurroundings } from './surroundings.js';
+import { AUDIENCE, closeSurroundings, INVITATION_URL, openSurroundings } from './surroundings.js';
 
 let provider: OpenIdProvider;
 let mail: MailReceiver;
@@ -46,10 +46,20 @@ describe('a person who signs in at the OpenID provider', () => {
     });
     const [head, , signature] = access_token.split('.') as [string, string, string];
     const forged = [head, id_token.split('.')[1], signature].join('.');
-    for (const token of [id_token, forged, await provider.machineToken(), `${access_token.slice(0, -2)}AA`]) {
+    const notValid = 'The access token is not valid';
+    const otherAudience = `The access token has another audience; request one for ${AUDIENCE}`;
+    for (const [token, reason] of [
+      [id_token, otherAudience],
+      [forged, otherAudience],
+      [await provider.machineToken(), notValid],
+      [`${access_token.slice(0, -2)}AA`, notValid],
+    ] as const) {
       const answer = await new ManagementApi(platform.ready.management, token).tenants.list();
-      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
-      expect(answer.body).toMatchObject({ code: 'Unauthorized', type: expect.any(String) });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer error="invalid_token", error_description="${reason}"`,
+      );
+      expect(answer.body).toMatchObject({ code: 'Unauthorized', type: expect.any(String), message: reason });
     }
   });
 
@@ -62,7 +72,13 @@ describe('a person who signs in at the OpenID provider', () => {
 
   it('has no user information as a machine client: 403', async () => {
     const machine = await connectManagement(platform);
-    expect((await machine.user.retrieve()).status).toBe(403);
+    const refused = await machine.user.retrieve();
+    expect(refused.status).toBe(403);
+    const reason = 'The operation is for users; the caller is a client';
+    expect(refused.body).toMatchObject({ code: 'Forbidden', message: reason });
+    expect(refused.headers.get('www-authenticate')).toBe(
+      `Bearer error="insufficient_scope", error_description="${reason}"`,
+    );
     expect((await machine.user.update('x')).status).toBe(403);
   });
 

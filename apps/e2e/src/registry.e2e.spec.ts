@@ -81,6 +81,42 @@ describe('a right call', () => {
   });
 });
 
+describe('the example of a body in the interface definition', () => {
+  /** Members that name what only this platform has: their values are those of the right call. */
+  const OWN: Record<string, readonly string[]> = {
+    'management.accept-invitation': ['token'],
+    'management.create-tenant': ['environmentId'],
+    'management.issue-token': ['client_id', 'client_secret', 'audience'],
+    'management.revoke-token': ['client_id', 'client_secret'],
+    'tenant-config.create-authentication-provider': ['url'],
+    'tenant-config.update-authentication-provider': ['url'],
+    'issuance.update-credential-configuration.jwt-vc': ['type'],
+    'issuance.update-credential-configuration.web-semantic': ['type'],
+    'issuance.create-offer': ['credentials'],
+    'issuance.create-pre-authorized-offer': ['credentials'],
+    'issuance.exchange-token': ['pre-authorized_code'],
+    'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
+  };
+  const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
+
+  it.each(withBody.map((operation) => [operation.name, operation] as const))(
+    'succeeds: %s',
+    async (name, operation) => {
+      const { body, ...parts } = await rowOf(name).right(world);
+      const isForm = body instanceof URLSearchParams;
+      const right = (isForm ? Object.fromEntries(body) : body) as Record<string, unknown>;
+      const own = (OWN[name] ?? []).map((member) => [member, right[member]] as const);
+      const example = { ...(operation.example as Record<string, string>), ...Object.fromEntries(own) };
+      expect(Object.keys(operation.example!)).toEqual(expect.arrayContaining(own.map(([member]) => member)));
+      const answer = await call(operation, {
+        ...parts,
+        body: isForm ? new URLSearchParams(example as Record<string, string>) : example,
+      });
+      expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+    },
+  );
+});
+
 describe('an operation with several addresses', () => {
   const several = table.filter(([, { http }]) => (http!.hosts ?? []).length > 1 || http!.alsoAt);
   it('is one of these', () => {
@@ -230,6 +266,10 @@ describe('a call with one role [T56]', () => {
     else {
       expect(answer.status).toBe(403);
       expectErrorShape(operation, answer);
+      const reason = `The client needs one of these roles: ${access.roles.join(', ')}`;
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer error="insufficient_scope", error_description="${reason}"`,
+      );
     }
   });
 

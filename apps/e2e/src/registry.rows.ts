@@ -130,8 +130,9 @@ const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider
 
 export const openWorld = async (options: PlatformProcessOptions = {}): Promise<World> => {
   const { provider, mail, dns, env } = await openSurroundings();
-  const platform = await startPlatform({ ...options, env: { ...env, ...options.env } });
+  let platform: RunningPlatform | undefined;
   try {
+    platform = await startPlatform({ ...options, env: { ...env, ...options.env } });
     const management = await connectManagement(platform);
     const person = await connectPerson(platform, provider);
     const [tenant, other, stranger] = await Promise.all([
@@ -171,8 +172,8 @@ export const openWorld = async (options: PlatformProcessOptions = {}): Promise<W
   }
 };
 
-export const closeWorld = async ({ platform }: Pick<World, 'platform'>): Promise<void> => {
-  await platform.stop();
+export const closeWorld = async ({ platform }: { platform: RunningPlatform | undefined }): Promise<void> => {
+  await platform?.stop();
   await closeSurroundings();
 };
 

@@ -1,6 +1,7 @@
 import { MailReceiver, OpenIdProvider, TestDnsServer } from '@attestry/testing';
 
-const AUDIENCE = 'https://management.example';
+/** Of access tokens of users. */
+export const AUDIENCE = 'https://management.example';
 /** Where links in e-mails lead. */
 export const INVITATION_URL = 'https://portal.example/join';
 

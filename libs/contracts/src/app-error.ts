@@ -135,9 +135,24 @@ export const invalidBody = (param: string, msg: string, value?: unknown): AppErr
   invalid({ ...(value === undefined ? {} : { value }), msg, param, location: 'body' });
 
 export const notFound = (): AppError => new AppError('notFound', 'Resource Not Found');
-export const forbidden = (): AppError => new AppError('forbidden', 'Forbidden');
-export const unauthenticated = (headers?: Record<string, string>): AppError =>
-  new AppError('unauthenticated', 'Unauthorized', headers ? { headers } : {});
+
+/** RFC 6749 §5.2 and RFC 6750 §3: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
+const descriptionText = (text: string): string => text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
+
+/** The challenge of a refused access token, with the reason (RFC 6750 §3). */
+export const bearerChallenge = (error: 'invalid_token' | 'insufficient_scope', reason: string) => ({
+  'www-authenticate': `Bearer error="${error}", error_description="${descriptionText(reason)}"`,
+});
+/** 403; the reason is in the challenge, and on the management API also in the message. */
+export const forbidden = (reason: string): AppError =>
+  new AppError('forbidden', reason, { headers: bearerChallenge('insufficient_scope', reason) });
+/** 401 for an access token that is refused; the reason as in {@link forbidden}. */
+export const invalidToken = (reason: string): AppError =>
+  new AppError('unauthenticated', reason, { headers: bearerChallenge('invalid_token', reason) });
+/** 401 for a request without credentials: its challenge has no error (RFC 6750 §3.1). */
+export const unauthenticated = (): AppError =>
+  new AppError('unauthenticated', 'The request has no access token', { headers: { 'www-authenticate': 'Bearer' } });
+
 export const conflict = (message: string, details?: ErrorDetail[]): AppError =>
   new AppError('conflict', message, details ? { details } : {});
 export const unavailable = (message = 'Service temporarily unavailable', cause?: unknown): AppError =>
@@ -190,10 +205,10 @@ const CODE_OF_KIND: Partial<Record<ErrorKind, OAuthErrorCode>> = {
 const descriptionOf = ({ kind, message, details: [first] = [] }: AppError): string =>
   kind === 'invalid' && first ? `${first.param} ${first.msg}` : message;
 
-/** The OAuth form of any error, for a body or a redirect URI. RFC 6749 §5.2: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
+/** The OAuth form of any error, for a body or a redirect URI. */
 export const oauthFault = (fault: AppError): { error: string; error_description: string } => ({
   error: /^[a-z_]+$/.test(fault.code) ? fault.code : (CODE_OF_KIND[fault.kind] ?? 'invalid_request'),
-  error_description: descriptionOf(fault).replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
+  error_description: descriptionText(descriptionOf(fault)),
 });
 
 /** An error in OAuth shape; `description` is ASCII and public, `check` names the check that rejected the request, for the log. */

@@ -134,6 +134,8 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   kind?: 'command' | 'query';
   rate?: RateClass;
   body?: DtoClass<Body>;
+  /** Body of a call that succeeds, for the interface definition; a test sends it, with its own ids, names of hosts and secrets. */
+  example?: NoInfer<Body>;
   params?: DtoClass<Params>;
   query?: DtoClass<Query>;
   /**

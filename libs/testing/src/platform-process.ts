@@ -101,6 +101,8 @@ export class PlatformProcess implements RunningPlatform {
     try {
       await platform.restart();
     } catch (error) {
+      // While it starts, it need not end at SIGTERM.
+      await platform.kill();
       await platform.stop();
       throw error;
     }

@@ -208,9 +208,21 @@ describe('the token call', () => {
 describe('callers', () => {
   it('of one API are strangers at the other [M44]', async () => {
     const tenantToken = new ApiClient(platform.ready.management, tenant.token);
-    expect((await tenantToken.request('GET', '/v1/tenants')).status).toBe(401);
+    const atManagement = await tenantToken.request('GET', '/v1/tenants');
+    const otherAudience = (url: string) => `The access token has another audience; request one for ${url}`;
+    const challenge = (url: string) => `Bearer error="invalid_token", error_description="${otherAudience(url)}"`;
+    expect([atManagement.status, atManagement.headers.get('www-authenticate')]).toEqual([
+      401,
+      challenge(platform.ready.management),
+    ]);
+    expect(atManagement.body).toMatchObject({ message: otherAudience(platform.ready.management) });
     const managementToken = new ApiClient(tenant.url, management.client.token);
-    expect((await managementToken.request('GET', '/v1/dids')).status).toBe(401);
+    const atTenant = await managementToken.request('GET', '/v1/dids');
+    expect([atTenant.status, atTenant.headers.get('www-authenticate'), atTenant.text]).toEqual([
+      401,
+      challenge(tenant.url),
+      'Unauthorized',
+    ]);
     const credentials = { client_id: tenant.admin.clientId, client_secret: tenant.admin.clientSecret };
     expect((await requestToken(platform.ready.auth, credentials, platform.ready.management)).status).toBe(401);
     expect((await requestToken(platform.ready.auth, platform.managementClient(), tenant.url)).status).toBe(401);

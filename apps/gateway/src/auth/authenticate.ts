@@ -1,8 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   forbidden,
+  invalidToken,
   isAllowed,
   unauthenticated,
+  type AppError,
   type Caller,
   type ClientCaller,
   type Operation,
@@ -13,22 +15,23 @@ import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../request/hosts.js';
 import { Directory } from '../directory/directory.js';
 import { isExactJwt } from './is-exact-jwt.js';
+import { reasonOfRefusal } from './reason-of-refusal.js';
 import { TokenVerifier } from './token-verifier.js';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
-const CHALLENGE = { 'www-authenticate': 'Bearer' };
-const INVALID_TOKEN = { 'www-authenticate': 'Bearer error="invalid_token"' };
-
-/** RFC 6750 §2.1: the scheme in any case (RFC 9110 §11.1), the token exactly as it was given out. */
-const bearerOf = (authorization: string | undefined): string | undefined => {
-  const [, token] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9\-._~+/]+=*)$/.exec(authorization ?? '') ?? [];
-  return token !== undefined && isExactJwt(token) ? token : undefined;
+/** RFC 6750 §2.1: the scheme in any case (RFC 9110 §11.1), the token exactly as it was issued. @throws AppError 401 */
+const bearerOf = (authorization: string | undefined): string => {
+  if (!authorization) throw unauthenticated();
+  const [, token] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9\-._~+/]+=*)$/.exec(authorization) ?? [];
+  if (token === undefined || !isExactJwt(token))
+    throw invalidToken('The Authorization header must be Bearer, a space and an access token');
+  return token;
 };
 
 /** A client with the roles that it has at the tenant: they are checked here, and no operation reads them. */
 export type IdentifiedCaller = Exclude<Caller, ClientCaller> | (ClientCaller & { roles: readonly Role[] });
 
-/** Who calls, by the declared access of the operation: 401 or 403, never a hint which part was wrong. */
+/** Who calls, by the declared access of the operation. A refusal never reveals which tenants, clients, keys or revocations exist. */
 @Injectable()
 export class Authenticate {
   private readonly managementUrl: string;
@@ -37,7 +40,7 @@ export class Authenticate {
     private readonly tokens: TokenVerifier,
     private readonly userTokens: UserTokenVerifier,
     private readonly directory: Directory,
-    config: PlatformConfig,
+    private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.managementUrl = `${config.publicScheme}://${config.managementDomain}`;
@@ -59,15 +62,17 @@ export class Authenticate {
     const { kind } = operation.access;
     if (kind === 'management') return this.managementCaller(authorization, deadline, beforeCheck);
     if (kind === 'roles') return this.tenantClient(host, authorization, deadline, beforeCheck);
-    throw unauthenticated(CHALLENGE);
+    throw unauthenticated();
   }
 
   /** @throws AppError 403 when the caller has none of the roles that the tenant takes for the operation; 503 when that is not known by the deadline */
   async authorize(operation: Operation, host: ResolvedHost, caller: IdentifiedCaller, deadline: number): Promise<void> {
     if (operation.access.kind !== 'roles') return;
+    const { permission, roles } = operation.access;
     const entry = host.tenant && (await this.directory.tenantByHost(host.tenant.host, deadline));
-    if (!entry || caller.kind !== 'client' || !isAllowed(caller.roles, operation.access.permission, entry))
-      throw forbidden();
+    if (entry && caller.kind === 'client' && isAllowed(caller.roles, permission, entry)) return;
+    const allowed = entry ? roles.filter((role) => isAllowed([role], permission, entry)) : roles;
+    throw forbidden(`The client needs one of these roles: ${allowed.join(', ')}`);
   }
 
   /** A machine client with a token of ours, or a person with one of the operator's provider. */
@@ -77,14 +82,13 @@ export class Authenticate {
     beforeCheck?: () => Promise<void>,
   ): Promise<IdentifiedCaller> {
     const bearer = bearerOf(authorization);
-    if (bearer !== undefined && this.userTokens.isOurs(bearer)) {
+    if (this.userTokens.isOurs(bearer)) {
       const person = await this.userTokens.verify(bearer, deadline, beforeCheck);
-      if (!person) throw unauthenticated(INVALID_TOKEN);
+      if (!person) throw this.refused(bearer, this.config.peopleAudience);
       return { kind: 'user', userId: await this.directory.userOf(person, deadline) };
     }
-    const token = await this.verified(authorization, deadline, beforeCheck);
-    if (token.audience !== this.managementUrl || !(await this.directory.hasManagementClient(token, deadline)))
-      throw unauthenticated(INVALID_TOKEN);
+    const token = await this.verified(bearer, this.managementUrl, deadline, beforeCheck);
+    if (!(await this.directory.hasManagementClient(token, deadline))) throw this.refused(bearer, this.managementUrl);
     return { kind: 'management', clientId: token.clientId };
   }
 
@@ -94,23 +98,25 @@ export class Authenticate {
     deadline: number,
     beforeCheck?: () => Promise<void>,
   ): Promise<IdentifiedCaller> {
-    const token = await this.verified(authorization, deadline, beforeCheck);
-    const tenant = host.tenant;
-    if (!tenant || token.audience !== tenant.baseUrl) throw unauthenticated(INVALID_TOKEN);
+    const bearer = bearerOf(authorization);
+    const tenant = host.tenant!;
+    const token = await this.verified(bearer, tenant.baseUrl, deadline, beforeCheck);
     // The directory's roles, not the token's: a change counts at once.
     const roles = await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline);
-    if (!roles) throw unauthenticated(INVALID_TOKEN);
+    if (!roles) throw this.refused(bearer, tenant.baseUrl);
     return { kind: 'client', clientId: token.clientId, roles };
   }
 
-  private async verified(authorization: string | undefined, deadline: number, beforeCheck?: () => Promise<void>) {
-    if (!authorization) throw unauthenticated(CHALLENGE);
-    const bearer = bearerOf(authorization);
-    const token = bearer && (await this.tokens.verify(bearer, deadline, beforeCheck));
-    if (!token) throw unauthenticated(INVALID_TOKEN);
+  private async verified(bearer: string, audience: string, deadline: number, beforeCheck?: () => Promise<void>) {
+    const token = await this.tokens.verify(bearer, deadline, beforeCheck);
+    if (token?.audience !== audience) throw this.refused(bearer, audience);
     const { tokenId, expiresAt } = token;
     if (tokenId !== undefined && (await this.directory.isRevoked(tokenId, expiresAt, this.clock.now(), deadline)))
-      throw unauthenticated(INVALID_TOKEN);
+      throw this.refused(bearer, audience);
     return token;
+  }
+
+  private refused(bearer: string, audience: string): AppError {
+    return invalidToken(reasonOfRefusal(bearer, audience, this.clock.now()));
   }
 }

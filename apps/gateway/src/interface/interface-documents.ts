@@ -102,7 +102,8 @@ export class InterfaceDocuments {
   }
 }
 
-const documentOf = (
+/** With an entity tag; caches may keep it for some minutes. */
+export const documentOf = (
   content: string | Buffer,
   type: string,
   headers: Record<string, string> = {},

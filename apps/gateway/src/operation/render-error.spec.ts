@@ -2,6 +2,7 @@ import {
   AppError,
   forbidden,
   invalidBody,
+  invalidToken,
   notFound,
   oauthError,
   unauthenticated,
@@ -28,10 +29,11 @@ describe('tenant errors', () => {
   });
 
   it('are plain text for 401, with a challenge, and 403', () => {
-    const refused = renderError(unauthenticated({ 'www-authenticate': 'Bearer' }), 'tenant');
+    const refused = renderError(unauthenticated(), 'tenant');
     expect(refused).toMatchObject({ status: 401, body: 'Unauthorized', headers: { 'www-authenticate': 'Bearer' } });
     expect(refused.headers['content-type']).toMatch(/^text\/plain/);
-    expect(renderError(forbidden(), 'tenant')).toMatchObject({ status: 403, body: 'Forbidden' });
+    expect(renderError(forbidden('x'), 'tenant')).toMatchObject({ status: 403, body: 'Forbidden' });
+    expect(renderError(invalidToken('x'), 'tenant')).toMatchObject({ status: 401, body: 'Unauthorized' });
   });
 });
 
@@ -39,7 +41,8 @@ describe('management errors', () => {
   it.each([
     [invalidBody('name', 'is required'), 400, 'BadRequest', 'ValidationError'],
     [unauthenticated(), 401, 'Unauthorized', 'AuthenticationError'],
-    [forbidden(), 403, 'Forbidden', 'AuthorizationError'],
+    [invalidToken('has expired'), 401, 'Unauthorized', 'AuthenticationError'],
+    [forbidden('needs a role'), 403, 'Forbidden', 'AuthorizationError'],
     [notFound(), 404, 'NotFound', 'NotFoundError'],
     [unavailable(), 503, 'ServiceUnavailable', 'AvailabilityError'],
   ])('are always JSON with type: %s', (error, status, code, type) => {
@@ -47,6 +50,19 @@ describe('management errors', () => {
     expect(rendered.status).toBe(status);
     expect(JSON.parse(rendered.body)).toMatchObject({ code, type, message: error.message });
     expect(Array.isArray((JSON.parse(rendered.body) as { details: unknown }).details)).toBe(true);
+  });
+});
+
+describe('the challenge of a refused token', () => {
+  it.each([
+    [unauthenticated(), 'Bearer'],
+    [invalidToken('has expired'), 'Bearer error="invalid_token", error_description="has expired"'],
+    [forbidden('needs a role'), 'Bearer error="insufficient_scope", error_description="needs a role"'],
+    // RFC 6750 §3: neither quotes and backslashes nor control characters end the value or the header.
+    [invalidToken('a"b\\c\r\nx: é'), 'Bearer error="invalid_token", error_description="a?b?c??x: ?"'],
+  ])('has the reason: %s', (error, challenge) => {
+    for (const shape of ['tenant', 'management', 'oauth'] as const)
+      expect(renderError(error, shape).headers['www-authenticate']).toBe(challenge);
   });
 });
 

@@ -49,8 +49,10 @@ export const renderError = (error: AppError, shape: Operation['errors']): Render
         }),
       };
     case 'tenant':
-      if (error.kind === 'unauthenticated' || error.kind === 'forbidden')
-        return { status, headers: { ...headers, ...TEXT_TYPE }, body: error.message };
+      // One word (specification notes, Errors): the reason is in the challenge alone.
+      if (error.kind === 'unauthenticated')
+        return { status, headers: { ...headers, ...TEXT_TYPE }, body: 'Unauthorized' };
+      if (error.kind === 'forbidden') return { status, headers: { ...headers, ...TEXT_TYPE }, body: 'Forbidden' };
       return {
         status,
         headers: { ...headers, ...JSON_TYPE },

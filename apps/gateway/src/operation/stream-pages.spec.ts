@@ -50,7 +50,7 @@ describe('a list as a stream', () => {
   });
 
   it('breaks off, and does not end, when a page is refused', async () => {
-    const stream = await streamPages((cursor) => (cursor ? Promise.reject(forbidden()) : ask(cursor)));
+    const stream = await streamPages((cursor) => (cursor ? Promise.reject(forbidden('x')) : ask(cursor)));
     await stream.next();
     await expect(stream.next()).rejects.toMatchObject({ kind: 'forbidden' });
   });

@@ -21,7 +21,7 @@ describe('an error of a step', () => {
   });
 
   it('keeps its own headers and the limit that it was counted against', async () => {
-    const error = unauthenticated({ 'www-authenticate': 'Bearer' });
+    const error = unauthenticated();
     const { reply } = await answered(error, exchangeOf({}, {}, { rate: rate({ remaining: 3 }) }));
     expect(reply.kept).toMatchObject({ 'www-authenticate': 'Bearer', 'x-ratelimit-remaining': 3 });
   });

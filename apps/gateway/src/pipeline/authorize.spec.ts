@@ -13,7 +13,7 @@ describe('authorization', () => {
   });
 
   it('that is refused is a 403', async () => {
-    const authenticate = { authorize: () => Promise.reject(forbidden()) } as never;
+    const authenticate = { authorize: () => Promise.reject(forbidden('x')) } as never;
     expect((await errorOf(() => authorize(exchangeOf(), { authenticate }))).kind).toBe('forbidden');
   });
 });

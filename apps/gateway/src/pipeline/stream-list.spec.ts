@@ -46,7 +46,7 @@ describe('a list that is streamed', () => {
   });
 
   it('ends without its rest where the caller lost its rights', async () => {
-    const { used } = deps(() => Promise.reject(forbidden()));
+    const { used } = deps(() => Promise.reject(forbidden('x')));
     const exchange = exchangeOf({}, { http, access });
     await streamList(exchange, used);
     expect((await errorOf(() => text(exchange.answer!.body as Readable))).kind).toBe('forbidden');

@@ -10,9 +10,14 @@ import { preflightAnswer } from '../request/cors-headers.js';
 
 const ALLOWED = ['GET', 'HEAD'];
 
-type Used = Pick<Dependencies, 'documents' | 'rates' | 'health'>;
+type Used = Pick<Dependencies, 'rates' | 'health'>;
 
-const answer = async (exchange: Exchange, deps: Used, { headers, body }: InterfaceDocument): Promise<void> => {
+/** GET, HEAD and OPTIONS, counted as a public call. @throws AppError 405, 429 */
+export const answerDocument = async (
+  exchange: Exchange,
+  deps: Used,
+  { headers, body }: InterfaceDocument,
+): Promise<void> => {
   const { method, headers: received } = exchange.request;
   if (method !== 'OPTIONS' && !ALLOWED.includes(method)) return refuse(exchange, deps, methodNotAllowed(ALLOWED));
   await countPublicCall(exchange, deps);
@@ -23,9 +28,9 @@ const answer = async (exchange: Exchange, deps: Used, { headers, body }: Interfa
 };
 
 /** `/openapi.json` and `/docs` of the management and the tenant API. */
-export const interfaceDocuments = (deps: Used): FastifyPluginAsync =>
+export const interfaceDocuments = (deps: Used & Pick<Dependencies, 'documents'>): FastifyPluginAsync =>
   exchangePlugin((exchange) => {
     const { host, path } = exchange;
     const document = host && deps.documents.find(host.api, path);
-    if (document) return answer(exchange, deps, document);
+    if (document) return answerDocument(exchange, deps, document);
   });

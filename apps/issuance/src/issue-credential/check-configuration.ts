@@ -1,8 +1,10 @@
-import { isUuid, oauthError } from '@attestry/contracts';
+import { bearerChallenge, isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { coveredConfigurations } from '../issuance-session/issuance-session.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import type { CredentialSelector } from './parse-credential-request.js';
+
+const NOT_COVERED = 'the access token does not cover this credential configuration';
 
 /**
  * The configuration asked for (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a matter of the
@@ -39,9 +41,9 @@ export const checkConfiguration = async (
       },
     );
   if (!coveredConfigurations(session).includes(configurationId))
-    throw oauthError('insufficient_scope', 'the access token does not cover this credential configuration', {
+    throw oauthError('insufficient_scope', NOT_COVERED, {
       check: 'check-configuration',
-      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
+      headers: bearerChallenge('insufficient_scope', NOT_COVERED),
     });
   return configuration;
 };

@@ -1,4 +1,4 @@
-import { oauthError } from '@attestry/contracts';
+import { bearerChallenge, oauthError } from '@attestry/contracts';
 import type { Loaded, Streams } from '@attestry/event-store';
 import type { Macs } from '@attestry/keys';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
@@ -64,8 +64,9 @@ export const loadAccessToken = async (
   return { tokenId: named.tokenId, stream, loaded, session: check(loaded.state), check, confirm };
 };
 
+const NOT_VALID = 'the access token is not valid';
 const invalidToken = () =>
-  oauthError('invalid_token', 'the access token is not valid', {
+  oauthError('invalid_token', NOT_VALID, {
     check: 'load-access-token',
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+    headers: bearerChallenge('invalid_token', NOT_VALID),
   });

@@ -655,7 +655,9 @@ describe('the credential endpoint', () => {
     expect([foreign.kind, foreign.code, foreign.headers]).toEqual([
       'unauthenticated',
       'invalid_token',
-      { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+      {
+        'www-authenticate': 'Bearer error="invalid_token", error_description="the access token is not valid"',
+      },
     ]);
     const changed = `${token.slice(0, -4)}${token.endsWith('AAAA') ? 'BBBA' : 'AAAA'}`;
     expect(await code(collect(changed, body))).toBe('invalid_token');

@@ -7,6 +7,6 @@ export const managementCaller = ({ caller }: ManagementContext): Principal =>
 /** The person who calls. @throws 403 for machine clients */
 export const callingUser = (context: ManagementContext): string => {
   const { caller } = context;
-  if (caller.kind !== 'user') throw forbidden();
+  if (caller.kind !== 'user') throw forbidden('The operation is for users; the caller is a client');
   return caller.userId;
 };

@@ -31,7 +31,7 @@ export const registerUser = (
 
 /** The gateway admits registered users alone; were that to change, this would be a 403. */
 export const registered = (state: ManagementUserState): RegisteredUser => {
-  if (state.status !== 'registered') throw forbidden();
+  if (state.status !== 'registered') throw forbidden('The caller is not a registered user');
   return state;
 };
 

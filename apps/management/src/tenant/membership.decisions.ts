@@ -126,7 +126,8 @@ export const acceptInvitation = (
 /** A member as an admin, or the member in person, sees it. */
 export const seenMember = (state: TenantState, caller: Principal, userId: string): Membership => {
   const { tenant, roles } = seenByMember(state, caller);
-  if (!roles.includes('admin') && !isSelf(caller, userId)) throw forbidden();
+  if (!roles.includes('admin') && !isSelf(caller, userId))
+    throw forbidden('The caller needs the role admin on the tenant');
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   return member;

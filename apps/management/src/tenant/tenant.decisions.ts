@@ -63,7 +63,7 @@ export const seenByMember = (state: TenantState, caller: Principal): { tenant: A
 /** As {@link seenByMember}, and 403 for a member who is not `admin`. */
 export const seenByAdmin = (state: TenantState, caller: Principal): ActiveTenant => {
   const { tenant, roles } = seenByMember(state, caller);
-  if (!roles.includes('admin')) throw forbidden();
+  if (!roles.includes('admin')) throw forbidden('The caller needs the role admin on the tenant');
   return tenant;
 };
 

@@ -64,6 +64,7 @@ export const createDid = defineOperation({
   analytics: { prefix: 'DID_CREATE', category },
   errors,
   body: CreateDidRequest,
+  example: { method: 'key', options: { keyType: 'P-256' } },
   resource: DidRecord,
   response: DidRecord,
   errorStatuses: [400, 401, 403],

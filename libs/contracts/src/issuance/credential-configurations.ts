@@ -173,6 +173,14 @@ export class ListConfigurationsQuery extends PageQuery {
   @Optional() @BoundedText(1024) type?: string;
 }
 
+/** Of both profiles. */
+const EXAMPLE = {
+  type: 'UniversityDegree',
+  name: 'University degree',
+  issuer: { name: 'Example University' },
+  claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+};
+
 /** Five operations per format, which differ only in path, DTOs and event prefix. */
 const configurationOperations = <Request, Configuration>(
   profile: CredentialProfile,
@@ -192,6 +200,7 @@ const configurationOperations = <Request, Configuration>(
       analytics: { prefix: `${stem}_CREATE`, category },
       errors,
       body: request,
+      example: EXAMPLE as Request,
       resource: configuration,
       response: configuration,
       errorStatuses: [400, 401, 403],
@@ -229,6 +238,7 @@ const configurationOperations = <Request, Configuration>(
       errors,
       params: ConfigurationParams,
       body: request,
+      example: EXAMPLE as Request,
       response: configuration,
       errorStatuses: [400, 401, 403, 404],
     }),

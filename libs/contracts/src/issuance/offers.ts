@@ -136,6 +136,7 @@ export const createOffer = defineOperation({
   analytics: { prefix: 'OPENID_OFFER_CREATE', category },
   errors,
   body: OfferRequest,
+  example: { credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'] },
   response: Offer,
   errorStatuses: [400, 401, 403],
 });
@@ -148,6 +149,11 @@ export const createPreAuthorizedOffer = defineOperation({
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', category },
   errors,
   body: PreAuthorizedOfferRequest,
+  example: {
+    credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'],
+    claims: { given_name: 'Ada' },
+    expiresIn: { minutes: 10 },
+  },
   response: PreAuthorizedOffer,
   secrets: ['claims'],
   errorStatuses: [400, 401, 403, 413],

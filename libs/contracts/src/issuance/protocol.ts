@@ -163,6 +163,10 @@ export const exchangeToken = defineOperation({
     accepts: { 'application/x-www-form-urlencoded': HolderTokenRequest },
     maxBodyBytes: 65_536,
   },
+  example: {
+    grant_type: 'urn:ietf:params:oauth:grant-type:pre-authorized_code',
+    'pre-authorized_code': 'the code of the offer',
+  },
   access: holderAccess,
   analytics: { prefix: 'OPENID_TOKEN', category, recordedBy: 'service' },
   errors: 'oauth',
@@ -192,6 +196,10 @@ export const issueCredential = defineOperation({
     accepts: { 'application/json': CredentialRequest },
     // Ten proofs of maximum length, and the same again for the other members.
     maxBodyBytes: 2 * BATCH_SIZE * MAX_PROOF_LENGTH,
+  },
+  example: {
+    credential_configuration_id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+    proofs: { jwt: ['a.key.proof'] },
   },
   access: holderAccess,
   analytics: { prefix: 'OPENID_CREDENTIAL', category, recordedBy: 'service' },

@@ -69,6 +69,7 @@ export const createUser = defineOperation({
   analytics: { prefix: 'USER_CREATE', category },
   errors,
   body: CreateUserRequest,
+  example: { claims: { given_name: 'Ada' } },
   resource: User,
   response: User,
   secrets: ['claims'],

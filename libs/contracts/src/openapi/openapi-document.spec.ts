@@ -43,19 +43,20 @@ const update = defineOperation({
   name: 'dids.update-thing.old',
   summary: 'Update a thing',
   description: 'Its id cannot be changed.',
-  http: { method: 'PUT', path: '/v1/things/:id', success: 200 },
+  http: { method: 'PUT', path: '/v1/users/:id', success: 200 },
   access: requires('dids:create'),
   analytics: { prefix: 'THING_UPDATE', category: 'thing' },
   errors: 'tenant',
   params: ThingParams,
   body: ThingRequest,
+  example: { name: 'a', size: 1 },
   response: Thing,
   errorStatuses: [400, 401, 403, 404],
 });
 const list = defineOperation({
   name: 'dids.list-things',
   summary: 'Things',
-  http: { method: 'GET', path: '/v1/things', success: 200 },
+  http: { method: 'GET', path: '/v1/users', success: 200 },
   access: publicAccess,
   errors: 'tenant',
   query: PageQuery,
@@ -65,18 +66,21 @@ const documentOf = (...operations: Operation[]) => openApiDocument('tenant', ope
 
 describe('an operation in the interface definition', () => {
   const { paths, components } = documentOf(update as Operation, list as Operation);
-  const put = paths['/v1/things/{id}']!['put']!;
+  const put = paths['/v1/users/{id}']!['put']!;
 
   it('has its name, its texts, its roles and the scheme that proves them', () => {
     expect(put).toMatchObject({
       operationId: 'updateThingOld',
       summary: 'Update a thing',
-      description: 'Its id cannot be changed.',
+      description:
+        'Its id cannot be changed. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.',
+      tags: ['Users'],
+      requestBody: { content: { 'application/json': { example: { name: 'a', size: 1 } } } },
       security: [{ bearerAuth: [] }],
       'x-roles': ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'],
       'x-event-prefix': 'THING_UPDATE',
     });
-    expect(paths['/v1/things']!['get']).toMatchObject({ security: [] });
+    expect(paths['/v1/users']!['get']).toMatchObject({ security: [] });
   });
 
   it('has the types of its classes and the rules of their decorators', () => {
@@ -89,7 +93,7 @@ describe('an operation in the interface definition', () => {
       properties: { name: { type: 'string', maxLength: 10 }, size: { type: 'number', minimum: 1, maximum: 9 } },
       required: ['name'],
     });
-    expect(paths['/v1/things']!['get']!['parameters']).toContainEqual({
+    expect(paths['/v1/users']!['get']!['parameters']).toContainEqual({
       name: 'limit',
       in: 'query',
       required: false,
@@ -115,7 +119,7 @@ describe('an operation in the interface definition', () => {
     const document = documentOf(open);
     expect(document.components.schemas['ThingRequest']).not.toHaveProperty('additionalProperties');
     expect(document.components.schemas['ThingRequest']!.properties).not.toHaveProperty('id');
-    const operation = document.paths['/v1/things/{id}']!['put']!;
+    const operation = document.paths['/v1/users/{id}']!['put']!;
     expect(JSON.stringify([operation['parameters'], operation['responses']])).not.toMatch(/prefer/i);
   });
 
@@ -124,7 +128,7 @@ describe('an operation in the interface definition', () => {
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
       404: { $ref: '#/components/responses/TenantNotFound' },
     });
-    expect(paths['/v1/things']!['get']!['responses']).toMatchObject({
+    expect(paths['/v1/users']!['get']!['responses']).toMatchObject({
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PageOfThing' } } } },
     });
     expect(components.schemas['PageOfThing']).toMatchObject({ required: ['data'] });
@@ -146,12 +150,12 @@ describe('an operation in the interface definition', () => {
     const elsewhere = defineOperation({
       name: 'management.list-things',
       summary: 'Things',
-      http: { method: 'GET', path: '/v1/things', success: 200, hosts: ['management'] },
+      http: { method: 'GET', path: '/v1/users', success: 200, hosts: ['management'] },
       access: managementAccess,
       errors: 'management',
     });
     expect(documentOf(elsewhere as Operation).paths).toEqual({});
-    expect(Object.keys(openApiDocument('management', [elsewhere as Operation], shapes).paths)).toEqual(['/v1/things']);
+    expect(Object.keys(openApiDocument('management', [elsewhere as Operation], shapes).paths)).toEqual(['/v1/users']);
   });
 
   it('whose class has no shape is refused', () => {
@@ -159,10 +163,34 @@ describe('an operation in the interface definition', () => {
   });
 });
 
+describe('the tags', () => {
+  const { tags, paths } = openApiDocument('tenant', OPERATIONS, SHAPES);
+  const used = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).map((it) => (it['tags'] as string[])[0]),
+  );
+
+  it('are the resources of the operations, in one order, each with a description', () => {
+    const names = tags.map(({ name }) => name);
+    expect(new Set(names)).toEqual(new Set(used));
+    expect(names.indexOf('DIDs')).toBeLessThan(names.indexOf('Offers'));
+    for (const { description } of tags) expect(description).toMatch(/\.$/);
+  });
+
+  it('tell sub-resources from the resources that their paths begin with', () => {
+    expect(paths['/v1/users/authentication-providers']!['get']!['tags']).toEqual(['Authentication providers']);
+    expect(paths['/v1/openid/credential']!['post']!['tags']).toEqual(['Wallets']);
+  });
+
+  it('are complete: a path without a resource is refused', () => {
+    const http = { ...list.http!, path: '/v1/things' };
+    expect(() => documentOf({ ...list, http } as Operation)).toThrow('no resource');
+  });
+});
+
 describe('a deprecated operation', () => {
   const deprecated = { since: '2026-01-01T00:00:00Z', sunset: '2026-07-01T00:00:00Z', link: '/docs' };
   const { paths } = documentOf({ ...update, deprecated } as Operation);
-  const put = paths['/v1/things/{id}']!['put']! as { responses: Record<string, { headers: object }> };
+  const put = paths['/v1/users/{id}']!['put']! as { responses: Record<string, { headers: object }> };
 
   it('says so, with its end', () => {
     expect(put).toMatchObject({ deprecated: true, 'x-sunset': deprecated.sunset });

@@ -12,10 +12,10 @@ import {
   type HttpBinding,
   type Operation,
 } from '../operation.js';
-import { SERVICES } from '../services.js';
 import { classesWithRules, withRules } from './declared-rules.js';
 import type { JsonSchema } from './json-schema.js';
 import { readOnlyMembersOf } from './read-only-members.js';
+import { resourceOf, tagsOf } from './resources.js';
 
 /** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
 export const INTERFACE_VERSION = 'v2.0.0';
@@ -106,10 +106,7 @@ export const openApiDocument = (
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The host that serves this document.' }],
-    tags: [...new Set(own.map(({ service }) => service))].map((service) => ({
-      name: service,
-      description: SERVICES[service].about,
-    })),
+    tags: tagsOf(new Set(own.map(({ http }) => resourceOf(http!.path)))),
     paths,
     components: {
       schemas: { ...schemas.used(), ...errorSchemas(shapesOfErrors, schemas) },
@@ -172,7 +169,9 @@ const operationObject = (
   index: number,
 ): JsonObject => {
   const { access, analytics, deprecated } = operation;
-  const description = [operation.description, deprecated && deprecationText(operation)].filter(Boolean).join(' ');
+  const description = [operation.description, rolesText(operation), deprecated && deprecationText(operation)]
+    .filter(Boolean)
+    .join(' ');
   const body = requestBody(operation, schemas);
   const parameters = parametersOf(operation, path, schemas);
   const security: Json =
@@ -190,7 +189,7 @@ const operationObject = (
     summary: operation.summary,
     ...(description && { description }),
     ...(deprecated && { deprecated: true }),
-    tags: [operation.service],
+    tags: [resourceOf(operation.http!.path)],
     ...(elsewhere !== undefined && { servers: [elsewhere] }),
     security,
     ...(access.kind === 'roles' && { 'x-roles': [...access.roles], 'x-permission': access.permission }),
@@ -204,6 +203,9 @@ const operationObject = (
     responses: responsesOf(operation, schemas),
   };
 };
+
+const rolesText = ({ access }: Operation): string | false =>
+  access.kind === 'roles' && `Requires one of the roles: ${access.roles.map((role) => `\`${role}\``).join(', ')}.`;
 
 const deprecationText = ({ deprecated }: Operation): string => {
   const { since, sunset, link } = deprecated!;
@@ -282,7 +284,7 @@ const MEDIA_TYPES = {
 };
 
 const requestBody = (operation: Operation, schemas: Schemas): Json | undefined => {
-  const { http, body } = operation;
+  const { http, body, example } = operation;
   const kind = bodyKindOf(http!);
   const types: [string, string][] =
     kind === 'raw'
@@ -294,7 +296,15 @@ const requestBody = (operation: Operation, schemas: Schemas): Json | undefined =
   if (refusesUnknown(operation)) schemas.close(body!.name, operation);
   return {
     required: types.some(([, dto]) => schemas.isRequired(dto)),
-    content: Object.fromEntries(types.map(([type, dto]) => [type, { schema: schemas.reference(dto) as JsonObject }])),
+    content: Object.fromEntries(
+      types.map(([type, dto]) => [
+        type,
+        {
+          schema: schemas.reference(dto) as JsonObject,
+          ...(example !== undefined && { example: example as JsonObject }),
+        },
+      ]),
+    ),
   };
 };
 
@@ -310,7 +320,9 @@ const HEADERS: Record<string, JsonObject> = {
   'x-ratelimit-remaining': header('Number of calls left in the current window.', { type: 'integer', minimum: 0 }),
   'x-ratelimit-reset': header('End of the current window in seconds since the epoch.', { type: 'integer', minimum: 0 }),
   'retry-after': header('Seconds to wait before the next call.', { type: 'integer', minimum: 1 }),
-  'www-authenticate': header('Bearer challenge (RFC 6750).', { type: 'string' }),
+  'www-authenticate': header('Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal.', {
+    type: 'string',
+  }),
   'preference-applied': header('`handling=lenient` if the request has this preference (RFC 7240); otherwise absent.', {
     type: 'string',
     const: 'handling=lenient',
@@ -457,7 +469,7 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
   const isText = shape === 'tenant' && (status === 401 || status === 403);
   const special: Partial<Record<ErrorKind, string>> = {
     // A client that sends its secret in the body has no scheme that a challenge could name (RFC 6749 §5.2).
-    ...(rate !== 'client-token' && { unauthenticated: 'www-authenticate' }),
+    ...(rate !== 'client-token' && { unauthenticated: 'www-authenticate', forbidden: 'www-authenticate' }),
     tooManyRequests: 'retry-after',
   };
   return {

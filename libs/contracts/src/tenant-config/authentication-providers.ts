@@ -126,6 +126,12 @@ const secrets = ['clientSecret'];
 /** Leaves time for the request for the discovery document, which may take 5 s. */
 const timeoutMs = 10_000;
 
+const EXAMPLE: AuthenticationProviderRequest = {
+  url: 'https://login.university.example',
+  clientId: 'attestry',
+  clientSecret: 'the secret of the client',
+};
+
 export const createAuthenticationProvider = defineOperation({
   name: 'tenant-config.create-authentication-provider',
   summary: "Configure the OpenID provider with which the tenant's users sign in",
@@ -137,6 +143,7 @@ export const createAuthenticationProvider = defineOperation({
   secrets,
   timeoutMs,
   body: AuthenticationProviderRequest,
+  example: EXAMPLE,
   resource: AuthenticationProvider,
   response: AuthenticationProvider,
   errorStatuses: [400, 401, 403, 409],
@@ -178,6 +185,7 @@ export const updateAuthenticationProvider = defineOperation({
   timeoutMs,
   params: AuthenticationProviderParams,
   body: AuthenticationProviderRequest,
+  example: EXAMPLE,
   response: AuthenticationProvider,
   errorStatuses: [400, 401, 403, 404],
 });

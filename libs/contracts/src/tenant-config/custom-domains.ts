@@ -35,6 +35,12 @@ const errors = 'tenant' as const;
 const category = 'config';
 const path = '/v1/config/domain';
 
+const EXAMPLE: CustomDomainRequest = {
+  name: 'Example University',
+  logoUrl: 'https://university.example/logo.png',
+  domain: 'credentials.university.example',
+};
+
 export const createCustomDomain = defineOperation({
   name: 'tenant-config.create-custom-domain',
   summary: 'Configure the custom domain of the tenant',
@@ -44,6 +50,7 @@ export const createCustomDomain = defineOperation({
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_CREATE', category },
   errors,
   body: CustomDomainRequest,
+  example: EXAMPLE,
   resource: CustomDomain,
   response: CustomDomain,
   errorStatuses: [400, 401, 403],
@@ -70,6 +77,7 @@ export const updateCustomDomain = defineOperation({
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_UPDATE', category },
   errors,
   body: CustomDomainRequest,
+  example: EXAMPLE,
   response: CustomDomain,
   errorStatuses: [400, 401, 403, 404],
 });

@@ -109,6 +109,11 @@ export class WebhookKeyRotation {
 const errors = 'tenant' as const;
 const category = 'webhook';
 
+const EXAMPLE: WebhookRequest = {
+  events: ['OpenIdCredentialIssuedSummary'],
+  url: 'https://hooks.university.example/credentials',
+};
+
 export const createWebhook = defineOperation({
   name: 'webhooks.create-webhook',
   summary: 'Create a webhook that delivers events to a URL',
@@ -117,6 +122,7 @@ export const createWebhook = defineOperation({
   analytics: { prefix: 'WEBHOOK_CREATE', category },
   errors,
   body: WebhookRequest,
+  example: EXAMPLE,
   resource: Webhook,
   response: Webhook,
   errorStatuses: [400, 401, 403],
@@ -156,6 +162,7 @@ export const updateWebhook = defineOperation({
   errors,
   params: WebhookParams,
   body: WebhookRequest,
+  example: EXAMPLE,
   response: Webhook,
   errorStatuses: [400, 401, 403, 404],
 });

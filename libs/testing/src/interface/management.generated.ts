@@ -1158,6 +1158,7 @@ export interface components {
     ManagementForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
+        'www-authenticate': components['headers']['www-authenticate'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
         'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
         'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1490,7 +1491,7 @@ export interface components {
     'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
-    /** @description Bearer challenge (RFC 6750). */
+    /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
     'www-authenticate': string;
     /** @description Maximum number of calls in the current window. */
     'x-ratelimit-limit': number;
@@ -1543,6 +1544,13 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "token": "an.access.token",
+         *       "client_id": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+         *       "client_secret": "the secret of the client"
+         *     }
+         */
         'application/x-www-form-urlencoded': components['schemas']['RevokeTokenRequest'];
       };
     };
@@ -1580,7 +1588,23 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "client_id": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+         *       "client_secret": "the secret of the client",
+         *       "audience": "https://university.example",
+         *       "grant_type": "client_credentials"
+         *     }
+         */
         'application/json': components['schemas']['TokenRequest'];
+        /**
+         * @example {
+         *       "client_id": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+         *       "client_secret": "the secret of the client",
+         *       "audience": "https://university.example",
+         *       "grant_type": "client_credentials"
+         *     }
+         */
         'application/x-www-form-urlencoded': components['schemas']['TokenRequest'];
       };
     };
@@ -1660,6 +1684,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "token": "the token of the link in the invitation"
+         *     }
+         */
         'application/json': components['schemas']['AcceptInvitationRequest'];
       };
     };
@@ -1743,6 +1772,12 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "subdomain": "university",
+         *       "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+         *     }
+         */
         'application/json': components['schemas']['CreateTenantRequest'];
       };
     };
@@ -1823,6 +1858,12 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "name": "Example University",
+         *       "restrictIdentityRoles": false
+         *     }
+         */
         'application/json': components['schemas']['UpdateTenantRequest'];
       };
     };
@@ -1951,6 +1992,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Student portal",
+         *       "roles": [
+         *         "issuer"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['CreateClientRequest'];
       };
     };
@@ -2038,6 +2087,15 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Student portal",
+         *       "roles": [
+         *         "issuer",
+         *         "auditor"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['UpdateClientRequest'];
       };
     };
@@ -2126,6 +2184,11 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
         'application/json': components['schemas']['RotateClientSecretRequest'];
       };
     };
@@ -2280,6 +2343,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "email": "ada@university.example",
+         *       "roles": [
+         *         "issuer"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['InviteMemberRequest'];
       };
     };
@@ -2489,6 +2560,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "roles": [
+         *         "issuer",
+         *         "auditor"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['UpdateMembershipRequest'];
       };
     };
@@ -2601,6 +2680,11 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Ada Lovelace"
+         *     }
+         */
         'application/json': components['schemas']['UpdateUserInformationRequest'];
       };
     };

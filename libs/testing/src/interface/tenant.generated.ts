@@ -146,21 +146,24 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the custom domain with its verification status */
+    /**
+     * Retrieve the custom domain with its verification status
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
     get: operations['retrieveCustomDomain'];
     /**
      * Replace the custom domain
-     * @description A different domain must be verified again.
+     * @description A different domain must be verified again. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
      */
     put: operations['updateCustomDomain'];
     /**
      * Configure the custom domain of the tenant
-     * @description The domain is used once it is verified by a TXT record with `verificationToken`.
+     * @description The domain is used once it is verified by a TXT record with `verificationToken`. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
      */
     post: operations['createCustomDomain'];
     /**
      * Delete the custom domain
-     * @description Its public documents are no longer served, and DIDs under the domain can no longer issue credentials.
+     * @description Its public documents are no longer served, and DIDs under the domain can no longer issue credentials. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
      */
     delete: operations['deleteCustomDomain'];
     options?: never;
@@ -179,7 +182,7 @@ export interface paths {
     put?: never;
     /**
      * Verify the custom domain by its TXT record
-     * @description Returns 400 with `Verification failed` as long as the record is missing or wrong. The call can be retried at any time.
+     * @description Returns 400 with `Verification failed` as long as the record is missing or wrong. The call can be retried at any time. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
      */
     post: operations['verifyCustomDomain'];
     delete?: never;
@@ -195,10 +198,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the DIDs of the tenant */
+    /**
+     * Retrieve the DIDs of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
     get: operations['listDids'];
     put?: never;
-    /** Create a DID with its keys */
+    /**
+     * Create a DID with its keys
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
     post: operations['createDid'];
     delete?: never;
     options?: never;
@@ -213,11 +222,17 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a DID of the tenant with its metadata, or resolve any other DID */
+    /**
+     * Retrieve a DID of the tenant with its metadata, or resolve any other DID
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
     get: operations['retrieveDid'];
     put?: never;
     post?: never;
-    /** Delete a DID and destroy its private keys */
+    /**
+     * Delete a DID and destroy its private keys
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
     delete: operations['deleteDid'];
     options?: never;
     head?: never;
@@ -231,7 +246,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve analytics events, newest first */
+    /**
+     * Retrieve analytics events, newest first
+     * @description Requires one of the roles: `admin`, `auditor`.
+     */
     get: operations['listEvents'];
     put?: never;
     post?: never;
@@ -250,7 +268,7 @@ export interface paths {
     };
     /**
      * Export the analytics events of a period, oldest first
-     * @description The response has one JSON object per line (`application/x-ndjson`).
+     * @description The response has one JSON object per line (`application/x-ndjson`). Requires one of the roles: `admin`, `auditor`.
      */
     get: operations['exportEvents'];
     put?: never;
@@ -268,7 +286,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve all types of analytics events with their categories */
+    /**
+     * Retrieve all types of analytics events with their categories
+     * @description Requires one of the roles: `admin`, `auditor`.
+     */
     get: operations['listEventTypes'];
     put?: never;
     post?: never;
@@ -397,7 +418,7 @@ export interface paths {
     put?: never;
     /**
      * Create a credential offer for the authorization code flow
-     * @description The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider.
+     * @description The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['createOffer'];
     delete?: never;
@@ -435,7 +456,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Create a pre-authorized credential offer */
+    /**
+     * Create a pre-authorized credential offer
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     post: operations['createPreAuthorizedOffer'];
     delete?: never;
     options?: never;
@@ -455,7 +479,7 @@ export interface paths {
     post?: never;
     /**
      * Delete a pre-authorized offer from which no credential was issued
-     * @description Its pre-authorized code and access tokens become invalid.
+     * @description Its pre-authorized code and access tokens become invalid. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deletePreAuthorizedOffer'];
     options?: never;
@@ -470,10 +494,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the users of the tenant */
+    /**
+     * Retrieve the users of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listUsers'];
     put?: never;
-    /** Create a user */
+    /**
+     * Create a user
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     post: operations['createUser'];
     delete?: never;
     options?: never;
@@ -488,13 +518,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a user */
+    /**
+     * Retrieve a user
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['retrieveUser'];
     put?: never;
     post?: never;
     /**
      * Delete a user
-     * @description Destroys the key that encrypts the claims of the user.
+     * @description Destroys the key that encrypts the claims of the user. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteUser'];
     options?: never;
@@ -509,7 +542,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the metadata of the credentials issued to a user */
+    /**
+     * Retrieve the metadata of the credentials issued to a user
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listUserCredentials'];
     put?: never;
     post?: never;
@@ -526,12 +562,15 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the authentication providers */
+    /**
+     * Retrieve the authentication providers
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listAuthenticationProviders'];
     put?: never;
     /**
      * Configure the OpenID provider with which the tenant's users sign in
-     * @description Returns 409 if the tenant already has one.
+     * @description Returns 409 if the tenant already has one. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['createAuthenticationProvider'];
     delete?: never;
@@ -547,14 +586,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve an authentication provider */
+    /**
+     * Retrieve an authentication provider
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['retrieveAuthenticationProvider'];
-    /** Replace an authentication provider */
+    /**
+     * Replace an authentication provider
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     put: operations['updateAuthenticationProvider'];
     post?: never;
     /**
      * Delete an authentication provider
-     * @description Destroys the stored client secret.
+     * @description Destroys the stored client secret. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteAuthenticationProvider'];
     options?: never;
@@ -569,10 +614,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the webhooks of the tenant */
+    /**
+     * Retrieve the webhooks of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listWebhooks'];
     put?: never;
-    /** Create a webhook that delivers events to a URL */
+    /**
+     * Create a webhook that delivers events to a URL
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     post: operations['createWebhook'];
     delete?: never;
     options?: never;
@@ -587,14 +638,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a webhook */
+    /**
+     * Retrieve a webhook
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['retrieveWebhook'];
-    /** Replace a webhook */
+    /**
+     * Replace a webhook
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     put: operations['updateWebhook'];
     post?: never;
     /**
      * Delete a webhook
-     * @description Cancels its pending delivery attempts.
+     * @description Cancels its pending delivery attempts. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteWebhook'];
     options?: never;
@@ -609,7 +666,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the delivery attempts of a webhook in the last 30 days, newest first */
+    /**
+     * Retrieve the delivery attempts of a webhook in the last 30 days, newest first
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listAttempts'];
     put?: never;
     post?: never;
@@ -630,7 +690,7 @@ export interface paths {
     put?: never;
     /**
      * Redeliver the event of a delivery attempt
-     * @description Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored.
+     * @description Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['redeliverAttempt'];
     delete?: never;
@@ -650,7 +710,7 @@ export interface paths {
     put?: never;
     /**
      * Send a test event to a webhook
-     * @description Returns 409 if the webhook is disabled.
+     * @description Returns 409 if the webhook is disabled. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['testWebhook'];
     delete?: never;
@@ -687,7 +747,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate the key that signs webhooks
-     * @description The previous key stays in the key set until `publishedUntil`.
+     * @description The previous key stays in the key set until `publishedUntil`. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['rotateKeys'];
     delete?: never;
@@ -703,10 +763,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve jwt-vc credential configurations */
+    /**
+     * Retrieve jwt-vc credential configurations
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listCredentialConfigurationsJwtVc'];
     put?: never;
-    /** Create a jwt-vc credential configuration */
+    /**
+     * Create a jwt-vc credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
     post: operations['createCredentialConfigurationJwtVc'];
     delete?: never;
     options?: never;
@@ -721,17 +787,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a jwt-vc credential configuration */
+    /**
+     * Retrieve a jwt-vc credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['retrieveCredentialConfigurationJwtVc'];
     /**
      * Replace a jwt-vc credential configuration
-     * @description Type and issuer DID cannot be changed.
+     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
     /**
      * Delete a jwt-vc credential configuration
-     * @description Existing offers of this configuration fail with `unknown_credential_configuration`.
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
      */
     delete: operations['deleteCredentialConfigurationJwtVc'];
     options?: never;
@@ -746,10 +815,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve web-semantic credential configurations */
+    /**
+     * Retrieve web-semantic credential configurations
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['listCredentialConfigurationsWebSemantic'];
     put?: never;
-    /** Create a web-semantic credential configuration */
+    /**
+     * Create a web-semantic credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
     post: operations['createCredentialConfigurationWebSemantic'];
     delete?: never;
     options?: never;
@@ -764,17 +839,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a web-semantic credential configuration */
+    /**
+     * Retrieve a web-semantic credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
     get: operations['retrieveCredentialConfigurationWebSemantic'];
     /**
      * Replace a web-semantic credential configuration
-     * @description Type and issuer DID cannot be changed.
+     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
     /**
      * Delete a web-semantic credential configuration
-     * @description Existing offers of this configuration fail with `unknown_credential_configuration`.
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
      */
     delete: operations['deleteCredentialConfigurationWebSemantic'];
     options?: never;
@@ -1476,6 +1554,7 @@ export interface components {
     OAuthForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
+        'www-authenticate': components['headers']['www-authenticate'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
         'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
         'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1618,6 +1697,7 @@ export interface components {
     TenantForbidden: {
       headers: {
         'cache-control': components['headers']['cache-control'];
+        'www-authenticate': components['headers']['www-authenticate'];
         'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
         'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
         'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1782,7 +1862,7 @@ export interface components {
     'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
-    /** @description Bearer challenge (RFC 6750). */
+    /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
     'www-authenticate': string;
     /** @description Maximum number of calls in the current window. */
     'x-ratelimit-limit': number;
@@ -2089,6 +2169,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Example University",
+         *       "logoUrl": "https://university.example/logo.png",
+         *       "domain": "credentials.university.example"
+         *     }
+         */
         'application/json': components['schemas']['CustomDomainRequest'];
       };
     };
@@ -2134,6 +2221,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "name": "Example University",
+         *       "logoUrl": "https://university.example/logo.png",
+         *       "domain": "credentials.university.example"
+         *     }
+         */
         'application/json': components['schemas']['CustomDomainRequest'];
       };
     };
@@ -2286,6 +2380,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "method": "key",
+         *       "options": {
+         *         "keyType": "P-256"
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['CreateDidRequest'];
       };
     };
@@ -2676,6 +2778,12 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "grant_type": "urn:ietf:params:oauth:grant-type:pre-authorized_code",
+         *       "pre-authorized_code": "the code of the offer"
+         *     }
+         */
         'application/x-www-form-urlencoded': components['schemas']['HolderTokenRequest'];
       };
     };
@@ -2712,6 +2820,16 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "credential_configuration_id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+         *       "proofs": {
+         *         "jwt": [
+         *           "a.key.proof"
+         *         ]
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['CredentialRequest'];
       };
     };
@@ -2785,6 +2903,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "credentials": [
+         *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['OfferRequest'];
       };
     };
@@ -2864,6 +2989,19 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "credentials": [
+         *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+         *       ],
+         *       "claims": {
+         *         "given_name": "Ada"
+         *       },
+         *       "expiresIn": {
+         *         "minutes": 10
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['PreAuthorizedOfferRequest'];
       };
     };
@@ -2986,6 +3124,13 @@ export interface operations {
     };
     requestBody?: {
       content: {
+        /**
+         * @example {
+         *       "claims": {
+         *         "given_name": "Ada"
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['CreateUserRequest'];
       };
     };
@@ -3187,6 +3332,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "url": "https://login.university.example",
+         *       "clientId": "attestry",
+         *       "clientSecret": "the secret of the client"
+         *     }
+         */
         'application/json': components['schemas']['AuthenticationProviderRequest'];
       };
     };
@@ -3269,6 +3421,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "url": "https://login.university.example",
+         *       "clientId": "attestry",
+         *       "clientSecret": "the secret of the client"
+         *     }
+         */
         'application/json': components['schemas']['AuthenticationProviderRequest'];
       };
     };
@@ -3390,6 +3549,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "events": [
+         *         "OpenIdCredentialIssuedSummary"
+         *       ],
+         *       "url": "https://hooks.university.example/credentials"
+         *     }
+         */
         'application/json': components['schemas']['WebhookRequest'];
       };
     };
@@ -3472,6 +3639,14 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "events": [
+         *         "OpenIdCredentialIssuedSummary"
+         *       ],
+         *       "url": "https://hooks.university.example/credentials"
+         *     }
+         */
         'application/json': components['schemas']['WebhookRequest'];
       };
     };
@@ -3783,6 +3958,20 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "name": "University degree",
+         *       "issuer": {
+         *         "name": "Example University"
+         *       },
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['JwtVcConfigurationRequest'];
       };
     };
@@ -3865,6 +4054,20 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "name": "University degree",
+         *       "issuer": {
+         *         "name": "Example University"
+         *       },
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['JwtVcConfigurationRequest'];
       };
     };
@@ -3988,6 +4191,20 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "name": "University degree",
+         *       "issuer": {
+         *         "name": "Example University"
+         *       },
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['WebSemanticConfigurationRequest'];
       };
     };
@@ -4070,6 +4287,20 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "name": "University degree",
+         *       "issuer": {
+         *         "name": "Example University"
+         *       },
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
         'application/json': components['schemas']['WebSemanticConfigurationRequest'];
       };
     };

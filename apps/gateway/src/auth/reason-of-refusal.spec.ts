@@ -1,0 +1,35 @@
+import { UnsecuredJWT } from 'jose';
+import { reasonOfRefusal } from './reason-of-refusal.js';
+
+const AUDIENCE = 'https://acme.example';
+const now = new Date('2026-03-02T10:00:00.000Z');
+const exp = Math.floor(now.getTime() / 1000) + 60;
+const OTHER_AUDIENCE = `The access token has another audience; request one for ${AUDIENCE}`;
+const NOT_VALID = 'The access token is not valid';
+const token = (claims: object) => new UnsecuredJWT(claims as never).encode();
+
+describe('the reason of a refused access token', () => {
+  it.each([
+    ['another audience', { aud: 'https://other.example', exp }, OTHER_AUDIENCE],
+    ['other audiences', { aud: ['https://other.example'], exp }, OTHER_AUDIENCE],
+    ['another audience and expired', { aud: 'https://other.example', exp: 1 }, OTHER_AUDIENCE],
+    ['expired', { aud: AUDIENCE, exp: exp - 60 }, 'The access token has expired'],
+    // Whether its key, client or secret exists, or it was revoked, is not revealed.
+    ['neither', { aud: ['https://other.example', AUDIENCE], exp, client_id: 'x' }, NOT_VALID],
+    ['no claims', {}, NOT_VALID],
+  ])('%s', (_what, claims, reason) => {
+    expect(reasonOfRefusal(token(claims), AUDIENCE, now)).toBe(reason);
+  });
+
+  it.each(['x.y.z', 'e30.W10.', 'e30.eA.e30'])('is the same for what has no claims: %s', (malformed) => {
+    expect(reasonOfRefusal(malformed, AUDIENCE, now)).toBe(NOT_VALID);
+  });
+
+  it.each([
+    { aud: 'a"\r\nset-cookie: x', exp },
+    { aud: { toString: 1 }, exp: '1' },
+    { aud: null, exp: -1e300 },
+  ])('has nothing of the token in it: %j', (claims) => {
+    expect([OTHER_AUDIENCE, NOT_VALID]).toContain(reasonOfRefusal(token(claims), AUDIENCE, now));
+  });
+});
