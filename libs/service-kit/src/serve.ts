@@ -21,7 +21,7 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
       CqrsModule.forRoot(),
       DiscoveryModule,
       EnginesModule.with(engines),
-      ...hosted.map((party) => hostedModule(party, engines)),
+      ...hosted.map((participant) => hostedModule(participant, engines)),
     ],
   })
   class RootModule {}

@@ -14,7 +14,7 @@ import {
   oauthError,
   operationsOf,
   reserveIssuerKey,
-  type BusParty,
+  type BusParticipant,
   type ContextOf,
   type OperationContext,
   type OperationRequest,
@@ -74,7 +74,7 @@ describe.each([
   let folder: string;
   let engines: Engines;
   let services: RunningServices;
-  const clientOf = (party: BusParty) => new ServiceClient(busOf(party, engines), party, engines.localOperations);
+  const clientOf = (participant: BusParticipant) => new ServiceClient(busOf(participant, engines), participant, engines.localOperations);
   const create = (context = contextOf()) => clientOf('gateway').call(createDid, creation(), context);
   /** What the caller receives of a result. */
   const received = (result: unknown): Promise<unknown> => {
@@ -242,16 +242,16 @@ describe.each([
   it('of an operation that is not among the rights of its caller is refused before it is sent', async () => {
     let ran = 0;
     execute = () => ++ran;
-    const refused: [BusParty, Promise<unknown>][] = [
+    const refused: [BusParticipant, Promise<unknown>][] = [
       ['gateway', clientOf('gateway').call(reserveIssuerKey, reservation(), contextOf())],
       ['issuance', clientOf('issuance').call(createDid, creation(), contextOf())],
       ['webhooks', clientOf('webhooks').call(reserveIssuerKey, reservation(), contextOf())],
     ];
-    for (const [party, call] of refused) {
+    for (const [participant, call] of refused) {
       const error: unknown = await call.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(NotPermitted);
       expect((error as Error).message).toMatch(
-        new RegExp(`^${party} may not request op\\.dids\\..*: it is not among its rights on the bus$`),
+        new RegExp(`^${participant} may not request op\\.dids\\..*: it is not among its rights on the bus$`),
       );
     }
     expect(ran).toBe(0);

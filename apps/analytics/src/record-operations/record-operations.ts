@@ -1,12 +1,12 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
-  BUS_PARTIES,
+  BUS_PARTICIPANTS,
   OPERATION_SUBJECTS,
   operationSubject,
   OUTCOMES,
   OVERDUE_MARK_SUBJECT,
   REQUESTS_COMMITTED_SUBJECT,
-  type BusParty,
+  type BusParticipant,
   type OperationEventMessage,
   type Outcome,
   type RequestsCommitted,
@@ -76,15 +76,15 @@ interface OverdueMark {
   before: number;
 }
 /** Who says so, and what, by the subject. */
-const EVENT_SUBJECTS: ReadonlyMap<string, { party: BusParty; outcome: Outcome }> = new Map(
-  BUS_PARTIES.flatMap((party) => OUTCOMES.map((outcome) => [operationSubject(outcome, party), { party, outcome }])),
+const EVENT_SUBJECTS: ReadonlyMap<string, { participant: BusParticipant; outcome: Outcome }> = new Map(
+  BUS_PARTICIPANTS.flatMap((participant) => OUTCOMES.map((outcome) => [operationSubject(outcome, participant), { participant, outcome }])),
 );
 /** The gateway is believed about every operation, a service about its own. */
 const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> => {
   const told = EVENT_SUBJECTS.get(message.subject);
   if (!told) return false;
   const { operation, outcome } = (message.data ?? {}) as Partial<OperationEventMessage>;
-  return outcome === told.outcome && (told.party === 'gateway' || operation?.startsWith(`${told.party}.`) === true);
+  return outcome === told.outcome && (told.participant === 'gateway' || operation?.startsWith(`${told.participant}.`) === true);
 };
 
 /** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */
