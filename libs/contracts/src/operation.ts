@@ -113,7 +113,7 @@ export interface Analytics {
 }
 
 /** How long a result is remembered under its `Idempotency-Key`. */
-export const REPEATABLE_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
 /** Allowed values of the header; compared verbatim, quotes included. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -152,7 +152,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   deprecated?: Deprecated;
   /**
    * It creates something and accepts the header `Idempotency-Key`: the same call with the same key returns the first result
-   * for {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
+   * for {@link IDEMPOTENCY_TTL_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
    */
   idempotent?: true;
   /** Its context has the address that the request was sent to, `publicUrl`. */

@@ -200,7 +200,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           await opened;
           return { ok: true, data: 'done' };
         });
-        const inHand = bus.request('op.test.leaving', {}, { timeoutMs: 5000 });
+        const pending = bus.request('op.test.leaving', {}, { timeoutMs: 5000 });
         await until(() => begun);
         const closed = serving.close();
         await expect(
@@ -213,7 +213,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           })(),
         ).rejects.toMatchObject({ reason: 'no-responder' });
         open();
-        expect(await inHand).toEqual({ ok: true, data: 'done' });
+        expect(await pending).toEqual({ ok: true, data: 'done' });
         await closed;
       });
     });
@@ -236,17 +236,17 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
 
       it('hands over at most batchSize messages, one batch at a time', async () => {
         await bus.publish(events(1, 10));
-        let inHand = 0;
+        let pending = 0;
         const sizes: number[] = [];
         bus.consume({ ...ALL, batchSize: 4 }, async (messages) => {
-          expect(++inHand).toBe(1);
+          expect(++pending).toBe(1);
           sizes.push(messages.length);
           await bus.head();
-          inHand--;
+          pending--;
         });
         await until(() => sizes.reduce((a, b) => a + b, 0) >= 10);
         expect(Math.max(...sizes)).toBeLessThanOrEqual(4);
-        expect(inHand).toBeLessThanOrEqual(1);
+        expect(pending).toBeLessThanOrEqual(1);
       });
 
       it('publishes an id once', async () => {

@@ -44,7 +44,7 @@ export interface ProjectionRunnerOptions {
 /** Fewer, larger batches; who waits for a position does not wait for this. */
 const REST_MS = 100;
 /** How often a projection that somebody else holds is looked at while a caller waits for a position. */
-const STANDBY_LOOK_MS = 25;
+const STANDBY_POLL_MS = 25;
 /** A batch costs the same for few events as for many: a rebuild takes large steps. */
 const MOST_EVENTS = 1024;
 /** The holder looks this often for tables to fill and to drop, milliseconds. */
@@ -142,7 +142,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     while (!(await settled())) {
       const left = deadline - performance.now();
       if (left <= 0 || this.worker.isStopped) return false;
-      await this.nextChange(Math.min(left, STANDBY_LOOK_MS));
+      await this.nextChange(Math.min(left, STANDBY_POLL_MS));
     }
     return true;
   }
@@ -286,7 +286,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         this.changed.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, this.leading ? ms : Math.min(ms, STANDBY_LOOK_MS));
+      const timer = setTimeout(done, this.leading ? ms : Math.min(ms, STANDBY_POLL_MS));
       this.changed.add(done);
       for (const feed of this.feeds.values()) feed.wake();
     });

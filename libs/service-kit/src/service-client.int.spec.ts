@@ -101,9 +101,9 @@ describe.each([
     };
     const context = contextOf({ traceparent: '00-1', idempotencyKey: 'k1' });
     expect(await clientOf('gateway').call(createDid, creation(), context)).toEqual({ did: 'did:web:acme.example' });
-    // An idempotent operation has its attempt beside.
+    // An idempotent operation has its idempotentCall beside.
     expect(seen[0]).toEqual({ ...creation(), params: {}, query: {} });
-    expect(seen[1]).toEqual({ ...context, attempt: expect.anything() as object });
+    expect(seen[1]).toEqual({ ...context, idempotentCall: expect.anything() as object });
   });
 
   it('cannot be changed by its caller once it is sent', async () => {
@@ -260,11 +260,11 @@ describe.each([
   it('of a service is its own, whoever made it call', async () => {
     let caller: unknown;
     execute = (_request, context) => {
-      caller = [context.caller, 'attempt' in context];
+      caller = [context.caller, 'idempotentCall' in context];
       return {};
     };
-    const attempt = { id: 'a', beganAt: '', resumed: false, bytes: () => () => Buffer.alloc(0) };
-    await clientOf('issuance').call(reserveIssuerKey, reservation(), contextOf({ attempt }));
+    const idempotentCall = { id: 'a', beganAt: '', resumed: false, bytes: () => () => Buffer.alloc(0) };
+    await clientOf('issuance').call(reserveIssuerKey, reservation(), contextOf({ idempotentCall }));
     expect(caller).toEqual([{ kind: 'service', service: 'issuance' }, false]);
   });
 

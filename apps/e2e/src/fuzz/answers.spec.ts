@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { AnswerCheck, type RawAnswer } from './answers.js';
 import { callsOf, Values } from './calls.js';
-import { readDefinition, type ApiName } from './told-operations.js';
+import { readDefinition, type ApiName } from './described-operations.js';
 
 const headers = {
   'x-request-id': 'abcdefghijklmnopqrstuv',

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { JsonSchema, OpenApiDocument } from '@attestry/contracts';
-import type { Parameter, ToldOperation } from './told-operations.js';
+import type { Parameter, DescribedOperation } from './described-operations.js';
 
 /** Something that earlier calls made: the `pick`th of them, counted around. */
 export interface Pick {
@@ -162,7 +162,7 @@ export class Values {
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Calls of one operation: half of them as the definition says, half of them broken in one way or another. */
-export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Call> => {
+export const callsOf = (operation: DescribedOperation, values: Values): Arbitrary<Call> => {
   const { method, parameters, body } = operation;
   const ofPlace = (place: Parameter['in']) => parameters.filter((it) => it.in === place);
   const params = fc.record(
@@ -191,16 +191,16 @@ export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Cal
     query,
     credentials: fc.constant('right' as const),
     tail: fc.constant(''),
-    ...(takesKey(operation) && { key: goodKey }),
+    ...(takesKey(operation) && { key: validKey }),
     ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.of(content!.schema) }) }),
   }) as Arbitrary<Call>;
   const broken = fc.tuple(right, breaks(operation)).map(([call, change]) => change(call));
   return fc.oneof(right, broken);
 };
 
-const takesKey = ({ parameters }: ToldOperation): boolean => parameters.some((it) => it.name === 'Idempotency-Key');
+const takesKey = ({ parameters }: DescribedOperation): boolean => parameters.some((it) => it.name === 'Idempotency-Key');
 /** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
-const goodKey: Arbitrary<string | undefined> = fc.oneof(
+const validKey: Arbitrary<string | undefined> = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 6 },
   { arbitrary: fc.stringMatching(/^[\x21-\x7e]{8,40}$/), weight: 3 },
   { arbitrary: fc.constantFrom('1', '"quoted"', 'k'.repeat(255)), weight: 1 },
@@ -208,7 +208,7 @@ const goodKey: Arbitrary<string | undefined> = fc.oneof(
 const NO_KEYS = ['', ' ', 'a b', 'k'.repeat(256), '\u00e4', '\t'];
 
 /** Ways to break a call. */
-const breaks = (operation: ToldOperation): Arbitrary<(call: Call) => Call> => {
+const breaks = (operation: DescribedOperation): Arbitrary<(call: Call) => Call> => {
   const { parameters, body } = operation;
   const hasPath = parameters.some((it) => it.in === 'path');
   const valueOf = (call: Call): unknown => (call.body && 'value' in call.body ? call.body.value : {});

@@ -9,7 +9,7 @@ import {
   LOGGER,
   Outbound,
   PlatformConfig,
-  SignInDesk,
+  SignInRegistry,
   type Logger,
   type PersonOfIssuer,
 } from '@attestry/service-kit';
@@ -63,13 +63,13 @@ export class UserTokenVerifier {
   constructor(
     config: PlatformConfig,
     outbound: Outbound,
-    desk: SignInDesk,
+    signIns: SignInRegistry,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const { managementOidcIssuer: issuer } = config;
     if (issuer !== undefined) this.provider = new OidcIssuer(issuer, outbound);
-    else if (config.signIn === 'built-in') this.provider = new BuiltInIssuer(config.signInIssuer, desk);
+    else if (config.signIn === 'built-in') this.provider = new BuiltInIssuer(config.signInIssuer, signIns);
     this.audience = config.peopleAudience;
   }
 

@@ -5,7 +5,7 @@ import { Streams } from '@attestry/event-store';
 import { sharedContexts } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
-import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
+import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
 
 export type PinnedContexts = ConfigurationContent['contexts'];
 
@@ -63,7 +63,7 @@ export class ContextLoader {
 
   private async read(hash: string): Promise<void> {
     if (this.kept.has(hash)) return;
-    const { state } = await this.streams.load(keptContext, keptContextStream(hash));
+    const { state } = await this.streams.load(storedContext, storedContextStream(hash));
     if (state.status !== 'kept') throw new Error(`context ${hash} is not stored`);
     if (sha256(state.document) !== hash) throw new Error(`context ${hash} does not match its hash`);
     this.kept.set(hash, JSON.parse(state.document) as object, { size: state.document.length });

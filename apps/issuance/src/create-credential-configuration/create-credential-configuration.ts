@@ -94,7 +94,7 @@ export class CreateCredentialConfiguration {
     } catch (error) {
       // When the store failed, the configuration may exist all the same: then what it holds must stay.
       // So must what an earlier run of this call made.
-      if (!(error instanceof EventStoreUnavailable) && !context.attempt?.resumed)
+      if (!(error instanceof EventStoreUnavailable) && !context.idempotentCall?.resumed)
         await this.giveBack(owner, did, context);
       throw error;
     }

@@ -16,7 +16,7 @@ import {
   openEngines,
   parseConfig,
   ServiceClient,
-  SignInDesk,
+  SignInRegistry,
   startServices,
   type Engines,
   type PersonOfIssuer,
@@ -27,7 +27,7 @@ import { hostFetch, MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/tes
 import { managementService } from '../index.js';
 import { Accounts, isTaken } from './accounts.js';
 import { DeviceCookies } from './device-cookies.js';
-import { keptState } from './kept-state.js';
+import { storedRecords } from './stored-records.js';
 import { Passwords } from './passwords.js';
 
 const START_MS = 120_000;
@@ -63,7 +63,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'sign-in-'));
   mail = await MailReceiver.start();
   server = createServer((request, response) => {
-    const { signIn } = services.app.get(SignInDesk, { strict: false });
+    const { signIn } = services.app.get(SignInRegistry, { strict: false });
     const from = request.headers['x-test-address'];
     const visit = { requestId: 'request', address: typeof from === 'string' ? from : address, call };
     void signIn!.handle(request, response, visit);
@@ -253,7 +253,7 @@ describe('a session', () => {
 
 describe('what the provider keeps', () => {
   it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
-    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
+    const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
     await codes.upsert('code-1', payload, 60);
@@ -276,9 +276,9 @@ describe('what the provider keeps', () => {
 });
 
 describe('a second use of a code', () => {
-  const builtIn = () => services.app.get(SignInDesk, { strict: false }).signIn!;
+  const builtIn = () => services.app.get(SignInRegistry, { strict: false }).signIn!;
   const usedCode = async (grantId: string) => {
-    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
+    const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
     await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);

@@ -4,7 +4,7 @@ import { Streams, type Ids } from '@attestry/event-store';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   checkSecretStays,
-  living,
+  activeProvider,
   movedAddress,
   settingsOf,
   updateAuthenticationProvider as decide,
@@ -34,7 +34,7 @@ export class UpdateAuthenticationProvider {
     const { tenant } = context;
     const { id } = request.params;
     const stream = authenticationProviderStream(tenant.id, id);
-    const current = living((await this.streams.load(authenticationProvider, stream)).state);
+    const current = activeProvider((await this.streams.load(authenticationProvider, stream)).state);
     const { clientSecret, url } = request.body;
     const stored = await this.secrets.open(tenant.id, current);
     const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored);
@@ -55,6 +55,6 @@ export class UpdateAuthenticationProvider {
         ),
       eventContext(context),
     );
-    return this.secrets.viewOf(tenant, living(state));
+    return this.secrets.viewOf(tenant, activeProvider(state));
   }
 }

@@ -6,7 +6,7 @@ import { WebhookDirectory } from '../webhook/webhook.directory.js';
 import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { viewOf } from '../webhook/webhook-view.js';
-import { acceptedUrl, createWebhook as decide, living } from '../webhook/webhook.decisions.js';
+import { acceptedUrl, createWebhook as decide, activeWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
@@ -41,6 +41,6 @@ export class CreateWebhook {
     );
     this.directory.note(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
-    return viewOf(living(state));
+    return viewOf(activeWebhook(state));
   }
 }

@@ -156,9 +156,9 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   ): Promise<ScheduledDelivery> {
     const { deliveryKey } = delivery;
     const context = this.context(message, tenantId);
-    const place = await this.sender.place({ tenantId, host, deliveryKey });
+    const slot = await this.sender.reserveSlot({ tenantId, host, deliveryKey });
     const attemptAt = this.clock.now().toISOString();
-    const scheduled = { ...delivery, attemptAt, ...(place && { deliveryId: place.deliveryId }) };
+    const scheduled = { ...delivery, attemptAt, ...(slot && { deliveryId: slot.deliveryId }) };
     try {
       const decided = await this.streams.decideOn(
         webhookDelivery,
@@ -168,11 +168,11 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
         context,
       );
       const offer = { tenantId, requestId: context.requestId, host, decided };
-      if (place) place.send(offer);
+      if (slot) slot.send(offer);
       else this.sender.offer(offer);
       return decided.state.status === 'absent' ? scheduled : decided.state.delivery;
     } catch (error) {
-      place?.leave();
+      slot?.leave();
       throw error;
     }
   }
@@ -206,7 +206,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       const { state, revision } = await this.streams.runDecision(
         webhook,
         webhookStream(tenantId, webhookId),
-        (current) => (current.status === 'living' ? deleteWebhook(current) : []),
+        (current) => (current.status === 'active' ? deleteWebhook(current) : []),
         this.context(message, tenantId),
       );
       this.directory.note(tenantId, webhookId, state, revision);

@@ -14,7 +14,7 @@ import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { attemptError } from './attempt-error.js';
 import { ObserveAttempts } from './observe-attempts.js';
-import type { DueDelivery, Stored } from './waiting-line.js';
+import type { DueDelivery, Stored } from './delivery-queue.js';
 import { webhookRequest } from './webhook-request.js';
 
 /** An answer that took no longer is a quick one, milliseconds. */
@@ -112,7 +112,7 @@ export class AttemptDelivery {
   }: DueDelivery): Promise<{ url: string } | { cancelled: CancelReason }> {
     if (cancel) return { cancelled: cancel };
     const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-    if (state.status !== 'living') return { cancelled: 'webhook-deleted' };
+    if (state.status !== 'active') return { cancelled: 'webhook-deleted' };
     return state.disabled ? { cancelled: 'webhook-disabled' } : { url: state.url };
   }
 

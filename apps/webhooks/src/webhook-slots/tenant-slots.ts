@@ -67,7 +67,7 @@ export class TenantSlots {
     if (!needsOwners(slots, command)) return new Map();
     const owners = slots.held.map(async ({ webhookId }): Promise<[string, Owner]> => {
       const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-      return [webhookId, state.status === 'living' ? { status: 'living', url: state.url } : { status: state.status }];
+      return [webhookId, state.status === 'active' ? { status: 'active', url: state.url } : { status: state.status }];
     });
     return new Map(await Promise.all(owners));
   }

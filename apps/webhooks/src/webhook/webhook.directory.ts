@@ -108,7 +108,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
 
   /** What this process has just stored, so that it counts from the answer on. */
   note(tenantId: string, webhookId: string, state: WebhookState, revision: number): void {
-    if (state.status !== 'living') return this.remove(tenantId, webhookId);
+    if (state.status !== 'active') return this.remove(tenantId, webhookId);
     const known = this.tenants.get(tenantId)?.get(webhookId);
     if (known && known.revision >= revision) return;
     const { url, events, disabled, createdAt } = state;

@@ -120,7 +120,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async run(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS, lookMs = leaseMs / 6 } = this.options.lease ?? {};
+    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
     while (!this.isStopped) {
       let waitMs = 0;
       try {
@@ -128,7 +128,7 @@ export class LeasedWorker<Batch = void> {
           // Another process does the work; this one is as ready as it will be.
           this.succeeded();
           await this.options.standBy?.();
-          waitMs = lookMs;
+          waitMs = pollMs;
         }
       } catch (error) {
         waitMs = this.failed(error instanceof Error ? error : new Error(String(error)));

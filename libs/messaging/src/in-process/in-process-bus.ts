@@ -23,7 +23,7 @@ export type InProcessBusOptions = FeedOptions;
 
 /** One server of a subject. */
 class Server implements Serving {
-  private inHand = 0;
+  private running = 0;
   private closing: Promise<void> | undefined;
   private idle: (() => void) | undefined;
 
@@ -34,17 +34,17 @@ class Server implements Serving {
   ) {}
 
   begin(): void {
-    this.inHand++;
+    this.running++;
   }
 
   end(): void {
-    if (--this.inHand === 0) this.idle?.();
+    if (--this.running === 0) this.idle?.();
   }
 
   close(): Promise<void> {
     this.closing ??= (async () => {
       this.leave(this);
-      if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
+      if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
     })();
     return this.closing;
   }

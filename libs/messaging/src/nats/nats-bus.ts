@@ -55,7 +55,7 @@ export interface NatsBusOptions extends NatsOptions {
 }
 
 class NatsServing implements Serving {
-  private inHand = 0;
+  private running = 0;
   private idle: (() => void) | undefined;
   private closing: Promise<void> | undefined;
 
@@ -65,18 +65,18 @@ class NatsServing implements Serving {
   ) {}
 
   begin(): void {
-    this.inHand++;
+    this.running++;
   }
 
   end(): void {
-    if (--this.inHand === 0) this.idle?.();
+    if (--this.running === 0) this.idle?.();
   }
 
   close(): Promise<void> {
     this.closing ??= (async () => {
       // Resolves when the server routes nothing here any more and everything it routed before has begun.
       if (!this.subscription.isClosed()) await this.subscription.drain();
-      if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
+      if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
       this.onClosed();
     })();
     return this.closing;
@@ -118,7 +118,7 @@ export class NatsBus extends MessageBus {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const onWaiting = (reason: string) => options.onError('nats', new Error(`waiting for a server: ${reason}`));
     const connection = await connectNats({ onWaiting, ...options });
-    void tellErrors(connection, options.onError);
+    void reportErrors(connection, options.onError);
     try {
       // The account's state is no service's business.
       const manager = await jetstreamManager(connection, { checkAPI: false });
@@ -200,7 +200,7 @@ export class NatsBus extends MessageBus {
       leases: new NatsLeases(bucketOf, (name) => this.names.leaseKey(name)),
       holder: randomUUID(),
       leaseMs,
-      lookMs: Math.min(250, leaseMs / 8),
+      pollMs: Math.min(250, leaseMs / 8),
     });
   }
 
@@ -350,7 +350,7 @@ export class NatsBus extends MessageBus {
 }
 
 /** What the server refuses or complains about, for the log. */
-const tellErrors = async (connection: NatsConnection, onError: OnError): Promise<void> => {
+const reportErrors = async (connection: NatsConnection, onError: OnError): Promise<void> => {
   for await (const status of connection.status()) if (status.type === 'error') onError('nats', status.error);
 };
 

@@ -11,7 +11,7 @@ export class AlreadyRunning extends Error {
 export const PLATFORM_LEASE = 'platform.sole-process';
 /** The lease of a process that died runs out within this time. */
 const CLAIM_MS = 8000;
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 
 /**
  * A process whose bus is its own must be alone on its database: two would each publish into a feed that the other does
@@ -33,7 +33,7 @@ export const claimDatabase = async (
     batch: async () => {
       wasHeld = true;
       obtained.resolve(true);
-      return LOOK_MS;
+      return POLL_MS;
     },
     standBy: () => {
       if (!wasHeld) return;
