@@ -33,7 +33,7 @@ export interface World {
   dns: TestDnsServer;
   management: ManagementApi;
   /** A second management client, member of nothing. */
-  stranger: ManagementApi;
+  outsider: ManagementApi;
   /** Where people sign in. */
   provider: OpenIdProvider;
   mail: MailReceiver;
@@ -134,7 +134,7 @@ export const openWorld = async (options: PlatformProcessOptions = {}): Promise<W
   try {
     const management = await connectManagement(platform);
     const person = await connectPerson(platform, provider);
-    const [tenant, other, stranger] = await Promise.all([
+    const [tenant, other, outsider] = await Promise.all([
       createTenantUnderTest(platform, management, 'acme'),
       createTenantUnderTest(platform, management, 'other'),
       registerManagementClient(platform, 'stranger'),
@@ -154,7 +154,7 @@ export const openWorld = async (options: PlatformProcessOptions = {}): Promise<W
       platform,
       dns,
       management,
-      stranger,
+      outsider,
       provider,
       mail,
       person,

@@ -1,6 +1,6 @@
 import {
   INTERNAL_ERROR,
-  NOBODY,
+  UNNAMED_CALLER,
   RequestFailed,
   type ConsumerOptions,
   type FeedMessage,
@@ -88,7 +88,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           const reply = await bus.request('op.test.who', {}, { headers, timeoutMs: 5000, ...(from && { from }) });
           return reply.ok && reply.data;
         };
-        expect([await who('gateway'), await who('issuance'), await who()]).toEqual(['gateway', 'issuance', NOBODY]);
+        expect([await who('gateway'), await who('issuance'), await who()]).toEqual(['gateway', 'issuance', UNNAMED_CALLER]);
       });
 
       it('sends the deadline as a header, and never a later one than the caller has', async () => {
@@ -573,15 +573,15 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
 
       it('says up to where everything is handled', async () => {
         await bus.publish(events(1, 2));
-        const told: (string | undefined)[] = [];
-        const onHeld = async (acknowledged: string | undefined) => void told.push(acknowledged);
+        const reported: (string | undefined)[] = [];
+        const onHeld = async (acknowledged: string | undefined) => void reported.push(acknowledged);
         let handled = '';
         const first = bus.consume({ ...ALL, onHeld }, async (messages) => void (handled = messages.at(-1)!.sequence));
         await until(() => first.health.acknowledged === handled && handled !== '');
         await first.close();
         const second = bus.consume({ ...ALL, onHeld }, async () => undefined);
-        await until(() => told.length === 2);
-        expect(told).toEqual([undefined, handled]);
+        await until(() => reported.length === 2);
+        expect(reported).toEqual([undefined, handled]);
         await second.close();
       });
     });

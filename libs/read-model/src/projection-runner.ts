@@ -78,9 +78,9 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       lease: { leases: o.leases, holder: o.holder, leaseMs: o.leaseTtlMs },
       backOff: o.backOff,
       random: o.random,
-      open: (term) => this.lead(term),
+      openSource: (term) => this.lead(term),
       batch: (_, term) => this.upkeep(term),
-      standBy: () => this.look(),
+      standBy: () => this.followHolder(),
       onError: (error) => {
         this.report(error);
         this.notify();
@@ -91,7 +91,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   /** Resolves when there are tables to read. */
   async start(): Promise<void> {
     this.initialHead = await this.o.eventStore.head();
-    const active = await this.o.registry.open(this.projection);
+    const active = await this.o.registry.openGeneration(this.projection);
     this.adopt(active);
     this.caughtUp =
       active.version === this.projection.version &&
@@ -210,7 +210,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         },
         onEnd: (ended, error) => {
           if (this.feeds.get(generation.generation) !== ended) return;
-          if (!error) return this.forget(ended);
+          if (!error) return this.release(ended);
           this.ended = error;
           this.worker.wake();
         },
@@ -231,7 +231,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.notify();
   }
 
-  private forget(feed: ProjectionFeed<Tables>): void {
+  private release(feed: ProjectionFeed<Tables>): void {
     this.feeds.delete(feed.generation.generation);
     this.notify();
   }
@@ -248,7 +248,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       // Not awaited inside our own batch: theirs may be waiting for the same connection.
       for (const other of others) {
         other.close().then(
-          () => this.forget(other),
+          () => this.release(other),
           (error: unknown) => this.report(error),
         );
       }
@@ -270,7 +270,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   /** What another holder has done meanwhile. */
-  private async look(): Promise<void> {
+  private async followHolder(): Promise<void> {
     const active = await this.o.registry.current(this.projection.name);
     if (!active || this.leading) return;
     this.adopt(active);
@@ -290,7 +290,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       this.changed.add(done);
       for (const feed of this.feeds.values()) feed.wake();
     });
-    if (!this.leading && !this.worker.isStopped) await this.look();
+    if (!this.leading && !this.worker.isStopped) await this.followHolder();
   }
 
   private notify(): void {

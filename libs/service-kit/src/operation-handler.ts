@@ -73,7 +73,7 @@ export const operationHandler =
       if (Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
       const request = isChecked ? given : checkRequest(operation, given);
       const result: unknown = await (idempotentCalls && context.idempotencyKey !== undefined
-        ? idempotentCalls.run(
+        ? idempotentCalls.runIdempotently(
             operation,
             request,
             context,

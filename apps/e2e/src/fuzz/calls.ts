@@ -88,12 +88,12 @@ export class Values {
     return schema.$ref ? this.document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
   }
 
-  of(given: JsonSchema, depth = 0): Arbitrary<unknown> {
+  arbitraryOf(given: JsonSchema, depth = 0): Arbitrary<unknown> {
     const schema = this.resolve(given);
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
-    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.of(one, depth)));
-    if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => this.of({ ...schema, type }, depth)));
+    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.arbitraryOf(one, depth)));
+    if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => this.arbitraryOf({ ...schema, type }, depth)));
     switch (schema.type) {
       case 'string':
         return this.text(schema);
@@ -129,7 +129,7 @@ export class Values {
 
   private list({ items = {}, minItems = 0, maxItems = 4, uniqueItems }: JsonSchema, depth: number) {
     const limits = { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, 4)) };
-    const item = this.of(items, depth + 1);
+    const item = this.arbitraryOf(items, depth + 1);
     return uniqueItems
       ? fc.uniqueArray(item, { ...limits, selector: (it) => JSON.stringify(it) })
       : fc.array(item, limits);
@@ -143,7 +143,7 @@ export class Values {
     if (typeof additionalProperties !== 'object' || depth > 3) return named;
     const others = fc.dictionary(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
-      this.of(additionalProperties, depth + 1),
+      this.arbitraryOf(additionalProperties, depth + 1),
       {
         maxKeys: 3,
       },
@@ -152,7 +152,7 @@ export class Values {
   }
 
   private member(name: string, schema: JsonSchema, depth: number): Arbitrary<unknown> {
-    const value = this.of(schema, depth + 1);
+    const value = this.arbitraryOf(schema, depth + 1);
     if (!thingsNamedBy(name)) return value;
     const known = schema.type === 'array' ? fc.array(pick, { minLength: 1, maxLength: 2 }) : pick;
     return fc.oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: value });
@@ -169,12 +169,12 @@ export const callsOf = (operation: DescribedOperation, values: Values): Arbitrar
     Object.fromEntries(
       ofPlace('path').map(({ name, schema }) => [
         name,
-        fc.oneof({ weight: 6, arbitrary: pick }, { weight: 1, arbitrary: values.of(schema).map(asText) }),
+        fc.oneof({ weight: 6, arbitrary: pick }, { weight: 1, arbitrary: values.arbitraryOf(schema).map(asText) }),
       ]),
     ),
   ) as Arbitrary<Call['params']>;
   const query = fc
-    .record(Object.fromEntries(ofPlace('query').map(({ name, schema }) => [name, values.of(schema)])), {
+    .record(Object.fromEntries(ofPlace('query').map(({ name, schema }) => [name, values.arbitraryOf(schema)])), {
       requiredKeys: ofPlace('query')
         .filter((it) => it.required)
         .map(({ name }) => name),
@@ -192,7 +192,7 @@ export const callsOf = (operation: DescribedOperation, values: Values): Arbitrar
     credentials: fc.constant('right' as const),
     tail: fc.constant(''),
     ...(takesKey(operation) && { key: validKey }),
-    ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.of(content!.schema) }) }),
+    ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.arbitraryOf(content!.schema) }) }),
   }) as Arbitrary<Call>;
   const broken = fc.tuple(right, breaks(operation)).map(([call, change]) => change(call));
   return fc.oneof(right, broken);

@@ -100,7 +100,7 @@ export class UserTokenVerifier {
     const known = this.verified.get(key);
     if (known && known.until > now) return (await this.hasEnded(known.payload)) ? undefined : known.token;
     await beforeCheck?.();
-    const payload = await this.check(token, now, deadline);
+    const payload = await this.checkUserToken(token, now, deadline);
     if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
     if (payload['client_id'] === payload.sub) return undefined;
     if (await this.hasEnded(payload)) return undefined;
@@ -120,7 +120,7 @@ export class UserTokenVerifier {
     return (await this.provider!.hasEnded?.(payload)) ?? false;
   }
 
-  private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
+  private async checkUserToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
       const keys = await this.keys(now, deadline, fresh);
       try {

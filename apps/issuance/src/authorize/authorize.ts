@@ -87,7 +87,7 @@ export class Authorize implements OnApplicationBootstrap {
   private async toProvider(requestingClient: RequestingClient, query: URLSearchParams, context: HolderContext): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
     const parsed = parseAuthorizationRequest(query, issuer);
-    const requested = requestedEntries(parsed, await this.configurations.of(tenantId));
+    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
     const binding = this.pending.binding();
     const nonce = randomBytes(32).toString('base64url');
     const codeVerifier = randomBytes(32).toString('base64url');

@@ -115,7 +115,7 @@ export class TenantContexts {
 
   /** One document. Whatever goes wrong with the target is the tenant's to mend. */
   private async fetch(tenantId: string, url: string): Promise<FetchedContext> {
-    const target = this.outbound.check(url);
+    const target = this.outbound.checkUrl(url);
     if ('fault' in target) throw new Refused(target.fault);
     let text: string;
     try {

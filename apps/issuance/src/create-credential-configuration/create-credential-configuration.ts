@@ -64,7 +64,7 @@ export class CreateCredentialConfiguration {
     const tenantId = context.tenant.id;
     checkConfiguration(body, format);
     const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
-    await this.types.check(owner);
+    await this.types.refuseTakenType(owner);
     const pinned =
       format === 'ldp_vc' ? await this.contexts.pin(body.contexts ?? [], [], trialOf(body), eventContext(context)) : [];
     const { did, verificationMethod, kmsKeyId, algorithm } = await this.client.call(

@@ -43,7 +43,7 @@ export class CreatePreAuthorizedOffer {
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
     const [entries] = await Promise.all([
-      this.entries.of(tenantId, configurationIds, claims),
+      this.entries.resolveEntries(tenantId, configurationIds, claims),
       known ? this.checkUser(tenantId, userId) : undefined,
     ]);
     // First, for it may still refuse: a 400 leaves nothing behind.

@@ -120,7 +120,7 @@ export class IssueCredential {
       this.interest.wants(tenantId),
     ]);
 
-    const format = this.formats.of(configuration.format);
+    const format = this.formats.formatFor(configuration.format);
     const made = proofs.map(({ holder }) => this.toIssue(configuration, signer, claims, holder, now));
     // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
     const credentials = await format.encode(tenantId, made);

@@ -25,7 +25,7 @@ export class ListInvitations {
     const shown = listed.data.map(async ({ userId, ...sealed }): Promise<Invitation[]> => {
       const member = members.get(userId);
       if (member?.status !== 'invited') return [];
-      const { email } = await this.people.open(sealed);
+      const { email } = await this.people.openPerson(sealed);
       const { roles, inviteExpiresAt } = member;
       return [{ userId, email, status: memberStatus(member, now), roles, inviteExpiresAt }];
     });

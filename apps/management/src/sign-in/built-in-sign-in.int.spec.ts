@@ -162,21 +162,21 @@ describe('an account', () => {
     const accounts = services.app.get(Accounts, { strict: false });
     const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
     const opened = await Promise.allSettled([
-      accounts.open(given, 'r1', 'caller'),
-      accounts.open(given, 'r2', 'caller'),
+      accounts.createAccount(given, 'r1', 'caller'),
+      accounts.createAccount(given, 'r2', 'caller'),
     ]);
     const [refused] = opened.flatMap((it) => (it.status === 'rejected' ? [it.reason as unknown] : []));
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(isTaken(refused)).toBe(true);
-    const holder = await accounts.check('twice@PEOPLE.example ', PASSWORD, 'caller');
+    const holder = await accounts.verifyPassword('twice@PEOPLE.example ', PASSWORD, 'caller');
     expect(holder).toMatchObject({ email: 'twice@people.example', name: 'Twice Over' });
     expect(await accounts.byId(holder!.accountId)).toEqual(holder);
-    expect(await accounts.check('twice@people.example', `${PASSWORD}!`, 'caller')).toBeUndefined();
+    expect(await accounts.verifyPassword('twice@people.example', `${PASSWORD}!`, 'caller')).toBeUndefined();
     const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
     expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
     expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
     await engines.vault.sealing.destroyDataKeys('platform', [holder!.accountId]);
-    expect(await accounts.check('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
+    expect(await accounts.verifyPassword('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
     expect(await accounts.byId(holder!.accountId)).toBeUndefined();
   });
 });
@@ -218,7 +218,7 @@ describe('the page of an invitation', () => {
 
   it('takes who has an account already by the password', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
-    await accounts.open({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
+    await accounts.createAccount({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
     const visitor = new Visitor();
     expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
     expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);

@@ -291,7 +291,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const caller = known ? `account ${account}` : `address ${pageCall.address}`;
     let holder: AccountHolder | undefined;
     try {
-      holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
+      holder = await this.accounts.verifyPassword(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
     } catch (error) {
       // Only verified passwords count: a full queue does not use up the owner's budget.
       await this.attempts.takeBack(attempts, begun.attempt);
@@ -424,7 +424,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   private async invitation(pageCall: PageCall): Promise<void> {
     const isPost = pageCall.request.method === 'POST';
     const token = (isPost ? pageCall.fields['token'] : pageCall.url.searchParams.get('token')) ?? '';
-    const link = await this.links.look(token);
+    const link = await this.links.findInvitation(token);
     if (link.status !== 'open') return this.showDead(pageCall, link.status);
     const { tenantName, email } = link;
     const title = `Join ${tenantName}`;
@@ -458,7 +458,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     ];
     if (faults.length) return { faults };
     try {
-      const holder = await this.accounts.open({ email, name, password }, requestId, `address ${pageCall.address}`);
+      const holder = await this.accounts.createAccount({ email, name, password }, requestId, `address ${pageCall.address}`);
       this.devices.remember(pageCall.request, pageCall.response, this.accounts.macOf(email), this.isSecure);
       return { holder };
     } catch (error) {
@@ -472,7 +472,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       await pageCall.call(this.personOf(holder), acceptInvitation, { token });
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'invalid') throw error;
-      const { status } = await this.links.look(token);
+      const { status } = await this.links.findInvitation(token);
       // Good, but not for this person.
       if (status === 'open')
         return this.show(

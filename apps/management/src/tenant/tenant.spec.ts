@@ -99,9 +99,9 @@ describe('tenant', () => {
     given(tenant, withAuditor).when(seen('eye')).then([]);
     given(tenant, withAuditor).when(admin('boss')).then([]);
     given(tenant, withAuditor).when(admin('eye')).thenThrows('Forbidden');
-    for (const stranger of ['nobody', '', '__proto__', 'constructor', 'c1']) {
-      given(tenant, withAuditor).when(seen(stranger)).thenThrows('NotFound');
-      given(tenant, withAuditor).when(admin(stranger)).thenThrows('NotFound');
+    for (const outsider of ['nobody', '', '__proto__', 'constructor', 'c1']) {
+      given(tenant, withAuditor).when(seen(outsider)).thenThrows('NotFound');
+      given(tenant, withAuditor).when(admin(outsider)).thenThrows('NotFound');
     }
     given(tenant, []).when(seen('boss')).thenThrows('NotFound');
     given(tenant, [...living, deleted])

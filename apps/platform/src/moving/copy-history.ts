@@ -68,8 +68,8 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
         await closeTarget(target, atTarget!);
       }
       const onProgress = (counts: CopyCounts) => {
-        atSource?.check();
-        atTarget?.check();
+        atSource?.checkHeld();
+        atTarget?.checkHeld();
         options.onProgress(counts);
       };
       let complete = false;

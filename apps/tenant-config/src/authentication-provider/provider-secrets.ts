@@ -20,7 +20,7 @@ export class ProviderSecrets {
     return sealIdempotently(this.sealing, tenantId, 'tenant', providerId, secret);
   }
 
-  async open(tenantId: string, { sealedSecret }: ActiveProvider): Promise<string | undefined> {
+  async openSecret(tenantId: string, { sealedSecret }: ActiveProvider): Promise<string | undefined> {
     if (sealedSecret === undefined) return undefined;
     const secret = await this.sealing.openSealed(tenantId, 'tenant', sealedSecret);
     return isErased(secret) ? undefined : secret;
@@ -32,7 +32,7 @@ export class ProviderSecrets {
 
   /** A provider as the API shows it. */
   async viewOf(tenant: TenantContext, provider: ActiveProvider): Promise<AuthenticationProvider> {
-    const secret = await this.open(tenant.id, provider);
+    const secret = await this.openSecret(tenant.id, provider);
     return {
       id: provider.providerId,
       redirectUrl: `${tenant.baseUrl}/v1/oauth/authentication/callback`,

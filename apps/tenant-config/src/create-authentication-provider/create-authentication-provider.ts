@@ -47,7 +47,7 @@ export class CreateAuthenticationProvider {
       );
     // Who has one already is told so before anything is fetched.
     await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
-    const settings = settingsOf(body, await this.discovery.check(tenant.id, body.url));
+    const settings = settingsOf(body, await this.discovery.discoverProvider(tenant.id, body.url));
     await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
     const { clientSecret } = body;
     const secret =

@@ -94,7 +94,7 @@ export class SignInProviders {
 
   private async make(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
     const [secret, document] = await Promise.all([
-      this.secrets.open(tenantId, settings),
+      this.secrets.openSecret(tenantId, settings),
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
         const until = this.clock.now().getTime() + UNUSABLE_MS;
         this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });

@@ -36,11 +36,11 @@ export class UpdateAuthenticationProvider {
     const stream = authenticationProviderStream(tenant.id, id);
     const current = activeProvider((await this.streams.load(authenticationProvider, stream)).state);
     const { clientSecret, url } = request.body;
-    const stored = await this.secrets.open(tenant.id, current);
+    const stored = await this.secrets.openSecret(tenant.id, current);
     const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored);
     // Before the new address is contacted.
     checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
-    const settings = settingsOf(request.body, await this.discovery.check(tenant.id, url));
+    const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url));
     // For another address also when it is the same: the decision takes what is sealed here for what the caller knows.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
     const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;

@@ -27,7 +27,7 @@ export class CreateWebhook {
   async execute(request: RequestOf<typeof createWebhook>, context: ContextOf<typeof createWebhook>): Promise<Webhook> {
     const tenantId = context.tenant.id;
     const { events, disabled } = request.body;
-    const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
+    const url = acceptedUrl(request.body.url, this.outbound.checkUrl(request.body.url));
     const webhookId = idFor(context, 'webhook', this.ids);
     const now = this.clock.now().toISOString();
     await this.slots.claim(tenantId, { webhookId, url }, eventContext(context));

@@ -61,7 +61,7 @@ export class AttemptDelivery {
     if (!isPending(loaded.state)) return {};
     const { delivery } = loaded.state;
     const target = await this.target(due);
-    const credential: Credential = 'cancelled' in target ? { state: 'none' } : await this.open(tenantId, delivery);
+    const credential: Credential = 'cancelled' in target ? { state: 'none' } : await this.openCredential(tenantId, delivery);
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};
@@ -117,7 +117,7 @@ export class AttemptDelivery {
   }
 
   /** A key that never was, or a broken seal, does not mend: the delivery runs out of attempts and says why. */
-  private async open(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
+  private async openCredential(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
     if (!sealedCredential) return { state: 'none' };
     try {
       const opened = await this.sealing.openSealed(tenantId, 'delivery', sealedCredential.sealed);

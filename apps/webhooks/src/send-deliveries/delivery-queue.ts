@@ -76,7 +76,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
 
   /** The host was quick of late. */
   isQuick(host: string): boolean {
-    return this.allowances.host.of(host) > LIMITS.host.least;
+    return this.allowances.host.limitOf(host) > LIMITS.host.least;
   }
 
   /** Whether it waits here from now on, or did already. */
@@ -180,7 +180,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
 
   private mayHaveMore({ host, tenantId }: Lane<T>): boolean {
     const { host: ofHost, tenant: ofTenant } = this.allowances;
-    return (this.hosts.get(host) ?? 0) < ofHost.of(host) && (this.tenants.get(tenantId) ?? 0) < ofTenant.of(tenantId);
+    return (this.hosts.get(host) ?? 0) < ofHost.limitOf(host) && (this.tenants.get(tenantId) ?? 0) < ofTenant.limitOf(tenantId);
   }
 
   private isFull(lane: Lane<T>): boolean {
@@ -188,6 +188,6 @@ export class DeliveryQueue<T extends QueuedDelivery> {
   }
 
   private capacity({ host }: Lane<T>): number {
-    return AHEAD * this.allowances.host.of(host);
+    return AHEAD * this.allowances.host.limitOf(host);
   }
 }

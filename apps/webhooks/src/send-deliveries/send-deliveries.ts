@@ -97,7 +97,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.worker = new LeasedWorker<true>({
       name: NAME,
       lease: { leases, holder: randomUUID() },
-      open: (term) => this.open(term),
+      openSource: (term) => this.beginTerm(term),
       batch: () => this.fetchDue(),
       standBy: () => (this.error = undefined),
       onError: (error) => this.log(error.message),
@@ -192,7 +192,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.worker.wake();
   }
 
-  private async open(term: Term): Promise<BatchSource<true>> {
+  private async beginTerm(term: Term): Promise<BatchSource<true>> {
     this.term = term;
     return { next: async () => true, close: () => this.endTerm() };
   }

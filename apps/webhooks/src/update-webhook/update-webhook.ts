@@ -24,7 +24,7 @@ export class UpdateWebhook {
     const { webhookId } = request.params;
     const { events, disabled } = request.body;
     activeWebhook((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
-    const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
+    const url = acceptedUrl(request.body.url, this.outbound.checkUrl(request.body.url));
     await this.slots.changeUrl(tenantId, { webhookId, url }, eventContext(context));
     const { state, revision, position } = await this.streams.runDecision(
       webhook,

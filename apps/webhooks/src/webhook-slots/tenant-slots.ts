@@ -33,7 +33,7 @@ export class TenantSlots {
   /** @throws AppError 400 when a limit is reached */
   async claim(tenantId: string, command: SlotCommand, events: EventContext): Promise<void> {
     const now = this.clock.now().toISOString();
-    await this.run(tenantId, events, async (state) =>
+    await this.decideSlots(tenantId, events, async (state) =>
       claimSlot(state, command, { now, owners: await this.ownersOf(tenantId, state, command) }),
     );
   }
@@ -41,20 +41,20 @@ export class TenantSlots {
   /** @throws AppError 400 on `url` */
   async changeUrl(tenantId: string, command: SlotCommand, events: EventContext): Promise<void> {
     const now = this.clock.now().toISOString();
-    await this.run(tenantId, events, async (state) =>
+    await this.decideSlots(tenantId, events, async (state) =>
       changeSlotUrl(state, command, { now, owners: await this.ownersOf(tenantId, state, command) }),
     );
   }
 
   async correctUrl(tenantId: string, command: SlotCommand, events: EventContext): Promise<void> {
-    await this.run(tenantId, events, (state) => correctSlotUrl(state, command));
+    await this.decideSlots(tenantId, events, (state) => correctSlotUrl(state, command));
   }
 
   async release(tenantId: string, webhookId: string, events: EventContext): Promise<void> {
-    await this.run(tenantId, events, (state) => releaseSlot(state, webhookId));
+    await this.decideSlots(tenantId, events, (state) => releaseSlot(state, webhookId));
   }
 
-  private async run(
+  private async decideSlots(
     tenantId: string,
     events: EventContext,
     decide: Decide<WebhookSlotsState, WebhookSlotsEvent>,

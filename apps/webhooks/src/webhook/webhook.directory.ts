@@ -55,7 +55,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
   ) {
     this.worker = new LeasedWorker<EventBatch>({
       name: NAME,
-      open: (term) => this.open(term),
+      openSource: (term) => this.openSource(term),
       batch: async ({ events, next }) => {
         for (const stored of events) this.apply(stored);
         this.after = next;
@@ -115,7 +115,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
   }
 
-  private async open({ signal }: Term): Promise<BatchSource<EventBatch>> {
+  private async openSource({ signal }: Term): Promise<BatchSource<EventBatch>> {
     while (!this.isLoaded && !signal.aborted) await this.load();
     this.worker.succeeded();
     const after = this.after === undefined ? {} : { after: this.after };

@@ -21,7 +21,7 @@ import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import {
   INTERNAL_ERROR,
   MessageBus,
-  NOBODY,
+  UNNAMED_CALLER,
   RequestFailed,
   type Consumer,
   type ConsumerOptions,
@@ -154,7 +154,7 @@ export class NatsBus extends MessageBus {
     if (this.connection.isClosed()) throw new RequestFailed('closed', subject);
     if (deadline <= started) throw new RequestFailed('timeout', subject);
     try {
-      const answer = await this.connection.request(this.names.request(options.from ?? NOBODY, subject), body, {
+      const answer = await this.connection.request(this.names.request(options.from ?? UNNAMED_CALLER, subject), body, {
         timeout: deadline - started,
         headers: deadlineHeader(deadline),
       });
@@ -196,7 +196,7 @@ export class NatsBus extends MessageBus {
         }),
     );
     const { leaseMs = 6000 } = this.options;
-    return this.run(options, handler, feed, {
+    return this.startConsumer(options, handler, feed, {
       leases: new NatsLeases(bucketOf, (name) => this.names.leaseKey(name)),
       holder: randomUUID(),
       leaseMs,
@@ -214,10 +214,10 @@ export class NatsBus extends MessageBus {
     });
     // Who listens wants to know soon that it hears again.
     const retry = { initialDelayMs: 100, maxDelayMs: 1000 };
-    return this.run({ name, subjects, start: 'listener', retry }, handler, feed);
+    return this.startConsumer({ name, subjects, start: 'listener', retry }, handler, feed);
   }
 
-  private run(
+  private startConsumer(
     options: LoopOptions,
     handler: (messages: FeedMessage[]) => Promise<void>,
     feed: ConsumerFeed | Promise<ConsumerFeed>,
@@ -316,8 +316,8 @@ export class NatsBus extends MessageBus {
       throw failed(error, subject);
     });
     this.feedCalls.add(result);
-    const forget = () => this.feedCalls.delete(result);
-    result.then(forget, forget);
+    const settle = () => this.feedCalls.delete(result);
+    result.then(settle, settle);
     return result;
   }
 

@@ -89,7 +89,7 @@ export class IdempotentCalls {
    * @param authorizeReplay throws for a caller who may no longer be told the first result
    * @throws AppError 400 for a key that is none, 409 while another run is under way, 422 for another request
    */
-  async run(
+  async runIdempotently(
     operation: Operation,
     request: OperationRequest,
     context: OperationContext,
