@@ -10,10 +10,9 @@ const textOf = (folder: string): string =>
     .filter((it) => it.isFile() && it.name.endsWith('.ts') && !it.name.endsWith('.spec.ts'))
     .map((it) => readFileSync(join(it.parentPath, it.name), 'utf8'))
     .join('\n');
-const sourceOf = Object.fromEntries(BUS_PARTICIPANTS.map((participant) => [participant, textOf(`apps/${participant}/src`)])) as Record<
-  BusParticipant,
-  string
->;
+const sourceOf = Object.fromEntries(
+  BUS_PARTICIPANTS.map((participant) => [participant, textOf(`apps/${participant}/src`)]),
+) as Record<BusParticipant, string>;
 const camel = (words: string): string => words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const mentions = (participant: BusParticipant, word: string) => new RegExp(`\\b${word}\\b`).test(sourceOf[participant]);
 

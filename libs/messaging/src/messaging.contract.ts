@@ -88,7 +88,11 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           const reply = await bus.request('op.test.who', {}, { headers, timeoutMs: 5000, ...(from && { from }) });
           return reply.ok && reply.data;
         };
-        expect([await who('gateway'), await who('issuance'), await who()]).toEqual(['gateway', 'issuance', UNNAMED_CALLER]);
+        expect([await who('gateway'), await who('issuance'), await who()]).toEqual([
+          'gateway',
+          'issuance',
+          UNNAMED_CALLER,
+        ]);
       });
 
       it('sends the deadline as a header, and never a later one than the caller has', async () => {

@@ -29,7 +29,8 @@ export const recordPurgedTenants = (
       await streams.runDecision(
         aggregate,
         `${aggregate.category}-${tenantId}`,
-        ({ status }): PurgedTenantEvent[] => (status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : []),
+        ({ status }): PurgedTenantEvent[] =>
+          status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
         {
           tenantId,
           requestId: headers['requestId'] ?? id,

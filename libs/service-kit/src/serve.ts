@@ -39,7 +39,8 @@ export const serveOperations = (
 ): Serving => {
   const buses = { command: app.get(CommandBus, { strict: false }), query: app.get(QueryBus, { strict: false }) };
   const useCases = discoverUseCases(app.get(DiscoveryService, { strict: false }), services);
-  const idempotentCalls = engines.vault && new IdempotentCalls(engines.vault.expiringState, engines.clock, engines.logger);
+  const idempotentCalls =
+    engines.vault && new IdempotentCalls(engines.vault.expiringState, engines.clock, engines.logger);
   idempotentCalls?.start();
   const transports = services.map(({ name }) => {
     const transport = new BusTransport(busOf(name, engines));

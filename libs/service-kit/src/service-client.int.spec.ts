@@ -74,7 +74,8 @@ describe.each([
   let folder: string;
   let engines: Engines;
   let services: RunningServices;
-  const clientOf = (participant: BusParticipant) => new ServiceClient(busOf(participant, engines), participant, engines.localOperations);
+  const clientOf = (participant: BusParticipant) =>
+    new ServiceClient(busOf(participant, engines), participant, engines.localOperations);
   const create = (context = contextOf()) => clientOf('gateway').call(createDid, creation(), context);
   /** What the caller receives of a result. */
   const received = (result: unknown): Promise<unknown> => {

@@ -77,14 +77,19 @@ interface OverdueMark {
 }
 /** Who says so, and what, by the subject. */
 const EVENT_SUBJECTS: ReadonlyMap<string, { participant: BusParticipant; outcome: Outcome }> = new Map(
-  BUS_PARTICIPANTS.flatMap((participant) => OUTCOMES.map((outcome) => [operationSubject(outcome, participant), { participant, outcome }])),
+  BUS_PARTICIPANTS.flatMap((participant) =>
+    OUTCOMES.map((outcome) => [operationSubject(outcome, participant), { participant, outcome }]),
+  ),
 );
 /** The gateway is believed about every operation, a service about its own. */
 const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> => {
   const declared = EVENT_SUBJECTS.get(message.subject);
   if (!declared) return false;
   const { operation, outcome } = (message.data ?? {}) as Partial<OperationEventMessage>;
-  return outcome === declared.outcome && (declared.participant === 'gateway' || operation?.startsWith(`${declared.participant}.`) === true);
+  return (
+    outcome === declared.outcome &&
+    (declared.participant === 'gateway' || operation?.startsWith(`${declared.participant}.`) === true)
+  );
 };
 
 /** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */

@@ -1,7 +1,13 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { OpenApiDocument } from '@attestry/contracts';
-import { patternOf, describedOperations, type ApiName, type Response, type DescribedOperation } from './described-operations.js';
+import {
+  patternOf,
+  describedOperations,
+  type ApiName,
+  type Response,
+  type DescribedOperation,
+} from './described-operations.js';
 
 export interface RawAnswer {
   status: number;

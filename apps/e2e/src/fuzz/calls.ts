@@ -93,7 +93,8 @@ export class Values {
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
     if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.arbitraryOf(one, depth)));
-    if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => this.arbitraryOf({ ...schema, type }, depth)));
+    if (Array.isArray(schema.type))
+      return fc.oneof(...schema.type.map((type) => this.arbitraryOf({ ...schema, type }, depth)));
     switch (schema.type) {
       case 'string':
         return this.text(schema);
@@ -198,7 +199,8 @@ export const callsOf = (operation: DescribedOperation, values: Values): Arbitrar
   return fc.oneof(right, broken);
 };
 
-const takesKey = ({ parameters }: DescribedOperation): boolean => parameters.some((it) => it.name === 'Idempotency-Key');
+const takesKey = ({ parameters }: DescribedOperation): boolean =>
+  parameters.some((it) => it.name === 'Idempotency-Key');
 /** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
 const validKey: Arbitrary<string | undefined> = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 6 },

@@ -65,7 +65,11 @@ export class Things {
   }
 
   /** The request of a call, with the ids of what there is in it. */
-  requestOf({ path }: DescribedOperation, call: Call, tokens: Record<Call['credentials'], string | undefined>): SentRequest {
+  requestOf(
+    { path }: DescribedOperation,
+    call: Call,
+    tokens: Record<Call['credentials'], string | undefined>,
+  ): SentRequest {
     const filled = path.replaceAll(/\{(\w+)\}/g, (part, name: string, offset: number) => {
       const value = call.params[name] ?? '';
       return encoded(isPick(value) ? this.at(path.slice(0, offset - 1), value) : value);

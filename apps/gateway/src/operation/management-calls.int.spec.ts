@@ -53,11 +53,15 @@ beforeAll(async () => {
   engines.bus.consume({ name: 'test', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
     told.push(...messages.map(({ data }) => data as OperationEventMessage));
   });
-  app = await NestFactory.create<NestFastifyApplication>(rootModule([gatewayParticipant], engines), new FastifyAdapter(), {
-    bodyParser: false,
-    logger: createNestLogger(engines.logger),
-    abortOnError: false,
-  });
+  app = await NestFactory.create<NestFastifyApplication>(
+    rootModule([gatewayParticipant], engines),
+    new FastifyAdapter(),
+    {
+      bodyParser: false,
+      logger: createNestLogger(engines.logger),
+      abortOnError: false,
+    },
+  );
   server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(Pipeline).mount(server);
   await app.init();

@@ -98,11 +98,15 @@ beforeAll(async () => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
   serve(retrieveTokenKeys, async () => ({ ok: true, data: { keys: [jwk] } }));
   for (const operation of [listDids, listTenants, issueToken]) serve(operation, () => reply());
-  app = await NestFactory.create<NestFastifyApplication>(rootModule([gatewayParticipant], engines), new FastifyAdapter(), {
-    bodyParser: false,
-    logger: createNestLogger(engines.logger),
-    abortOnError: false,
-  });
+  app = await NestFactory.create<NestFastifyApplication>(
+    rootModule([gatewayParticipant], engines),
+    new FastifyAdapter(),
+    {
+      bodyParser: false,
+      logger: createNestLogger(engines.logger),
+      abortOnError: false,
+    },
+  );
   server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(Pipeline).mount(server);
   await app.init();

@@ -84,7 +84,11 @@ export class Authorize implements OnApplicationBootstrap {
     }
   }
 
-  private async toProvider(requestingClient: RequestingClient, query: URLSearchParams, context: HolderContext): Promise<HttpAnswer> {
+  private async toProvider(
+    requestingClient: RequestingClient,
+    query: URLSearchParams,
+    context: HolderContext,
+  ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
     const parsed = parseAuthorizationRequest(query, issuer);
     const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));

@@ -9,7 +9,16 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
-import { bytesFor, CLOCK, eventContext, idFor, IDS, Operation, sealIdempotently, type RequestOf } from '@attestry/service-kit';
+import {
+  bytesFor,
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  Operation,
+  sealIdempotently,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';

@@ -125,7 +125,9 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
   private sweepIn(ms: number): void {
     if (this.stopped) return;
     this.timer = setTimeout(() => {
-      this.sweeping = this.sweepAndReport().finally(() => this.sweepIn(this.failure === undefined ? SWEEP_MS : RETRY_MS));
+      this.sweeping = this.sweepAndReport().finally(() =>
+        this.sweepIn(this.failure === undefined ? SWEEP_MS : RETRY_MS),
+      );
     }, ms).unref();
   }
 

@@ -29,7 +29,10 @@ export class UserClaims {
   }
 
   /** A user without sealed claims has none; ERASED when the key is gone. */
-  async openSealedClaims(tenantId: string, sealed: string | null | undefined): Promise<Record<string, unknown> | Erased> {
+  async openSealedClaims(
+    tenantId: string,
+    sealed: string | null | undefined,
+  ): Promise<Record<string, unknown> | Erased> {
     if (sealed === null || sealed === undefined) return {};
     try {
       const text = await this.sealing.openSealed(tenantId, 'user', sealed);

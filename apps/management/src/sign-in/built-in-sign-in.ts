@@ -191,7 +191,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     // The rest of the form is not read (RFC 9110 §15.5.9).
     if (read.status === 408) response.setHeader('connection', 'close');
     if (read.status !== 200)
-      return this.show(pageCall, read.status, 'The form could not be read', html`<p>Open the page again and retry.</p>`);
+      return this.show(
+        pageCall,
+        read.status,
+        'The form could not be read',
+        html`<p>Open the page again and retry.</p>`,
+      );
     if (!this.guard.isOwn(request, read.fields['form'], this.origin))
       return this.show(
         pageCall,
@@ -222,7 +227,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       return this.show(pageCall, 200, 'Sign in', this.signInForm(pageCall));
     }
     const judged = await this.judge(pageCall, pageCall.fields['email'] ?? '');
-    if ('faults' in judged) return this.showAgain(pageCall, judged, 'Sign in', this.signInForm(pageCall, judged.faults));
+    if ('faults' in judged)
+      return this.showAgain(pageCall, judged, 'Sign in', this.signInForm(pageCall, judged.faults));
     await this.beginSession(pageCall, judged.holder);
     return this.show(pageCall, 200, 'You are signed in', this.whoIs(judged.holder));
   }
@@ -328,7 +334,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   /** A link to the account's mailbox makes a browser known to the account; the password is still needed. */
   private async browser(pageCall: PageCall): Promise<void> {
     const isPost = pageCall.request.method === 'POST';
-    if (isPost && pageCall.fields['email'] !== undefined) return this.sendDeviceLink(pageCall, pageCall.fields['email']);
+    if (isPost && pageCall.fields['email'] !== undefined)
+      return this.sendDeviceLink(pageCall, pageCall.fields['email']);
     const token = (isPost ? pageCall.fields['token'] : pageCall.url.searchParams.get('token')) ?? '';
     const { records } = this.store!;
     const account = isPost
@@ -429,7 +436,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const { tenantName, email } = link;
     const title = `Join ${tenantName}`;
     const known = await this.signedIn(pageCall);
-    if (isPost && pageCall.fields['action'] === 'accept' && known) return this.accept(pageCall, known, token, tenantName);
+    if (isPost && pageCall.fields['action'] === 'accept' && known)
+      return this.accept(pageCall, known, token, tenantName);
     if (!isPost && known && pageCall.url.searchParams.get('as') !== 'invited')
       return this.show(pageCall, 200, title, this.acceptForm(pageCall, token, tenantName, known, email));
 
@@ -458,7 +466,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     ];
     if (faults.length) return { faults };
     try {
-      const holder = await this.accounts.createAccount({ email, name, password }, requestId, `address ${pageCall.address}`);
+      const holder = await this.accounts.createAccount(
+        { email, name, password },
+        requestId,
+        `address ${pageCall.address}`,
+      );
       this.devices.remember(pageCall.request, pageCall.response, this.accounts.macOf(email), this.isSecure);
       return { holder };
     } catch (error) {

@@ -8,7 +8,14 @@ import { lockDataFolder, type DataFolderLock } from '@attestry/sqlite';
 import { copyHistory, type CopiedHistory } from './copy-history.js';
 import { keyLocationOf, mustExist } from './key-location.js';
 import { UsageError } from '../run-command.js';
-import { kindsOf, nameOf, parseLocation, LOCATION_FORMATS, type HistoryKind, type StoreLocation } from './store-location.js';
+import {
+  kindsOf,
+  nameOf,
+  parseLocation,
+  LOCATION_FORMATS,
+  type HistoryKind,
+  type StoreLocation,
+} from './store-location.js';
 
 const USAGE = `usage: npm run copy-events -- --from PLACE --to PLACE [--tenant ID] [--only events|operations]
   [--from-checkpoints PLACE] [--to-checkpoints PLACE] [--keys-from PLACE --keys-to PLACE] [--new-secrets]
@@ -109,7 +116,8 @@ export const runCopy = async (
   const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments(words);
   const begun = Date.now();
   for (const location of [from, keys.from])
-    if (location && 'folder' in location && !existsSync(location.folder)) throw new Error(`${nameOf(location)} does not exist`);
+    if (location && 'folder' in location && !existsSync(location.folder))
+      throw new Error(`${nameOf(location)} does not exist`);
   const sources = values.live ? [] : [from, fromCheckpoints, keys.from];
   const locks = await lockFolders([...sources, to, toCheckpoints, keys.to]);
   try {

@@ -36,7 +36,9 @@ interface TenantEvent {
 }
 
 const NAME = 'webhooks.deliveries';
-const WEBHOOK_EVENT_SUBJECTS: ReadonlySet<string> = new Set(Object.values(WEBHOOK_EVENT_SOURCES).map(({ integrationEvent }) => integrationEvent.subject));
+const WEBHOOK_EVENT_SUBJECTS: ReadonlySet<string> = new Set(
+  Object.values(WEBHOOK_EVENT_SOURCES).map(({ integrationEvent }) => integrationEvent.subject),
+);
 const CATCH_UP_MS = 10_000;
 
 /**

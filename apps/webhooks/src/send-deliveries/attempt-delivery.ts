@@ -61,7 +61,8 @@ export class AttemptDelivery {
     if (!isPending(loaded.state)) return {};
     const { delivery } = loaded.state;
     const target = await this.target(due);
-    const credential: Credential = 'cancelled' in target ? { state: 'none' } : await this.openCredential(tenantId, delivery);
+    const credential: Credential =
+      'cancelled' in target ? { state: 'none' } : await this.openCredential(tenantId, delivery);
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};

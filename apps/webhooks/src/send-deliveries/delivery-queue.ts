@@ -180,7 +180,10 @@ export class DeliveryQueue<T extends QueuedDelivery> {
 
   private mayHaveMore({ host, tenantId }: Lane<T>): boolean {
     const { host: ofHost, tenant: ofTenant } = this.allowances;
-    return (this.hosts.get(host) ?? 0) < ofHost.limitOf(host) && (this.tenants.get(tenantId) ?? 0) < ofTenant.limitOf(tenantId);
+    return (
+      (this.hosts.get(host) ?? 0) < ofHost.limitOf(host) &&
+      (this.tenants.get(tenantId) ?? 0) < ofTenant.limitOf(tenantId)
+    );
   }
 
   private isFull(lane: Lane<T>): boolean {

@@ -1,16 +1,29 @@
 import { BUS_PARTICIPANTS, busRights } from '../bus-rights.js';
-import { WEBHOOK_EVENT_SOURCES, webhookEventsOf, webhookEventPayload, type WebhookEventName } from './webhook-events.js';
+import {
+  WEBHOOK_EVENT_SOURCES,
+  webhookEventsOf,
+  webhookEventPayload,
+  type WebhookEventName,
+} from './webhook-events.js';
 import { WEBHOOK_EVENTS } from './webhooks.operations.js';
 
-const sources = Object.entries(WEBHOOK_EVENT_SOURCES) as [WebhookEventName, (typeof WEBHOOK_EVENT_SOURCES)[WebhookEventName]][];
+const sources = Object.entries(WEBHOOK_EVENT_SOURCES) as [
+  WebhookEventName,
+  (typeof WEBHOOK_EVENT_SOURCES)[WebhookEventName],
+][];
 
 describe('webhook events', () => {
-  it.each(sources)('%s derives from an integration event that a service publishes and webhooks reads', (name, { integrationEvent }) => {
-    expect(BUS_PARTICIPANTS.flatMap((participant) => busRights(participant).publishes)).toContain(integrationEvent.subject);
-    expect(busRights('webhooks').consumes.flatMap(({ subjects }) => subjects)).toContain(integrationEvent.subject);
-    expect(webhookEventsOf(integrationEvent.subject)).toEqual([name]);
-    expect(WEBHOOK_EVENTS).toContain(name);
-  });
+  it.each(sources)(
+    '%s derives from an integration event that a service publishes and webhooks reads',
+    (name, { integrationEvent }) => {
+      expect(BUS_PARTICIPANTS.flatMap((participant) => busRights(participant).publishes)).toContain(
+        integrationEvent.subject,
+      );
+      expect(busRights('webhooks').consumes.flatMap(({ subjects }) => subjects)).toContain(integrationEvent.subject);
+      expect(webhookEventsOf(integrationEvent.subject)).toEqual([name]);
+      expect(WEBHOOK_EVENTS).toContain(name);
+    },
+  );
 
   it('hold the members that are named and no others', () => {
     const data = { tenantId: 't', did: 'did:web:a', method: 'web', name: 'Ada' };

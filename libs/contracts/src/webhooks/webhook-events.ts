@@ -43,4 +43,6 @@ export const webhookEventsOf = (subject: string): WebhookEventName[] =>
 
 /** The members of the payload, in the order of the declaration. */
 export const webhookEventPayload = (name: WebhookEventName, data: object): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(WEBHOOK_EVENT_SOURCES[name].members.map((member) => [member, (data as Record<string, unknown>)[member]]));
+  Object.fromEntries(
+    WEBHOOK_EVENT_SOURCES[name].members.map((member) => [member, (data as Record<string, unknown>)[member]]),
+  );

@@ -90,7 +90,9 @@ const participantsNotDenied = async (
   await connection.flush();
   await connection.close();
   await errorsOf;
-  return tried.filter(({ subjects }) => subjects.some((subject) => !denied.has(subject))).map(({ participant }) => participant);
+  return tried
+    .filter(({ subjects }) => subjects.some((subject) => !denied.has(subject)))
+    .map(({ participant }) => participant);
 };
 
 const acceptsWithoutCredentials = async ({ servers, tls }: NatsOptions): Promise<boolean> => {

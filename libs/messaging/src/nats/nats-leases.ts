@@ -42,7 +42,9 @@ export class NatsLeases extends Leases {
     const value = `${holder} ${ttlMs}`;
     const key = this.keyOf(name);
     const epoch = await changed(entry ? bucket.update(key, value, entry.revision) : bucket.create(key, value));
-    return epoch === undefined ? undefined : this.grant({ name, holder, epoch, expiresAt: 0 }, epoch, requestedAt, ttlMs);
+    return epoch === undefined
+      ? undefined
+      : this.grant({ name, holder, epoch, expiresAt: 0 }, epoch, requestedAt, ttlMs);
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {

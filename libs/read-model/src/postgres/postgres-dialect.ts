@@ -126,7 +126,9 @@ class PooledConnection implements DatabaseConnection {
   constructor(private readonly client: PoolClient) {}
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { command, rowCount, rows } = await this.discardOnFailure(() => this.client.query(sql, parameters.map(bindable)));
+    const { command, rowCount, rows } = await this.discardOnFailure(() =>
+      this.client.query(sql, parameters.map(bindable)),
+    );
     return {
       rows: rows as R[],
       ...(CHANGES.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),

@@ -51,7 +51,11 @@ if (program === undefined) {
       server = await NatsServer.start(program, undefined, { config: join(REPOSITORY, 'deploy/nats'), env });
       for (const _ of ['once', 'again']) await migrateNatsServer({ ...optionsOf('migrate'), owners: consumerOwners() });
       buses = new Map(
-        await Promise.all(BUS_PARTICIPANTS.map(async (participant) => [participant, await openBus(participant)] as [BusParticipant, MessageBus])),
+        await Promise.all(
+          BUS_PARTICIPANTS.map(
+            async (participant) => [participant, await openBus(participant)] as [BusParticipant, MessageBus],
+          ),
+        ),
       );
     }, 60_000);
     afterAll(async () => {
@@ -89,7 +93,10 @@ if (program === undefined) {
       it('hear what it listens to', async () => {
         for (const { name, subjects } of listens) {
           const heard: FeedMessage[] = [];
-          const listener = bus(participant).listen({ name, subjects }, async (messages) => void heard.push(...messages));
+          const listener = bus(participant).listen(
+            { name, subjects },
+            async (messages) => void heard.push(...messages),
+          );
           await bus(participant).head();
           const sent = subjects.map((subject) => message(subject));
           for (const { id, subject, data } of sent) await bus(publisherOf(subject)).publish([{ id, subject, data }]);
@@ -278,7 +285,8 @@ if (program === undefined) {
         await bus('gateway').request(DELETE_TENANT, {}, { timeoutMs: 5000 });
         expect(served).toEqual(['gateway']);
       };
-      const notAsked = () => errors.filter(([participant, subject]) => participant === 'management' && subject === DELETE_TENANT);
+      const notAsked = () =>
+        errors.filter(([participant, subject]) => participant === 'management' && subject === DELETE_TENANT);
       const storeForged = async () => {
         const set = headers();
         set.set('Nats-Msg-Id', `forged-${++published}`);

@@ -86,7 +86,9 @@ if (program === undefined) {
     });
 
     it('is refused with one user for all services', async () => {
-      const users = BUS_PARTICIPANTS.map((participant) => `{ user: ${participant}, password: ${passwordOf(participant)} }`).join(', ');
+      const users = BUS_PARTICIPANTS.map(
+        (participant) => `{ user: ${participant}, password: ${passwordOf(participant)} }`,
+      ).join(', ');
       const server = await start(undefined, { lines: [`authorization { users = [ ${users} ] }`] });
       expect(await faultsOf(server, 'dids')).toEqual([
         `NATS_URL gives dids a user that can also act as ${BUS_PARTICIPANTS.filter((it) => it !== 'dids').join(', ')}: ` +

@@ -33,7 +33,8 @@ interface RunningBatch {
 /** Attempts follow each other within 30 s; a batch that does not come again has gone to another process. */
 const GONE_MS = 60_000;
 
-const isGone = ({ failedAt }: RunningBatch): boolean => failedAt !== undefined && performance.now() - failedAt > GONE_MS;
+const isGone = ({ failedAt }: RunningBatch): boolean =>
+  failedAt !== undefined && performance.now() - failedAt > GONE_MS;
 
 /** Any message bus, with what goes over it counted and timed, and traced under the `traceparent` in the headers. */
 export class ObservedBus extends MessageBus {
