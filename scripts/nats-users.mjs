@@ -8,9 +8,9 @@ const built = (path) => import(pathToFileURL(join(root, path)).href);
 /** Text of `users.conf`. The repository must have been built. */
 export const natsUsers = async (namespace) => {
   await import('reflect-metadata');
-  const { BUS_PARTIES, busRights } = await built('libs/contracts/dist/index.js');
+  const { BUS_PARTICIPANTS, busRights } = await built('libs/contracts/dist/index.js');
   const { natsMigratePermissions, natsPermissions, ownerOf } = await built('libs/messaging/dist/index.js');
-  const rights = BUS_PARTIES.map(busRights);
+  const rights = BUS_PARTICIPANTS.map(busRights);
   const owners = [...new Set(rights.flatMap(({ consumes }) => consumes.map(({ name }) => ownerOf(name))))];
   const users = [
     ...rights.map((it) => user(it.name, natsPermissions(namespace, it))),

@@ -7,7 +7,7 @@ import {
   listEvents,
   operationSubject,
   REQUESTS_COMMITTED_SUBJECT,
-  type BusParty,
+  type BusParticipant,
   type ClientContext,
   type OperationEventMessage,
   type Outcome,
@@ -116,7 +116,7 @@ describe('analytics', () => {
   });
 
   it('believes the gateway about every operation, and a service about its own alone', async () => {
-    const told = (by: BusParty, more: Partial<OperationEventMessage> = {}) => {
+    const told = (by: BusParticipant, more: Partial<OperationEventMessage> = {}) => {
       const data = message('START', `r${count}`, more);
       return { id: data.id, subject: operationSubject('START', by), data };
     };

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { didCreated, didDeleted } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
-import { fact, Reactions, type Fact, forgetTenants } from '@attestry/service-kit';
+import { fact, Reactions, type Fact, recordPurgedTenants } from '@attestry/service-kit';
 import { did } from './did/did.state.js';
 import { DidDeletion } from './did/did-deletion.js';
 
@@ -34,7 +34,7 @@ export class DidsReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    forgetTenants('dids.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('dids.forgotten-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('dids', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'dids.finish-deletions',

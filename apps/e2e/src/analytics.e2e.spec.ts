@@ -388,8 +388,8 @@ describe('the management API', () => {
 
   it('shows them to nobody else: 404 to strangers, 400 for what the filters are not', async () => {
     const other = await createTenantUnderTest(platform, management, 'events-of-another');
-    const stranger = await registerManagementClient(platform, 'curious');
-    for (const id of [tenant.id, other.id]) expect((await stranger.tenants.events(id)).status).toBe(404);
+    const outsider = await registerManagementClient(platform, 'curious');
+    for (const id of [tenant.id, other.id]) expect((await outsider.tenants.events(id)).status).toBe(404);
     const { data } = expectStatus(await management.tenants.events(other.id, { limit: 1000 }), 200);
     const ids = new Set(data.map(({ id }) => id));
     expect((await events({ limit: 1000 })).filter(({ id }) => ids.has(id))).toEqual([]);

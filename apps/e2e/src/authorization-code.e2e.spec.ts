@@ -341,13 +341,13 @@ describe('the callback', () => {
     const callback = (await browser.follow(authorizeUrl(asked()), atCallback)).href;
     const elsewhere = await hostFetch(callback, { redirect: 'manual' });
     expect([elsewhere.status, ((await elsewhere.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
-    const answer = await browser.open(callback);
+    const answer = await browser.openUrl(callback);
     expect(answer.status).toBe(302);
     expect(new URL(answer.headers.get('location')!).searchParams.get('code')).toMatch(/^[A-Za-z0-9_-]{86}$/);
     expect(answer.headers.get('set-cookie')).toMatch(
       /^attestry-sign-in-[0-9a-f-]{36}=; .*Max-Age=0; HttpOnly; SameSite=Lax$/,
     );
-    expect((await browser.open(callback)).status).toBe(400);
+    expect((await browser.openUrl(callback)).status).toBe(400);
   });
 
   it('gives a code of the provider that is not its own no credential', async () => {
@@ -355,7 +355,7 @@ describe('the callback', () => {
     const browser = new RedirectBrowser();
     const callback = await browser.follow(authorizeUrl(asked()), atCallback);
     callback.searchParams.set('code', 'of-somebody-else');
-    const location = (await browser.open(callback.href)).headers.get('location')!;
+    const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('server_error');
   });
 
@@ -539,7 +539,7 @@ describe('a provider whose address changes', () => {
     );
     const { clientSecret } = TENANT_CLIENT;
     expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { clientSecret })), 200);
-    const location = (await browser.open(callback.href)).headers.get('location')!;
+    const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('server_error');
   });
 
@@ -588,7 +588,7 @@ describe('a provider that is deleted while somebody signs in', () => {
     );
     const { data } = expectStatus(await tenant.api.authenticationProviders.list(), 200);
     expectStatus(await tenant.api.authenticationProviders.delete(data[0]!.id), 204);
-    const location = (await browser.open(callback.href)).headers.get('location')!;
+    const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('access_denied');
     expect((await ask(asked())).location!.searchParams.get('error')).toBe('server_error');
   });

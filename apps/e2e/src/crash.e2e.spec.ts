@@ -107,7 +107,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
         resolve();
       };
     });
-    const working = Promise.all(clients.map((client) => client.run()));
+    const working = Promise.all(clients.map((client) => client.runLoad()));
     await Promise.race([due, working]);
     await platform.kill();
     for (const client of clients) client.stop();

@@ -5,7 +5,7 @@ import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil } from '@attestry/testi
 import { AnswerCheck, type RawAnswer } from './fuzz/answers.js';
 import { callsOf, Values, type Call } from './fuzz/calls.js';
 import { DomainLog, exchange, Things, type SentRequest } from './fuzz/sender.js';
-import { readDefinition, type ApiName, type ToldOperation } from './fuzz/told-operations.js';
+import { readDefinition, type ApiName, type DescribedOperation } from './fuzz/described-operations.js';
 import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
 
 /** Requests of all operations together, at least. */
@@ -31,7 +31,7 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
   const things = new Things();
   /** Status of every request sent, by the id it was given. */
   const statuses = new Map<string, number>();
-  const refused: { operation: ToldOperation; sent: SentRequest }[] = [];
+  const refused: { operation: DescribedOperation; sent: SentRequest }[] = [];
   let start: number;
 
   beforeAll(async () => {
@@ -52,15 +52,15 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     if (world) await closeWorld(world);
   });
 
-  const isOnAuthHost = ({ path }: Pick<ToldOperation, 'path'>) =>
+  const isOnAuthHost = ({ path }: Pick<DescribedOperation, 'path'>) =>
     path === '/.well-known/jwks.json' || path === '/oauth/revoke';
-  const hostOf = ({ api, path }: ToldOperation): string => {
+  const hostOf = ({ api, path }: DescribedOperation): string => {
     if (path === '/v1') return new URL(world.platform.tenantUrl('contexts')).host;
     if (isOnAuthHost({ path })) return new URL(world.platform.ready.auth).host;
     return new URL(api === 'management' ? world.management.client.baseUrl : world.tenant.url).host;
   };
 
-  const tokensFor = ({ api, security }: ToldOperation): Record<Call['credentials'], string | undefined> => {
+  const tokensFor = ({ api, security }: DescribedOperation): Record<Call['credentials'], string | undefined> => {
     const [own, foreign] =
       api === 'management'
         ? [world.management.client.token, world.tenant.token]
@@ -74,7 +74,7 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     };
   };
 
-  const faultsOf = async (operation: ToldOperation, sent: SentRequest): Promise<string[]> => {
+  const faultsOf = async (operation: DescribedOperation, sent: SentRequest): Promise<string[]> => {
     const answer: RawAnswer = await exchange(port, hostOf(operation), sent);
     statuses.set(answer.headers['x-request-id'] ?? '', answer.status);
     if (answer.status >= 400) refused.push({ operation, sent });

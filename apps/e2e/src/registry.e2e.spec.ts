@@ -321,13 +321,13 @@ describe("a call with another tenant's", () => {
   });
 
   it("management client's tenants are not there", async () => {
-    const { stranger, tenant, own } = world;
-    expect((await stranger.tenants.list()).body).toEqual({ data: [] });
-    expect((await stranger.tenants.retrieve(tenant.id)).status).toBe(404);
-    expect((await stranger.tenants.delete(tenant.id)).status).toBe(404);
-    expect((await stranger.clients.list(tenant.id)).status).toBe(404);
-    expect((await stranger.clients.create(tenant.id, { name: 'x', roles: ['admin'] })).status).toBe(404);
-    expect((await stranger.clients.delete(tenant.id, own.client)).status).toBe(404);
+    const { outsider, tenant, own } = world;
+    expect((await outsider.tenants.list()).body).toEqual({ data: [] });
+    expect((await outsider.tenants.retrieve(tenant.id)).status).toBe(404);
+    expect((await outsider.tenants.delete(tenant.id)).status).toBe(404);
+    expect((await outsider.clients.list(tenant.id)).status).toBe(404);
+    expect((await outsider.clients.create(tenant.id, { name: 'x', roles: ['admin'] })).status).toBe(404);
+    expect((await outsider.clients.delete(tenant.id, own.client)).status).toBe(404);
   });
 
   it.each(withAccess('roles'))('token: %s', async (name, operation) => {

@@ -33,7 +33,7 @@ export interface World {
   dns: TestDnsServer;
   management: ManagementApi;
   /** A second management client, member of nothing. */
-  stranger: ManagementApi;
+  outsider: ManagementApi;
   /** Where people sign in. */
   provider: OpenIdProvider;
   mail: MailReceiver;
@@ -135,7 +135,7 @@ export const openWorld = async (options: PlatformProcessOptions = {}): Promise<W
     platform = await startPlatform({ ...options, env: { ...env, ...options.env } });
     const management = await connectManagement(platform);
     const person = await connectPerson(platform, provider);
-    const [tenant, other, stranger] = await Promise.all([
+    const [tenant, other, outsider] = await Promise.all([
       createTenantUnderTest(platform, management, 'acme'),
       createTenantUnderTest(platform, management, 'other'),
       registerManagementClient(platform, 'stranger'),
@@ -155,7 +155,7 @@ export const openWorld = async (options: PlatformProcessOptions = {}): Promise<W
       platform,
       dns,
       management,
-      stranger,
+      outsider,
       provider,
       mail,
       person,

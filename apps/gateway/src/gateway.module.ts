@@ -42,4 +42,4 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 })
 export class GatewayModule {}
 
-export const gatewayParty: Hosted = { name: 'gateway', module: GatewayModule };
+export const gatewayParticipant: Hosted = { name: 'gateway', module: GatewayModule };

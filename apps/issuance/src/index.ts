@@ -12,4 +12,4 @@ export const issuanceService: ServiceDefinition = {
   module: IssuanceModule,
   projections: [configurations, users, sessionKeys].map((projection) => ({ projection, follows: 'domain' })),
 };
-export { keptContextsOf, KEPT_CONTEXT_CATEGORY } from './kept-context/kept-contexts-of.js';
+export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';

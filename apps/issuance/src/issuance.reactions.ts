@@ -7,7 +7,7 @@ import {
   userDeleted,
 } from '@attestry/contracts';
 import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
-import { fact, PlatformConfig, Reactions, ServiceClient, type Fact, forgetTenants } from '@attestry/service-kit';
+import { fact, PlatformConfig, Reactions, ServiceClient, type Fact, recordPurgedTenants } from '@attestry/service-kit';
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
@@ -67,7 +67,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    forgetTenants('issuance.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('issuance.forgotten-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',

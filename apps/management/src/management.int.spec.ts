@@ -187,8 +187,8 @@ describe('environments', () => {
   });
 
   it('are for management callers only', async () => {
-    const stranger = { ...context(), caller: { kind: 'client', clientId: 'c' } };
-    expect(await refusal(client.call(listEnvironments, {}, stranger as never))).toMatchObject({ kind: 'forbidden' });
+    const outsider = { ...context(), caller: { kind: 'client', clientId: 'c' } };
+    expect(await refusal(client.call(listEnvironments, {}, outsider as never))).toMatchObject({ kind: 'forbidden' });
   });
 });
 

@@ -474,11 +474,11 @@ describe('members of a tenant', () => {
     expect(await refusal(client.call(retrieveTenant, { params: { tenantId } }, user(userId)))).toMatchObject({
       kind: 'notFound',
     });
-    const stranger = user((await newPerson()).userId);
+    const outsider = user((await newPerson()).userId);
     for (const [wrong, by] of [
       [`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`, user(userId)],
       ['nonsense', user(userId)],
-      [token, stranger],
+      [token, outsider],
     ] as const)
       expect(await refusal(accept(wrong, by))).toMatchObject(badToken);
     expect(await refusal(accept(token, machine('boss')))).toMatchObject({ kind: 'forbidden' });

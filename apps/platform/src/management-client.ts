@@ -12,7 +12,7 @@ const WAIT_MS = 10_000;
 
 /** Several processes share engines, not a folder: the client is registered where they keep it. */
 const register = async (config: PlatformConfig, name: string) => {
-  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { party: 'management' });
+  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { participant: 'management' });
   const { streams, vault, ids, clock } = engines;
   try {
     if (!streams || !vault) throw new Error('no engines');

@@ -80,7 +80,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
   const { services, gateway, needs } = await hosted(config);
   const engines = await openProcessEngines(config, needs, options);
   try {
-    const root = rootModule([...services, ...(gateway ? [gateway.gatewayParty] : [])], engines);
+    const root = rootModule([...services, ...(gateway ? [gateway.gatewayParticipant] : [])], engines);
     const edge = gateway ? await startGateway(gateway, root, config, engines) : undefined;
     const app: INestApplicationContext =
       edge ??

@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { rotateMasterKey, type KeyPlace } from '@attestry/keys';
+import { rotateMasterKey, type KeyLocation } from '@attestry/keys';
 import { databases, loadConfig, masterKeysOf, type PlatformConfig } from '@attestry/service-kit';
 import { lockDataFolder } from '@attestry/sqlite';
 import { runCommand } from './run-command.js';
 
 /** Keys in a file belong to one process: the platform must not run. Beside PostgreSQL it may. */
-const place = async (config: PlatformConfig): Promise<{ at: KeyPlace; release(): void }> => {
+const location = async (config: PlatformConfig): Promise<{ at: KeyLocation; release(): void }> => {
   const database = databases(config)?.keys;
   if (database) return { at: { url: database.url, schema: database.schema }, release: () => undefined };
   const file = join(config.dataDir, 'keys.db');
@@ -23,7 +23,7 @@ const main = async (): Promise<void> => {
     throw new Error(
       'set MASTER_KEY to the new key, MASTER_KEY_VERSION to its version, MASTER_KEY_PREVIOUS to the old key',
     );
-  const { at, release } = await place(config);
+  const { at, release } = await location(config);
   try {
     const rotation = await rotateMasterKey(at, masterKeysOf(config));
     console.log(JSON.stringify(rotation));

@@ -15,7 +15,7 @@ const WAIT_MS = 10_000;
 
 /** Several processes share engines, not a folder: the rotation is stored where they keep their keys. */
 const rotate = async (config: PlatformConfig): Promise<TokenKeyRotation> => {
-  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { party: 'management' });
+  const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { participant: 'management' });
   const { streams, vault, clock } = engines;
   try {
     if (!streams || !vault) throw new Error('no engines');

@@ -193,7 +193,7 @@ let hostile: Hostile = {};
 describe('signing in at a provider that cannot be believed', () => {
   let url: string;
   let tenantId: string;
-  let asked = 0;
+  let requested = 0;
   let discovered = 0;
   /** Members of the discovery document that replace the right ones. */
   let announced: Record<string, string> = {};
@@ -237,7 +237,7 @@ describe('signing in at a provider that cannot be believed', () => {
         });
       }
       if (request.url === '/keys') return json({ keys: [jwk] });
-      asked += 1;
+      requested += 1;
       if (hostile.slow) return undefined;
       if (hostile.status !== undefined) return json({ error: 'invalid_grant' }, hostile.status);
       if (hostile.token !== undefined) return json(hostile.token);
@@ -277,9 +277,9 @@ describe('signing in at a provider that cannot be believed', () => {
     ['a fault', { status: 500 }, 'server_error'],
     ['an answer larger than anybody reads', { token: { id_token: 'x'.repeat(300_000) } }, 'temporarily_unavailable'],
   ])('signs nobody in by %s', async (_what, how, code) => {
-    const before = asked;
+    const before = requested;
     expect(await codeOf(signIn(how))).toBe(code);
-    expect(asked).toBe(before + 1);
+    expect(requested).toBe(before + 1);
   });
 
   it('sends a code to no other origin than when it was saved, and works again once that is announced again', async () => {
@@ -288,10 +288,10 @@ describe('signing in at a provider that cannot be believed', () => {
     // Documents are believed for ten minutes, and until then the endpoint that was pinned is used.
     expect((await began(tenantId)).url).toContain('/authorize');
     clock.ahead = 11 * 60_000;
-    const before = asked;
+    const before = requested;
     expect(await codeOf(began(tenantId))).toBe('server_error');
     expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe('server_error');
-    expect(asked).toBe(before);
+    expect(requested).toBe(before);
     announced = { token_endpoint: `${url}/other-path` };
     expect(await signIn({})).toMatchObject({ subjectId: 'zoe' });
     announced = {};

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { webhookDeleted, webhookSaved } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { fact, Reactions, type Fact, forgetTenants } from '@attestry/service-kit';
+import { fact, Reactions, type Fact, recordPurgedTenants } from '@attestry/service-kit';
 import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-delivery/webhook-delivery.state.js';
 import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
@@ -46,7 +46,7 @@ export class WebhooksReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    forgetTenants('webhooks.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('webhooks.forgotten-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('webhooks', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'webhooks.delivery-keys',

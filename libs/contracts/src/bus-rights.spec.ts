@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BUS_PARTIES, busRights, callersOf } from './bus-rights.js';
-import type { BusParty } from './services.js';
+import { BUS_PARTICIPANTS, busRights, callersOf } from './bus-rights.js';
+import type { BusParticipant } from './services.js';
 import { OPERATIONS } from './registry.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -10,12 +10,11 @@ const textOf = (folder: string): string =>
     .filter((it) => it.isFile() && it.name.endsWith('.ts') && !it.name.endsWith('.spec.ts'))
     .map((it) => readFileSync(join(it.parentPath, it.name), 'utf8'))
     .join('\n');
-const sourceOf = Object.fromEntries(BUS_PARTIES.map((party) => [party, textOf(`apps/${party}/src`)])) as Record<
-  BusParty,
-  string
->;
+const sourceOf = Object.fromEntries(
+  BUS_PARTICIPANTS.map((participant) => [participant, textOf(`apps/${participant}/src`)]),
+) as Record<BusParticipant, string>;
 const camel = (words: string): string => words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-const mentions = (party: BusParty, word: string) => new RegExp(`\\b${word}\\b`).test(sourceOf[party]);
+const mentions = (participant: BusParticipant, word: string) => new RegExp(`\\b${word}\\b`).test(sourceOf[participant]);
 
 // That nothing is missing is found out by every test that runs a service: see RestrictedBus.
 describe('rights on the bus', () => {
@@ -29,31 +28,31 @@ describe('rights on the bus', () => {
         ]);
   });
 
-  it.each(BUS_PARTIES)('of %s name no fact, consumer or listener that its source does not', (party) => {
-    const { publishes, consumes, listens } = busRights(party);
-    const facts = publishes.filter((subject) => subject.startsWith(`event.${party}.`));
-    expect(facts.filter((subject) => !mentions(party, camel(subject.split('.')[2]!)))).toEqual([]);
+  it.each(BUS_PARTICIPANTS)('of %s name no fact, consumer or listener that its source does not', (participant) => {
+    const { publishes, consumes, listens } = busRights(participant);
+    const facts = publishes.filter((subject) => subject.startsWith(`event.${participant}.`));
+    expect(facts.filter((subject) => !mentions(participant, camel(subject.split('.')[2]!)))).toEqual([]);
     const reads = [...consumes, ...listens].filter(({ name }) => name !== 'keys.evictions');
-    expect(reads.filter(({ name }) => !sourceOf[party].includes(`'${name}'`))).toEqual([]);
-    for (const { name } of reads) expect(name).toMatch(new RegExp(`^${party}\\.[a-z-]+$`));
+    expect(reads.filter(({ name }) => !sourceOf[participant].includes(`'${name}'`))).toEqual([]);
+    for (const { name } of reads) expect(name).toMatch(new RegExp(`^${participant}\\.[a-z-]+$`));
   });
 
   it('give each subject of a service to it alone', () => {
-    for (const party of BUS_PARTIES)
-      for (const subject of busRights(party).publishes) {
+    for (const participant of BUS_PARTICIPANTS)
+      for (const subject of busRights(participant).publishes) {
         const [kind, owner] = subject.split('.');
-        const parties: readonly string[] = BUS_PARTIES;
-        if (parties.includes(owner!)) expect([kind, owner]).toEqual([kind, party]);
+        const participants: readonly string[] = BUS_PARTICIPANTS;
+        if (participants.includes(owner!)) expect([kind, owner]).toEqual([kind, participant]);
         else expect(['event.keys.destroyed', 'operation.committed', 'operation.mark']).toContain(subject);
       }
   });
 
   it('let each service be asked by those who ask it', () => {
-    for (const party of BUS_PARTIES) {
-      const askers = BUS_PARTIES.filter((other) =>
-        busRights(other).asks.some((it) => busRights(party).serves.includes(it)),
+    for (const participant of BUS_PARTICIPANTS) {
+      const callers = BUS_PARTICIPANTS.filter((other) =>
+        busRights(other).calls.some((it) => busRights(participant).serves.includes(it)),
       );
-      expect([...busRights(party).askedBy].sort()).toEqual(askers.sort());
+      expect([...busRights(participant).calledBy].sort()).toEqual(callers.sort());
     }
   });
 });

@@ -1,6 +1,6 @@
 import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
-import * as issuanceEvents from './issuance/issuance.events.js';
-import * as managementEvents from './management/management.events.js';
+import * as issuanceEvents from './issuance/issuance.integration-events.js';
+import * as managementEvents from './management/management.integration-events.js';
 import {
   OPERATION_SUBJECTS,
   operationSubject,
@@ -10,10 +10,10 @@ import {
 } from './operation-event.js';
 import type { Operation } from './operation.js';
 import { INTEGRATION_EVENTS, OPERATIONS } from './registry.js';
-import { PARTICIPANTS, type BusParty } from './services.js';
-import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
-import { TOLD_EVENTS } from './webhooks/told-events.js';
-import * as webhooksEvents from './webhooks/webhooks.events.js';
+import { PARTICIPANTS, type BusParticipant } from './services.js';
+import * as tenantConfigEvents from './tenant-config/tenant-config.integration-events.js';
+import { WEBHOOK_EVENT_SOURCES } from './webhooks/webhook-events.js';
+import * as webhooksEvents from './webhooks/webhooks.integration-events.js';
 
 /** Subjects of the feed that a durable consumer or a listener reads. */
 export interface BusReading {
@@ -23,17 +23,17 @@ export interface BusReading {
 }
 
 /** All rights of one participant of the bus; see BusRights in libs/messaging. */
-export interface PartyRights {
-  readonly name: BusParty;
+export interface ParticipantRights {
+  readonly name: BusParticipant;
   readonly serves: readonly string[];
-  readonly askedBy: readonly BusParty[];
-  readonly asks: readonly string[];
+  readonly calledBy: readonly BusParticipant[];
+  readonly calls: readonly string[];
   readonly publishes: readonly string[];
   readonly consumes: readonly BusReading[];
   readonly listens: readonly BusReading[];
 }
 
-export const BUS_PARTIES = Object.keys(PARTICIPANTS) as readonly BusParty[];
+export const BUS_PARTICIPANTS = Object.keys(PARTICIPANTS) as readonly BusParticipant[];
 
 const {
   tenantCreated,
@@ -64,7 +64,7 @@ interface Reads {
   publishes?: readonly string[];
 }
 
-const READS: Readonly<Partial<Record<BusParty, Reads>>> = {
+const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
   gateway: {
     listens: [
       reading(
@@ -101,7 +101,7 @@ const READS: Readonly<Partial<Record<BusParty, Reads>>> = {
       reading(
         'webhooks.deliveries',
         ...[credentialIssued, userDeleted, tenantDeleted],
-        ...Object.values(TOLD_EVENTS).map(({ of }) => of),
+        ...Object.values(WEBHOOK_EVENT_SOURCES).map(({ integrationEvent }) => integrationEvent),
       ),
       reading('webhooks.forgotten-tenants', tenantPurged),
     ],
@@ -114,23 +114,23 @@ const READS: Readonly<Partial<Record<BusParty, Reads>>> = {
 };
 
 /** Callers of an operation: the gateway for operations over HTTP, the declared participants for the others. */
-export const callersOf = ({ access }: Operation): readonly BusParty[] =>
+export const callersOf = ({ access }: Operation): readonly BusParticipant[] =>
   access.kind === 'internal' ? access.callers : ['gateway'];
 
 /** Participant that records an operation's events; see Analytics. */
-const recorderOf = ({ service, analytics }: Operation): BusParty | undefined =>
+const recorderOf = ({ service, analytics }: Operation): BusParticipant | undefined =>
   analytics && (analytics.recordedBy === 'service' ? service : 'gateway');
 
-const published = (party: BusParty): string[] => {
-  const records = OPERATIONS.some((operation) => recorderOf(operation) === party);
-  const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${party}.`));
+const published = (participant: BusParticipant): string[] => {
+  const records = OPERATIONS.some((operation) => recorderOf(operation) === participant);
+  const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${participant}.`));
   return [
     ...events.map(({ subject }) => subject),
     // The requests that caused the stored events are published with them.
     ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
-    ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, party)) : []),
-    ...(party === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
-    ...(READS[party]?.publishes ?? []),
+    ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
+    ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
+    ...(READS[participant]?.publishes ?? []),
   ];
 };
 
@@ -138,16 +138,16 @@ const published = (party: BusParty): string[] => {
  * Rights on the bus. Those of operations and integration events derive from their declarations, the rest is listed
  * above. Each process enforces them on every bus, and the users of a NATS server are generated from them (ADR 0019).
  */
-export const busRights = (party: BusParty): PartyRights => {
-  const served = OPERATIONS.filter(({ service }) => service === party);
-  const { consumes = [], listens = [] } = READS[party] ?? {};
+export const busRights = (participant: BusParticipant): ParticipantRights => {
+  const served = OPERATIONS.filter(({ service }) => service === participant);
+  const { consumes = [], listens = [] } = READS[participant] ?? {};
   return {
-    name: party,
+    name: participant,
     serves: served.map(({ subject }) => subject),
-    askedBy: [...new Set(served.flatMap(callersOf))],
-    asks: OPERATIONS.filter((operation) => callersOf(operation).includes(party)).map(({ subject }) => subject),
-    publishes: published(party),
+    calledBy: [...new Set(served.flatMap(callersOf))],
+    calls: OPERATIONS.filter((operation) => callersOf(operation).includes(participant)).map(({ subject }) => subject),
+    publishes: published(participant),
     consumes,
-    listens: party === 'gateway' ? listens : [...listens, KEY_EVICTIONS],
+    listens: participant === 'gateway' ? listens : [...listens, KEY_EVICTIONS],
   };
 };

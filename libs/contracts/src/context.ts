@@ -29,7 +29,7 @@ export type HolderCaller = CallerOfKind['holder'];
 export type Caller = CallerOfKind[keyof CallerOfKind];
 
 /** The same for every retry of a call under one idempotency key. */
-export interface Attempt {
+export interface IdempotentCall {
   /** Correlation id of all events it causes. */
   id: string;
   /** RFC 3339 time of the first call. */
@@ -52,10 +52,10 @@ export interface CallContext {
 }
 
 /** For an operation with the flag `idempotent`. */
-interface Repeatable {
+interface Idempotent {
   idempotencyKey?: string;
   /** Set by the service for a call with a key; never sent. */
-  attempt?: Attempt;
+  idempotentCall?: IdempotentCall;
 }
 /** For an operation with the flag `publicUrl`. */
 interface Addressed {
@@ -81,7 +81,7 @@ export type TenantServiceContext = TenantCall<'internal'>;
 export type ServiceContext = PlatformCall<'internal'>;
 
 /** Any of them: for code that serves every operation. */
-export interface OperationContext extends CallContext, Repeatable, Partial<Addressed> {
+export interface OperationContext extends CallContext, Idempotent, Partial<Addressed> {
   caller: Caller;
   tenant?: TenantContext;
 }
@@ -91,7 +91,7 @@ export type ContextOf<O> = O extends { access: infer A extends Access; forTenant
   ? Access extends A
     ? OperationContext
     : (Tenant extends true ? TenantCall<A['kind']> : PlatformCall<A['kind']>) &
-        (O extends { idempotent: true } ? Repeatable : unknown) &
+        (O extends { idempotent: true } ? Idempotent : unknown) &
         (O extends { publicUrl: true } ? Addressed : unknown)
   : never;
 

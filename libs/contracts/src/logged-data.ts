@@ -125,8 +125,8 @@ const hasPersonal = (value: unknown): boolean =>
 
 const kept = (value: unknown, rules: Omit<Rules, 'left'>): unknown => {
   try {
-    const told = shown(value, { ...rules, left: MAX_VALUES });
-    if (Buffer.byteLength(JSON.stringify(told) ?? '') <= MAX_LOGGED_BYTES) return told;
+    const bounded = shown(value, { ...rules, left: MAX_VALUES });
+    if (Buffer.byteLength(JSON.stringify(bounded) ?? '') <= MAX_LOGGED_BYTES) return bounded;
   } catch (error) {
     if (!(error instanceof TooLong)) throw error;
   }

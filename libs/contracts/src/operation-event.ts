@@ -1,6 +1,6 @@
 /** Operation events: what `GET /v1/events` shows (ADR 0004). */
 
-import type { BusParty } from './services.js';
+import type { BusParticipant } from './services.js';
 
 export const OUTCOMES = ['START', 'SUCCESS', 'FAIL'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -37,8 +37,8 @@ export interface OperationEventMessage {
  * `operation.<participant>.<outcome in lower case>`: each recording participant has subjects of its own, so that a service
  * can record outcomes of its own operations only.
  */
-export const operationSubject = (outcome: Outcome, party: BusParty): string =>
-  `operation.${party}.${outcome.toLowerCase()}`;
+export const operationSubject = (outcome: Outcome, participant: BusParticipant): string =>
+  `operation.${participant}.${outcome.toLowerCase()}`;
 export const OPERATION_SUBJECTS = 'operation.>';
 
 /**

@@ -1,7 +1,7 @@
 import type { Role } from './roles.js';
 import type { Permission } from './roles.js';
 import { rolesWith } from './roles.js';
-import type { BusParty, ServiceName } from './services.js';
+import type { BusParticipant, ServiceName } from './services.js';
 
 /**
  * Where an operation is served: the management host, an authorization host, a tenant's own host, the domain a tenant has
@@ -19,16 +19,16 @@ export type Access =
   /** A wallet's code or token, presented in the request and checked by the service. */
   | { kind: 'holder' }
   /** Only these participants of the bus, on their own behalf and some for the tenant of their own request; no HTTP. */
-  | { kind: 'internal'; callers: readonly BusParty[]; forTenant: boolean };
+  | { kind: 'internal'; callers: readonly BusParticipant[]; forTenant: boolean };
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
 export const publicAccess: AccessOf<'public'> = { kind: 'public' };
 export const managementAccess: AccessOf<'management'> = { kind: 'management' };
 export const holderAccess: AccessOf<'holder'> = { kind: 'holder' };
-const internal = <Tenant extends boolean>(callers: BusParty[], forTenant: Tenant) =>
+const internal = <Tenant extends boolean>(callers: BusParticipant[], forTenant: Tenant) =>
   ({ kind: 'internal', callers, forTenant }) as const;
-export const calledBy = (...callers: BusParty[]) => internal(callers, false);
-export const calledForTenant = (...callers: BusParty[]) => internal(callers, true);
+export const calledBy = (...callers: BusParticipant[]) => internal(callers, false);
+export const calledForTenant = (...callers: BusParticipant[]) => internal(callers, true);
 /** Roles that carry the permission (table in roles.ts). */
 export const requires = (permission: Permission): AccessOf<'roles'> => ({
   kind: 'roles',
@@ -113,7 +113,7 @@ export interface Analytics {
 }
 
 /** How long a result is remembered under its `Idempotency-Key`. */
-export const REPEATABLE_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
 /** Allowed values of the header; compared verbatim, quotes included. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -154,7 +154,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   deprecated?: Deprecated;
   /**
    * It creates something and accepts the header `Idempotency-Key`: the same call with the same key returns the first result
-   * for {@link REPEATABLE_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
+   * for {@link IDEMPOTENCY_TTL_MS}. Its handler takes ids and secrets from the call (`idFor`, `bytesFor`) and decides with `once`.
    */
   idempotent?: true;
   /** Its context has the address that the request was sent to, `publicUrl`. */

@@ -1,5 +1,5 @@
 import * as analytics from './analytics/analytics.operations.js';
-import * as didsEvents from './dids/dids.events.js';
+import * as didsEvents from './dids/dids.integration-events.js';
 import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import {
@@ -8,11 +8,11 @@ import {
   jwtVcConfigurations,
   webSemanticConfigurations,
 } from './issuance/credential-configurations.js';
-import * as issuanceEvents from './issuance/issuance.events.js';
+import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
 import * as users from './issuance/users.js';
-import * as managementEvents from './management/management.events.js';
+import * as managementEvents from './management/management.integration-events.js';
 import * as management from './management/management.operations.js';
 import type { IntegrationEventType } from './integration-event.js';
 import type { Operation } from './operation.js';
@@ -20,27 +20,27 @@ import type { ServiceName } from './services.js';
 import * as authenticationProviders from './tenant-config/authentication-providers.js';
 import * as customDomains from './tenant-config/custom-domains.js';
 import * as signIn from './tenant-config/sign-in.js';
-import * as tenantConfigEvents from './tenant-config/tenant-config.events.js';
-import * as webhooksEvents from './webhooks/webhooks.events.js';
+import * as tenantConfigEvents from './tenant-config/tenant-config.integration-events.js';
+import * as webhooksEvents from './webhooks/webhooks.integration-events.js';
 import * as webhooks from './webhooks/webhooks.operations.js';
 
 export * from './management/management.operations.js';
-export * from './management/management.events.js';
+export * from './management/management.integration-events.js';
 export * from './tenant-config/authentication-providers.js';
 export * from './tenant-config/custom-domains.js';
 export * from './tenant-config/sign-in.js';
-export * from './tenant-config/tenant-config.events.js';
+export * from './tenant-config/tenant-config.integration-events.js';
 export * from './dids/dids.operations.js';
-export * from './dids/dids.events.js';
+export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/contexts.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
 export * from './issuance/users.js';
-export * from './issuance/issuance.events.js';
+export * from './issuance/issuance.integration-events.js';
 export * from './webhooks/webhooks.operations.js';
-export * from './webhooks/webhooks.events.js';
-export * from './webhooks/told-events.js';
+export * from './webhooks/webhooks.integration-events.js';
+export * from './webhooks/webhook-events.js';
 export * from './analytics/analytics.operations.js';
 
 const isOperation = (value: unknown): value is Operation =>

@@ -54,9 +54,9 @@ export type ServiceName = keyof typeof SERVICES;
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[];
 
 /** Participants of the bus. */
-export type BusParty = 'gateway' | ServiceName;
+export type BusParticipant = 'gateway' | ServiceName;
 
-export const PARTICIPANTS: Readonly<Record<BusParty, ServiceManifest>> = {
+export const PARTICIPANTS: Readonly<Record<BusParticipant, ServiceManifest>> = {
   gateway: {
     about: 'HTTP for both APIs, hosts, tokens, rate limits, access; no business rules.',
     engines: ['redis'],

@@ -4,7 +4,7 @@ import { PagedSubscription } from './paged-subscription.js';
 describe('a subscription that reads pages', () => {
   const following = (categories?: string[]) => {
     const reads: (string | undefined)[] = [];
-    const told: string[] = [];
+    const reported: string[] = [];
     let head = '10';
     const store = {
       readAll: async ({ after }: ReadAllOptions): Promise<AllPage> => {
@@ -16,7 +16,7 @@ describe('a subscription that reads pages', () => {
       store,
       { after: 0, categories },
       {
-        onEvents: async (_, next) => void told.push(next),
+        onEvents: async (_, next) => void reported.push(next),
         onDropped: (error) => {
           throw error;
         },
@@ -35,17 +35,17 @@ describe('a subscription that reads pages', () => {
       subscription.appended(...args);
       return settled();
     };
-    return { reads, told, wake, appended };
+    return { reads, reported, wake, appended };
   };
 
   it('passes events of other categories unread, also over gaps between positions', async () => {
-    const { reads, told, wake, appended } = following(['mine']);
+    const { reads, reported, wake, appended } = following(['mine']);
     await wake();
     await appended(15, ['other', 'another'], 10, 15);
     await appended(30, ['other'], 15, 30);
-    expect([reads, told]).toEqual([[undefined], ['10', '15', '30']]);
+    expect([reads, reported]).toEqual([[undefined], ['10', '15', '30']]);
     await appended(31, ['other', 'mine'], 30, 31);
-    expect([reads, told.at(-1)]).toEqual([[undefined, '30'], '31']);
+    expect([reads, reported.at(-1)]).toEqual([[undefined, '30'], '31']);
   });
 
   it('reads when something may lie between, or when it wants every category', async () => {
@@ -60,9 +60,9 @@ describe('a subscription that reads pages', () => {
   });
 
   it('is not set back by news of what it has read', async () => {
-    const { reads, told, wake, appended } = following(['mine']);
+    const { reads, reported, wake, appended } = following(['mine']);
     await wake();
     await appended(10, ['other'], 3, 7);
-    expect([reads, told]).toEqual([[undefined], ['10']]);
+    expect([reads, reported]).toEqual([[undefined], ['10']]);
   });
 });

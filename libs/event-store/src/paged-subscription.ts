@@ -8,7 +8,7 @@ export class PagedSubscription implements Subscription {
   /** Everything up to here is read. */
   private cursor: number;
   /** Everything up to here was handed over, or told to be passed. */
-  private told: number;
+  private reported: number;
   private dirty = false;
   private ended = false;
   private running: Promise<void> | undefined;
@@ -19,7 +19,7 @@ export class PagedSubscription implements Subscription {
     private readonly handler: SubscriptionHandler,
     private readonly onEnd: () => void,
   ) {
-    this.cursor = this.told = options.after;
+    this.cursor = this.reported = options.after;
   }
 
   /** Behind `after` and up to `last` there are events of these categories only. */
@@ -28,13 +28,13 @@ export class PagedSubscription implements Subscription {
     // Directly behind what was read and of no interest: passing them needs no reading.
     if (!this.dirty && this.cursor >= after && wanted && !categories.some((category) => wanted.includes(category))) {
       this.cursor = Math.max(this.cursor, last);
-      this.run();
+      this.startDelivery();
     } else this.wake();
   }
 
   wake(): void {
     this.dirty = true;
-    this.run();
+    this.startDelivery();
   }
 
   /** Ends by a fault. */
@@ -54,11 +54,11 @@ export class PagedSubscription implements Subscription {
     this.onEnd();
   }
 
-  private run(): void {
+  private startDelivery(): void {
     if (this.running || this.ended) return;
     this.running = this.deliver().finally(() => {
       this.running = undefined;
-      if (this.dirty || this.cursor !== this.told) this.run();
+      if (this.dirty || this.cursor !== this.reported) this.startDelivery();
     });
   }
 
@@ -67,10 +67,10 @@ export class PagedSubscription implements Subscription {
     try {
       // Appends of one group commit are told one after the other: let them all arrive first.
       await Promise.resolve();
-      while (!this.ended && (this.dirty || this.cursor !== this.told)) {
+      while (!this.ended && (this.dirty || this.cursor !== this.reported)) {
         if (!this.dirty) {
-          this.told = this.cursor;
-          await this.handler.onEvents([], String(this.told));
+          this.reported = this.cursor;
+          await this.handler.onEvents([], String(this.reported));
           continue;
         }
         this.dirty = false;
@@ -82,8 +82,8 @@ export class PagedSubscription implements Subscription {
         if (this.ended) return;
         if (!page.atEnd) this.dirty = true;
         const next = page.next === undefined ? this.cursor : Number(page.next);
-        if (next === this.told) continue;
-        this.cursor = this.told = next;
+        if (next === this.reported) continue;
+        this.cursor = this.reported = next;
         await this.handler.onEvents(page.events, String(next));
       }
     } catch (error) {

@@ -70,7 +70,7 @@ export class CheckpointedSubscription {
       name,
       lease: { leases, holder: randomUUID(), leaseMs },
       backOff,
-      open: (term) => this.open(term),
+      openSource: (term) => this.openSource(term),
       batch: (batch, term) => this.batch(batch, term),
       standBy: () => void (this.caughtUp = true),
       onError: (error) => onError?.(error, this.health),
@@ -100,16 +100,16 @@ export class CheckpointedSubscription {
     return new Promise<boolean>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.waiting.delete(look);
+        this.waiting.delete(check);
         resolve(reached());
       };
-      const look = () => {
+      const check = () => {
         if (reached() || this.worker.isStopped) done();
       };
       const timer = setTimeout(done, timeoutMs);
-      this.waiting.add(look);
+      this.waiting.add(check);
       this.worker.wake();
-      look();
+      check();
     });
   }
 
@@ -118,7 +118,7 @@ export class CheckpointedSubscription {
     return this.waitFor(await this.options.store.head(), timeoutMs);
   }
 
-  private async open(term: Term): Promise<BatchSource<EventBatch>> {
+  private async openSource(term: Term): Promise<BatchSource<EventBatch>> {
     const { name, store, checkpoints, categories, batchSize } = this.options;
     const after = await checkpoints.read(name);
     this.target = await store.head();
@@ -158,6 +158,6 @@ export class CheckpointedSubscription {
   }
 
   private notify(): void {
-    for (const look of [...this.waiting]) look();
+    for (const check of [...this.waiting]) check();
   }
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { openKeyPlace, type KeyPlace } from './key-place.js';
+import { openKeyStore, type KeyLocation } from './key-location.js';
 import type { KeptKey, KeyStore, KeyTable, WrappedKey } from './key-store.js';
 import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
 
@@ -41,11 +41,11 @@ const PAGE = 500;
  *
  * @throws MasterKeyMismatch, KeysDiffer, NotMigrated
  */
-export const copyKeys = async (from: KeyPlace, to: KeyPlace, options: CopyKeysOptions): Promise<CopiedKeys> => {
+export const copyKeys = async (from: KeyLocation, to: KeyLocation, options: CopyKeysOptions): Promise<CopiedKeys> => {
   const masterKeys = new MasterKeys(options.masterKeys);
-  const source = await openKeyPlace(from);
+  const source = await openKeyStore(from);
   try {
-    const target = await openKeyPlace(to);
+    const target = await openKeyStore(to);
     try {
       return await copy(source, target, masterKeys, options);
     } finally {

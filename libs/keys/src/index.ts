@@ -22,7 +22,7 @@ export {
 } from './signing-keys.js';
 export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
 export type { MasterKey, MasterKeysGiven } from './master-keys.js';
-export type { KeyPlace } from './key-place.js';
+export type { KeyLocation } from './key-location.js';
 export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';
 export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';

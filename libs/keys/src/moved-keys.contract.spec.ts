@@ -6,7 +6,7 @@ import { findPostgres, PostgresServer, skipSuite } from '@attestry/testing';
 import { copyKeys, KeysDiffer } from './copy-keys.js';
 import { EmbeddedKeyVault } from './embedded/embedded-key-vault.js';
 import { KeyNotFound, MasterKeyMismatch, PLATFORM, type KeyVault } from './key-vault.js';
-import type { KeyPlace } from './key-place.js';
+import type { KeyLocation } from './key-location.js';
 import type { MasterKeysGiven } from './master-keys.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
 import { rotateMasterKey } from './rotate-master-key.js';
@@ -32,13 +32,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const inFile = async (): Promise<KeyPlace> => ({ file: join(folder, `keys${++serial}.db`) });
-const inPostgres = async (): Promise<KeyPlace> => {
+const inFile = async (): Promise<KeyLocation> => ({ file: join(folder, `keys${++serial}.db`) });
+const inPostgres = async (): Promise<KeyLocation> => {
   const place = { url: postgres!.url(), schema: `keys${++serial}` };
   await migratePostgresKeys(place);
   return place;
 };
-const open = async (place: KeyPlace, masterKeys = first): Promise<KeyVault> => {
+const open = async (place: KeyLocation, masterKeys = first): Promise<KeyVault> => {
   const vault =
     'file' in place
       ? await EmbeddedKeyVault.open({ ...place, masterKeys })
@@ -85,7 +85,7 @@ const expectAll = async (vault: KeyVault, made: Awaited<ReturnType<typeof fill>>
 };
 
 if (!programs) skipSuite('moved keys: PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
-const places: [string, () => Promise<KeyPlace>][] = [['a file', inFile]];
+const places: [string, () => Promise<KeyLocation>][] = [['a file', inFile]];
 if (programs) places.push(['PostgreSQL', inPostgres]);
 const ways = places.flatMap(([from, source]) => places.map(([to, target]) => [from, to, source, target] as const));
 

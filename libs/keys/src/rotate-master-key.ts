@@ -1,5 +1,5 @@
 import type { KeyStore } from './key-store.js';
-import { openKeyPlace, type KeyPlace } from './key-place.js';
+import { openKeyStore, type KeyLocation } from './key-location.js';
 import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
 
@@ -19,9 +19,9 @@ const ROUNDS = 5;
  *
  * @throws MasterKeyMismatch for a key that does not fit; Error while processes go on with an earlier one
  */
-export const rotateMasterKey = async (place: KeyPlace, given: MasterKeysGiven): Promise<Rotation> => {
+export const rotateMasterKey = async (location: KeyLocation, given: MasterKeysGiven): Promise<Rotation> => {
   const masterKeys = new MasterKeys(given);
-  const store = await openKeyPlace(place);
+  const store = await openKeyStore(location);
   try {
     return await rotate(store, masterKeys);
   } finally {

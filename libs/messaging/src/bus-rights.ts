@@ -12,10 +12,10 @@ export interface BusRights {
   readonly name: string;
   readonly serves: readonly Subject[];
   /** Who may ask it, and so gets its answers. */
-  readonly askedBy: readonly string[];
-  readonly asks: readonly Subject[];
+  readonly calledBy: readonly string[];
+  readonly calls: readonly Subject[];
   readonly publishes: readonly Subject[];
-  /** Durable consumers, named `<party>.<what>`. */
+  /** Durable consumers, named `<participant>.<what>`. */
   readonly consumes: readonly Reading[];
   readonly listens: readonly Reading[];
 }

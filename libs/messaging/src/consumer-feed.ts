@@ -24,7 +24,13 @@ export interface ConsumerFeed {
    * listener begins with what comes, or behind the last message that was handed to it, and is kept nowhere.
    * @param epoch of the lease, where processes share the feed
    */
-  open(name: string, subjects: readonly string[], batchSize: number, start: Start, epoch?: number): Promise<number>;
+  openConsumer(
+    name: string,
+    subjects: readonly string[],
+    batchSize: number,
+    start: Start,
+    epoch?: number,
+  ): Promise<number>;
   /** Acknowledges what is in hand up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
   next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
   /** Ends a waiting `next`. */

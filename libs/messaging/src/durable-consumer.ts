@@ -48,7 +48,7 @@ export class DurableConsumer implements Consumer {
       name: options.name,
       lease,
       backOff: this.backOff,
-      open: (term) => this.open(term),
+      openSource: (term) => this.openSource(term),
       batch: (delivery, term) => this.deliver(delivery, term),
       // Another process does the work: this one is as well as it can be, whatever failed before.
       standBy: () => (this.failure = undefined),
@@ -78,10 +78,10 @@ export class DurableConsumer implements Consumer {
     this.onClosed();
   }
 
-  private async open({ lease, signal }: Term): Promise<BatchSource<Delivery>> {
+  private async openSource({ lease, signal }: Term): Promise<BatchSource<Delivery>> {
     const { name, subjects, batchSize = 256, start = 'first', onHeld } = this.options;
     const epoch: [epoch?: number] = lease ? [lease.epoch] : [];
-    const found = await this.feed.call('open', name, subjects, batchSize, start, ...epoch);
+    const found = await this.feed.call('openConsumer', name, subjects, batchSize, start, ...epoch);
     signal.addEventListener('abort', this.wake);
     const close = async () => {
       signal.removeEventListener('abort', this.wake);

@@ -3,12 +3,12 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * Waits for the work, but not longer.
- * @throws what `late` returns; the work goes on
+ * @throws what `timeoutError` returns; the work goes on
  */
-export const inTime = async <T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> => {
+export const inTime = async <T>(work: Promise<T>, ms: number, timeoutError: () => Error): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), Math.min(ms, LONGEST_TIMER));
+    timer = setTimeout(() => reject(timeoutError()), Math.min(ms, LONGEST_TIMER));
   });
   try {
     return await Promise.race([work, expired]);

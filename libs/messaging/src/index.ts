@@ -1,7 +1,7 @@
 export {
   INTERNAL_ERROR,
   MessageBus,
-  NOBODY,
+  UNNAMED_CALLER,
   RequestFailed,
   type Consumer,
   type ConsumerHealth,

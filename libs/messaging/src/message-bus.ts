@@ -29,14 +29,14 @@ export interface RequestOptions {
    */
   timeoutMs: number;
   /**
-   * Who asks; the server of the subject is told. Lower-case words; default {@link NOBODY}. A service's bus sets it
+   * Who asks; the server of the subject is told. Lower-case words; default {@link UNNAMED_CALLER}. A service's bus sets it
    * (see RestrictedBus), and a server of the bus can be told to let nobody speak in another's name.
    */
   from?: string;
 }
 
 /** Who asks where a request names nobody. */
-export const NOBODY = 'nobody';
+export const UNNAMED_CALLER = 'nobody';
 
 /** Nobody serves the subject (`no-responder`), no answer came in time (`timeout`), or the bus is closed. Nothing is re-sent. */
 export class RequestFailed extends Error {

@@ -1,6 +1,6 @@
 import {
   INTERNAL_ERROR,
-  NOBODY,
+  UNNAMED_CALLER,
   RequestFailed,
   type ConsumerOptions,
   type FeedMessage,
@@ -88,7 +88,11 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           const reply = await bus.request('op.test.who', {}, { headers, timeoutMs: 5000, ...(from && { from }) });
           return reply.ok && reply.data;
         };
-        expect([await who('gateway'), await who('issuance'), await who()]).toEqual(['gateway', 'issuance', NOBODY]);
+        expect([await who('gateway'), await who('issuance'), await who()]).toEqual([
+          'gateway',
+          'issuance',
+          UNNAMED_CALLER,
+        ]);
       });
 
       it('sends the deadline as a header, and never a later one than the caller has', async () => {
@@ -200,7 +204,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           await opened;
           return { ok: true, data: 'done' };
         });
-        const inHand = bus.request('op.test.leaving', {}, { timeoutMs: 5000 });
+        const pending = bus.request('op.test.leaving', {}, { timeoutMs: 5000 });
         await until(() => begun);
         const closed = serving.close();
         await expect(
@@ -213,7 +217,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           })(),
         ).rejects.toMatchObject({ reason: 'no-responder' });
         open();
-        expect(await inHand).toEqual({ ok: true, data: 'done' });
+        expect(await pending).toEqual({ ok: true, data: 'done' });
         await closed;
       });
     });
@@ -236,17 +240,17 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
 
       it('hands over at most batchSize messages, one batch at a time', async () => {
         await bus.publish(events(1, 10));
-        let inHand = 0;
+        let pending = 0;
         const sizes: number[] = [];
         bus.consume({ ...ALL, batchSize: 4 }, async (messages) => {
-          expect(++inHand).toBe(1);
+          expect(++pending).toBe(1);
           sizes.push(messages.length);
           await bus.head();
-          inHand--;
+          pending--;
         });
         await until(() => sizes.reduce((a, b) => a + b, 0) >= 10);
         expect(Math.max(...sizes)).toBeLessThanOrEqual(4);
-        expect(inHand).toBeLessThanOrEqual(1);
+        expect(pending).toBeLessThanOrEqual(1);
       });
 
       it('publishes an id once', async () => {
@@ -573,15 +577,15 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
 
       it('says up to where everything is handled', async () => {
         await bus.publish(events(1, 2));
-        const told: (string | undefined)[] = [];
-        const onHeld = async (acknowledged: string | undefined) => void told.push(acknowledged);
+        const reported: (string | undefined)[] = [];
+        const onHeld = async (acknowledged: string | undefined) => void reported.push(acknowledged);
         let handled = '';
         const first = bus.consume({ ...ALL, onHeld }, async (messages) => void (handled = messages.at(-1)!.sequence));
         await until(() => first.health.acknowledged === handled && handled !== '');
         await first.close();
         const second = bus.consume({ ...ALL, onHeld }, async () => undefined);
-        await until(() => told.length === 2);
-        expect(told).toEqual([undefined, handled]);
+        await until(() => reported.length === 2);
+        expect(reported).toEqual([undefined, handled]);
         await second.close();
       });
     });

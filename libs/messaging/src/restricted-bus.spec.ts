@@ -10,8 +10,8 @@ import { NotPermitted, RestrictedBus } from './restricted-bus.js';
 const NOTHING: BusRights = {
   name: 'nobody',
   serves: [],
-  askedBy: [],
-  asks: [],
+  calledBy: [],
+  calls: [],
   publishes: [],
   consumes: [],
   listens: [],
@@ -25,7 +25,7 @@ const DIDS: BusRights = {
 const ISSUANCE: BusRights = {
   ...NOTHING,
   name: 'issuance',
-  asks: ['op.dids.create-did'],
+  calls: ['op.dids.create-did'],
   consumes: [{ name: 'issuance.dids', subjects: ['event.dids.did-created', 'event.dids.did-deleted'] }],
   listens: [{ name: 'issuance.ears', subjects: ['event.dids.>'] }],
 };

@@ -17,8 +17,8 @@ import {
 /** Something was tried on the bus that the party's rights do not name. A fault in the code: nobody can mend it at run time. */
 export class NotPermitted extends Error {
   override readonly name = 'NotPermitted';
-  constructor(party: string, does: string, what: string) {
-    super(`${party} may not ${does} ${what}: it is not among its rights on the bus`);
+  constructor(participant: string, does: string, what: string) {
+    super(`${participant} may not ${does} ${what}: it is not among its rights on the bus`);
   }
 }
 
@@ -31,7 +31,7 @@ const readings = (declared: readonly Reading[]): ReadonlyMap<string, ReadonlySet
  */
 export class RestrictedBus extends MessageBus {
   private readonly serves: ReadonlySet<Subject>;
-  private readonly asks: ReadonlySet<Subject>;
+  private readonly calls: ReadonlySet<Subject>;
   private readonly publishes: ReadonlySet<Subject>;
   private readonly consumes: ReadonlyMap<string, ReadonlySet<Subject>>;
   private readonly listens: ReadonlyMap<string, ReadonlySet<Subject>>;
@@ -42,7 +42,7 @@ export class RestrictedBus extends MessageBus {
   ) {
     super();
     this.serves = new Set(rights.serves);
-    this.asks = new Set(rights.asks);
+    this.calls = new Set(rights.calls);
     this.publishes = new Set(rights.publishes);
     this.consumes = readings(rights.consumes);
     this.listens = readings(rights.listens);
@@ -55,7 +55,7 @@ export class RestrictedBus extends MessageBus {
   }
 
   async request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
-    if (!this.asks.has(subject)) throw this.refusal('request', subject);
+    if (!this.calls.has(subject)) throw this.refusal('request', subject);
     return this.inner.request<T>(subject, data, { ...options, from: this.rights.name });
   }
 

@@ -69,7 +69,7 @@ export class ProjectionFeed<Tables> {
       within: o.term,
       backOff: o.backOff,
       random: o.random,
-      open: (term) => this.open(term),
+      openSource: (term) => this.openSource(term),
       batch: ({ events, next }) => this.batch(events, next),
       onError: (error) => this.failed(error),
     });
@@ -93,7 +93,7 @@ export class ProjectionFeed<Tables> {
     return this.worker.stop();
   }
 
-  private async open({ signal }: Term): Promise<BatchSource<EventBatch>> {
+  private async openSource({ signal }: Term): Promise<BatchSource<EventBatch>> {
     const { registry, eventStore, projection, batchSize } = this.o;
     const checkpoint = await registry.checkpoint(this.generation);
     if (!checkpoint) throw new StaleEpoch(`the tables of ${projection.name} are retired`);

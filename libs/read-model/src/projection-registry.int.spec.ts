@@ -34,7 +34,7 @@ describe('ProjectionRegistry', () => {
   });
 
   it('moves a checkpoint only under the newest epoch and from the position it is at', async () => {
-    const g = await registry.open(projection);
+    const g = await registry.openGeneration(projection);
     const advance = (epoch: number, from: string | undefined, to: string) =>
       db.transaction().execute((trx) => registry.advance(trx, g, epoch, from, to));
     await registry.takeOver(projection, 1);

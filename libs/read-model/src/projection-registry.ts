@@ -82,7 +82,7 @@ export class ProjectionRegistry {
   }
 
   /** Creates the first tables when there are none. Returns what is read. */
-  open(projection: AnyProjection): Promise<Generation> {
+  openGeneration(projection: AnyProjection): Promise<Generation> {
     return this.db.transaction().execute(async (trx) => {
       await this.lock(trx, projection.name);
       const active = await this.active(trx, projection.name);

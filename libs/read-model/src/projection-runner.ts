@@ -44,7 +44,7 @@ export interface ProjectionRunnerOptions {
 /** Fewer, larger batches; who waits for a position does not wait for this. */
 const REST_MS = 100;
 /** How often a projection that somebody else holds is looked at while a caller waits for a position. */
-const STANDBY_LOOK_MS = 25;
+const STANDBY_POLL_MS = 25;
 /** A batch costs the same for few events as for many: a rebuild takes large steps. */
 const MOST_EVENTS = 1024;
 /** The holder looks this often for tables to fill and to drop, milliseconds. */
@@ -78,9 +78,9 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       lease: { leases: o.leases, holder: o.holder, leaseMs: o.leaseTtlMs },
       backOff: o.backOff,
       random: o.random,
-      open: (term) => this.lead(term),
+      openSource: (term) => this.lead(term),
       batch: (_, term) => this.upkeep(term),
-      standBy: () => this.look(),
+      standBy: () => this.followHolder(),
       onError: (error) => {
         this.report(error);
         this.notify();
@@ -91,7 +91,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   /** Resolves when there are tables to read. */
   async start(): Promise<void> {
     this.initialHead = await this.o.eventStore.head();
-    const active = await this.o.registry.open(this.projection);
+    const active = await this.o.registry.openGeneration(this.projection);
     this.adopt(active);
     this.caughtUp =
       active.version === this.projection.version &&
@@ -142,7 +142,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     while (!(await settled())) {
       const left = deadline - performance.now();
       if (left <= 0 || this.worker.isStopped) return false;
-      await this.nextChange(Math.min(left, STANDBY_LOOK_MS));
+      await this.nextChange(Math.min(left, STANDBY_POLL_MS));
     }
     return true;
   }
@@ -210,7 +210,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         },
         onEnd: (ended, error) => {
           if (this.feeds.get(generation.generation) !== ended) return;
-          if (!error) return this.forget(ended);
+          if (!error) return this.release(ended);
           this.ended = error;
           this.worker.wake();
         },
@@ -231,7 +231,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.notify();
   }
 
-  private forget(feed: ProjectionFeed<Tables>): void {
+  private release(feed: ProjectionFeed<Tables>): void {
     this.feeds.delete(feed.generation.generation);
     this.notify();
   }
@@ -248,7 +248,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       // Not awaited inside our own batch: theirs may be waiting for the same connection.
       for (const other of others) {
         other.close().then(
-          () => this.forget(other),
+          () => this.release(other),
           (error: unknown) => this.report(error),
         );
       }
@@ -270,7 +270,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   /** What another holder has done meanwhile. */
-  private async look(): Promise<void> {
+  private async followHolder(): Promise<void> {
     const active = await this.o.registry.current(this.projection.name);
     if (!active || this.leading) return;
     this.adopt(active);
@@ -286,11 +286,11 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
         this.changed.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, this.leading ? ms : Math.min(ms, STANDBY_LOOK_MS));
+      const timer = setTimeout(done, this.leading ? ms : Math.min(ms, STANDBY_POLL_MS));
       this.changed.add(done);
       for (const feed of this.feeds.values()) feed.wake();
     });
-    if (!this.leading && !this.worker.isStopped) await this.look();
+    if (!this.leading && !this.worker.isStopped) await this.followHolder();
   }
 
   private notify(): void {

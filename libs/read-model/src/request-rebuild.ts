@@ -52,7 +52,7 @@ export const requestRebuild = async (
 const requestEach = async (registry: ProjectionRegistry, projections: readonly AnyProjection[]): Promise<void> => {
   for (const projection of projections) {
     // Never started yet: its first tables are as fresh as any.
-    await registry.open(projection);
+    await registry.openGeneration(projection);
     await registry.requestRebuild(projection);
   }
 };

@@ -232,8 +232,8 @@ const messageOf = (type: DtoClass, rule: DeclaredRule): ((value: unknown, object
     text.includes('$')
       ? constraints
           .reduce<string>(
-            (told, constraint, index) =>
-              told.replaceAll(`$constraint${index + 1}`, () =>
+            (message, constraint, index) =>
+              message.replaceAll(`$constraint${index + 1}`, () =>
                 Array.isArray(constraint) ? constraint.join(', ') : String(constraint),
               ),
             text,

@@ -13,7 +13,10 @@ export function eventContext(context: OperationContext, tenantId = context.tenan
     correlationId: context.requestId,
     causationId: context.requestId,
     partitionKey: tenantId,
-    ...(context.attempt && { attempt: context.attempt.id, attemptBeganAt: context.attempt.beganAt }),
+    ...(context.idempotentCall && {
+      attempt: context.idempotentCall.id,
+      attemptBeganAt: context.idempotentCall.beganAt,
+    }),
     ...(context.traceparent && { traceparent: context.traceparent }),
   };
 }

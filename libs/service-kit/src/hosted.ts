@@ -1,5 +1,5 @@
 import type { DynamicModule, Provider, Type } from '@nestjs/common';
-import { busRights, type BusParty } from '@attestry/contracts';
+import { busRights, type BusParticipant } from '@attestry/contracts';
 import { MessageBus, RestrictedBus } from '@attestry/messaging';
 import type { ProcessEngines } from './engines/engines.js';
 import { OperationRecorder } from './operation-recorder.js';
@@ -8,13 +8,13 @@ import { ServiceClient } from './service-client.js';
 
 /** What a process can host: the gateway or a service. */
 export interface Hosted {
-  name: BusParty;
+  name: BusParticipant;
   module: Type;
 }
 
 /** A party's way to the bus. */
-export const busOf = (party: BusParty, { bus }: Pick<ProcessEngines, 'bus'>): RestrictedBus =>
-  new RestrictedBus(bus, busRights(party));
+export const busOf = (participant: BusParticipant, { bus }: Pick<ProcessEngines, 'bus'>): RestrictedBus =>
+  new RestrictedBus(bus, busRights(participant));
 
 /** The party's module, in which everything that speaks on the bus has the party's name and rights, whoever else is in the process. */
 export const hostedModule = ({ name, module }: Hosted, engines: ProcessEngines): DynamicModule => {

@@ -9,7 +9,7 @@ import type { OperationHandler } from './operation-handler.js';
  */
 export class LocalOperations {
   private readonly handlers = new Map<Subject, OperationHandler>();
-  private inHand = 0;
+  private running = 0;
   private idle: (() => void) | undefined;
 
   constructor(private readonly metrics: Metrics) {}
@@ -42,15 +42,15 @@ export class LocalOperations {
   /** Takes no further calls and waits for those in hand, those whose callers have gone included. */
   async close(): Promise<void> {
     this.handlers.clear();
-    if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
+    if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
   }
 
   private async handle(reply: Promise<Reply>): Promise<Reply> {
-    this.inHand++;
+    this.running++;
     try {
       return await reply;
     } finally {
-      if (--this.inHand === 0) this.idle?.();
+      if (--this.running === 0) this.idle?.();
     }
   }
 }

@@ -6,7 +6,7 @@ import { requestFields, type LoggedContext, type Logger } from './logger.js';
 import { checkCaller } from './check-caller.js';
 import { freezeDeep, frozenData } from './frozen-data.js';
 import { contextFromHeaders } from './operation-headers.js';
-import type { Repeats } from './repeats/repeats.js';
+import type { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { UseCase } from './use-case.js';
 import { checkRequest } from './validation.js';
 
@@ -65,15 +65,15 @@ export type OperationHandler = (
 
 /** Caller, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. */
 export const operationHandler =
-  (operation: Operation, useCase: UseCase, logger: Logger, repeats?: Repeats): OperationHandler =>
+  (operation: Operation, useCase: UseCase, logger: Logger, idempotentCalls?: IdempotentCalls): OperationHandler =>
   async (given, context, from, isChecked) => {
     try {
       freezeDeep(context);
       checkCaller(operation, context, from);
       if (Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
       const request = isChecked ? given : checkRequest(operation, given);
-      const result: unknown = await (repeats && context.idempotencyKey !== undefined
-        ? repeats.run(
+      const result: unknown = await (idempotentCalls && context.idempotencyKey !== undefined
+        ? idempotentCalls.runIdempotently(
             operation,
             request,
             context,

@@ -86,7 +86,13 @@ describe('the context in the headers of a message', () => {
   });
 
   it('is not sent with members of another kind, were they there', () => {
-    const more = { ...user, tenant, publicUrl: 'https://a', idempotencyKey: 'k', attempt: {} } as OperationContext;
+    const more = {
+      ...user,
+      tenant,
+      publicUrl: 'https://a',
+      idempotencyKey: 'k',
+      idempotentCall: {},
+    } as OperationContext;
     const headers = contextToHeaders(listTenants, more);
     expect(contextFromHeaders(listTenants, headers)).toEqual(user);
   });

@@ -1,7 +1,7 @@
 import {
   operationSubject,
   PLATFORM_TENANT,
-  type BusParty,
+  type BusParticipant,
   type Operation,
   type OperationContext,
   type OperationEventMessage,
@@ -29,7 +29,7 @@ export class OperationRecorder {
     private readonly bus: MessageBus,
     private readonly clock: Clock,
     private readonly ids: Ids,
-    private readonly party: BusParty,
+    private readonly participant: BusParticipant,
   ) {}
 
   /** @param data sealed, see OperationEventMessage */
@@ -83,7 +83,7 @@ export class OperationRecorder {
     };
     const ms = Math.max(LEAST_MS, context.deadline - Date.now());
     await inTime(
-      this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.party), data: message }]),
+      this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.participant), data: message }]),
       ms,
       () => new Error(`not acknowledged within ${ms} ms`),
     );

@@ -34,7 +34,7 @@ class TenantLookups {
   private windowStart = -Infinity;
   private spentMs = 0;
 
-  async run<T>(lookup: () => Promise<T>): Promise<T> {
+  async runLookup<T>(lookup: () => Promise<T>): Promise<T> {
     await this.slot();
     try {
       const now = performance.now();
@@ -117,7 +117,7 @@ export class OutboundResolver {
     const { underWay } = lookups;
     const known = underWay.get(key) as Promise<T> | undefined;
     if (known) return known;
-    const made = lookups.run(() => this.query(query)).finally(() => underWay.delete(key));
+    const made = lookups.runLookup(() => this.query(query)).finally(() => underWay.delete(key));
     underWay.set(key, made);
     return made;
   }

@@ -136,7 +136,7 @@ export class Outbound implements OnApplicationShutdown {
   ) {}
 
   /** What {@link checkTargetUrl} says of a URL under this platform's rules. */
-  check(text: string): { url: string } | { fault: string } {
+  checkUrl(text: string): { url: string } | { fault: string } {
     return checkTargetUrl(text, this.allowPrivate);
   }
 

@@ -28,7 +28,7 @@ export class PeriodicWork {
     this.worker = new LeasedWorker({
       name: work.name,
       lease: { leases, holder: randomUUID() },
-      batch: (_, term) => this.run(term),
+      batch: (_, term) => this.runJob(term),
       onError: ({ message: error }) => logger.error({ error }, work.failure),
     });
   }
@@ -51,7 +51,7 @@ export class PeriodicWork {
     await run.promise;
   }
 
-  private async run(term: Term): Promise<number> {
+  private async runJob(term: Term): Promise<number> {
     const waiting = this.waiting.splice(0);
     try {
       await this.work.run(term);

@@ -11,7 +11,7 @@ import { compileShapes } from './validation.js';
 import { createNestLogger } from './logger.js';
 import { messageHandler, operationHandler, registerUseCase } from './operation-handler.js';
 import { observedOperation } from './observed/observed-operation.js';
-import { Repeats } from './repeats/repeats.js';
+import { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { ServiceDefinition } from './service-definition.js';
 
 /** Root module of a process: the engines and whom it hosts. */
@@ -21,7 +21,7 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
       CqrsModule.forRoot(),
       DiscoveryModule,
       EnginesModule.with(engines),
-      ...hosted.map((party) => hostedModule(party, engines)),
+      ...hosted.map((participant) => hostedModule(participant, engines)),
     ],
   })
   class RootModule {}
@@ -39,19 +39,20 @@ export const serveOperations = (
 ): Serving => {
   const buses = { command: app.get(CommandBus, { strict: false }), query: app.get(QueryBus, { strict: false }) };
   const useCases = discoverUseCases(app.get(DiscoveryService, { strict: false }), services);
-  const repeats = engines.vault && new Repeats(engines.vault.expiringState, engines.clock, engines.logger);
-  repeats?.start();
+  const idempotentCalls =
+    engines.vault && new IdempotentCalls(engines.vault.expiringState, engines.clock, engines.logger);
+  idempotentCalls?.start();
   const transports = services.map(({ name }) => {
     const transport = new BusTransport(busOf(name, engines));
     const operations = operationsOf(name);
     compileShapes(operations);
-    if (!repeats && operations.some(({ idempotent }) => idempotent))
+    if (!idempotentCalls && operations.some(({ idempotent }) => idempotent))
       throw new Error(`${name} has idempotent operations and does not ask for keys`);
     for (const operation of operations) {
       const useCase = registerUseCase(operation, useCases.get(operation)!, buses);
       const handle = observedOperation(
         operation.name,
-        operationHandler(operation, useCase, engines.logger, repeats),
+        operationHandler(operation, useCase, engines.logger, idempotentCalls),
         engines.metrics,
         engines.tracing,
       );
@@ -64,7 +65,7 @@ export const serveOperations = (
   for (const transport of transports) transport.listen(() => undefined);
   return {
     async close() {
-      repeats?.close();
+      idempotentCalls?.close();
       await Promise.all([engines.localOperations?.close(), ...transports.map((transport) => transport.close())]);
     },
   };

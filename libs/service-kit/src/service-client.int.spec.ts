@@ -14,7 +14,7 @@ import {
   oauthError,
   operationsOf,
   reserveIssuerKey,
-  type BusParty,
+  type BusParticipant,
   type ContextOf,
   type OperationContext,
   type OperationRequest,
@@ -74,7 +74,8 @@ describe.each([
   let folder: string;
   let engines: Engines;
   let services: RunningServices;
-  const clientOf = (party: BusParty) => new ServiceClient(busOf(party, engines), party, engines.localOperations);
+  const clientOf = (participant: BusParticipant) =>
+    new ServiceClient(busOf(participant, engines), participant, engines.localOperations);
   const create = (context = contextOf()) => clientOf('gateway').call(createDid, creation(), context);
   /** What the caller receives of a result. */
   const received = (result: unknown): Promise<unknown> => {
@@ -101,9 +102,9 @@ describe.each([
     };
     const context = contextOf({ traceparent: '00-1', idempotencyKey: 'k1' });
     expect(await clientOf('gateway').call(createDid, creation(), context)).toEqual({ did: 'did:web:acme.example' });
-    // An idempotent operation has its attempt beside.
+    // An idempotent operation has its idempotentCall beside.
     expect(seen[0]).toEqual({ ...creation(), params: {}, query: {} });
-    expect(seen[1]).toEqual({ ...context, attempt: expect.anything() as object });
+    expect(seen[1]).toEqual({ ...context, idempotentCall: expect.anything() as object });
   });
 
   it('cannot be changed by its caller once it is sent', async () => {
@@ -242,16 +243,16 @@ describe.each([
   it('of an operation that is not among the rights of its caller is refused before it is sent', async () => {
     let ran = 0;
     execute = () => ++ran;
-    const refused: [BusParty, Promise<unknown>][] = [
+    const refused: [BusParticipant, Promise<unknown>][] = [
       ['gateway', clientOf('gateway').call(reserveIssuerKey, reservation(), contextOf())],
       ['issuance', clientOf('issuance').call(createDid, creation(), contextOf())],
       ['webhooks', clientOf('webhooks').call(reserveIssuerKey, reservation(), contextOf())],
     ];
-    for (const [party, call] of refused) {
+    for (const [participant, call] of refused) {
       const error: unknown = await call.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(NotPermitted);
       expect((error as Error).message).toMatch(
-        new RegExp(`^${party} may not request op\\.dids\\..*: it is not among its rights on the bus$`),
+        new RegExp(`^${participant} may not request op\\.dids\\..*: it is not among its rights on the bus$`),
       );
     }
     expect(ran).toBe(0);
@@ -260,11 +261,11 @@ describe.each([
   it('of a service is its own, whoever made it call', async () => {
     let caller: unknown;
     execute = (_request, context) => {
-      caller = [context.caller, 'attempt' in context];
+      caller = [context.caller, 'idempotentCall' in context];
       return {};
     };
-    const attempt = { id: 'a', beganAt: '', resumed: false, bytes: () => () => Buffer.alloc(0) };
-    await clientOf('issuance').call(reserveIssuerKey, reservation(), contextOf({ attempt }));
+    const idempotentCall = { id: 'a', beganAt: '', resumed: false, bytes: () => () => Buffer.alloc(0) };
+    await clientOf('issuance').call(reserveIssuerKey, reservation(), contextOf({ idempotentCall }));
     expect(caller).toEqual([{ kind: 'service', service: 'issuance' }, false]);
   });
 

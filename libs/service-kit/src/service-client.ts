@@ -2,7 +2,7 @@ import {
   AppError,
   busRights,
   unavailable,
-  type BusParty,
+  type BusParticipant,
   type CallContext,
   type ContextOf,
   type Operation,
@@ -27,14 +27,14 @@ export type CallContextOf<O extends Operation> = O extends { access: { kind: 'in
  * (ADR 0019).
  */
 export class ServiceClient {
-  private readonly asks: ReadonlySet<string>;
+  private readonly calls: ReadonlySet<string>;
 
   constructor(
     private readonly bus: MessageBus,
-    private readonly party: BusParty,
+    private readonly participant: BusParticipant,
     private readonly localOperations?: LocalOperations,
   ) {
-    this.asks = new Set(busRights(party).asks);
+    this.calls = new Set(busRights(participant).calls);
   }
 
   /**
@@ -53,9 +53,9 @@ export class ServiceClient {
       : frozenData<OperationRequest>({ body: {}, params: {}, query: {}, ...(request as object) });
     try {
       const own = this.contextFor(operation, context);
-      if (this.localOperations && !this.asks.has(operation.subject))
-        throw new NotPermitted(this.party, 'request', operation.subject);
-      const reply = await (this.localOperations?.request(operation, sent, own, this.party, isChecked) ??
+      if (this.localOperations && !this.calls.has(operation.subject))
+        throw new NotPermitted(this.participant, 'request', operation.subject);
+      const reply = await (this.localOperations?.request(operation, sent, own, this.participant, isChecked) ??
         this.callOverBus(operation, sent, own));
       if (reply.ok) return reply.data as ResponseOf<O>;
       throw AppError.fromWire(reply.error as WireAppError);
@@ -73,7 +73,7 @@ export class ServiceClient {
     const reply = await this.bus.request(operation.subject, request, {
       headers: contextToHeaders(operation, context),
       timeoutMs: Math.max(1, context.deadline - Date.now()),
-      from: this.party,
+      from: this.participant,
     });
     return frozenData(reply);
   }
@@ -86,7 +86,7 @@ export class ServiceClient {
       requestId,
       operation: name,
       deadline,
-      caller: { kind: 'service', service: this.party },
+      caller: { kind: 'service', service: this.participant },
       ...(traceparent !== undefined && { traceparent }),
       ...(operation.forTenant && tenant && { tenant }),
     };

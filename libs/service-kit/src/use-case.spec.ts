@@ -41,7 +41,7 @@ describe('the context of a use case', () => {
       isSame<ContextOf<typeof reserveIssuerKey>, TenantServiceContext>(true),
       isSame<ContextOf<typeof lookUpTenant>, ServiceContext>(true),
       isSame<keyof ContextOf<typeof listTenants>, keyof CallContext | 'caller'>(true),
-      isSame<keyof ContextOf<typeof createDid>, keyof ClientContext | 'idempotencyKey' | 'attempt'>(true),
+      isSame<keyof ContextOf<typeof createDid>, keyof ClientContext | 'idempotencyKey' | 'idempotentCall'>(true),
     ]).not.toContain(false);
   });
 

@@ -25,7 +25,7 @@ describe('the ledger of acknowledgements', () => {
       ['b', 'refused'],
       ['c', 'open'],
     ]);
-    expect(ledger.of('user', 'acknowledged')).toHaveLength(1);
+    expect(ledger.entriesOf('user', 'acknowledged')).toHaveLength(1);
   });
 
   it('does not take a fault of the test for a broken connection', async () => {

@@ -39,7 +39,7 @@ export class AcknowledgementLedger<T> {
     return answer;
   }
 
-  of(kind: string, outcome: LedgerEntry<T>['outcome']): LedgerEntry<T>[] {
+  entriesOf(kind: string, outcome: LedgerEntry<T>['outcome']): LedgerEntry<T>[] {
     return this.entries.filter((entry) => entry.kind === kind && entry.outcome === outcome);
   }
 }

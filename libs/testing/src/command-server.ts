@@ -55,17 +55,17 @@ export class CommandServer {
 const run = async (command: string): Promise<number> => {
   // What it writes elsewhere does not keep us from hearing its end: the server may have inherited it.
   const child = spawn(command, { shell: true, env: foreignEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] });
-  const said: string[] = [];
+  const output: string[] = [];
   const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => said.push(line));
+  lines.on('line', (line) => output.push(line));
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
   const [code] = (await once(child, 'exit')) as [number | null];
   clearTimeout(timer);
   // What was printed before the end may come after it.
-  for (let left = 50; left > 0 && !pidIn(said); left--) await pause(20);
+  for (let left = 50; left > 0 && !pidIn(output); left--) await pause(20);
   lines.close();
   child.stdout.destroy();
-  const pid = pidIn(said);
+  const pid = pidIn(output);
   if (code !== 0) throw new Error(`${command} ended with ${code ?? 'a signal'}`);
   if (!pid) throw new Error(`${command} printed no process id`);
   return pid;

@@ -45,7 +45,7 @@ type Reading = ServerWritableStream<ReadReq, ReadResp>;
 type Wanted = (record: StoredRecord) => boolean;
 
 /** As in EventStoreDB 23.10: events that wait for a live subscriber, and events of one page of a read. */
-const MOST_WAITING = 32;
+const MAX_QUEUED = 32;
 const PAGE = 32;
 const TOO_SLOW = 'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.';
 
@@ -327,7 +327,7 @@ export class EventStoreDbStandIn {
         considered = 0;
         waiting.push(checkpointOf(record.position));
       }
-      if (waiting.length > MOST_WAITING) drop({ code: status.ABORTED, details: TOO_SLOW });
+      if (waiting.length > MAX_QUEUED) drop({ code: status.ABORTED, details: TOO_SLOW });
       else void pump();
     });
     const leave = () => {

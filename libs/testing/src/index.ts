@@ -8,7 +8,7 @@ export * from './command-server.js';
 export * from './count-reads.js';
 export * from './did-resolution.js';
 export * from './dns-server.js';
-export * from './describe-repeats.js';
+export * from './describe-idempotency.js';
 export * from './faulty-proxy.js';
 export { freePort } from './free-port.js';
 export * from './host-fetch.js';

@@ -9,11 +9,11 @@ import {
   type Leases,
 } from '@attestry/event-store';
 import { openNatsBus } from '@attestry/messaging';
-import type { WorkerProgramOptions, WorkerSaid } from './worker-process.js';
+import type { WorkerProgramOptions, WorkerMessage } from './worker-process.js';
 
 const NAME = 'work';
 const { engine, leaseMs, batchMs } = JSON.parse(process.argv[2]!) as WorkerProgramOptions;
-const say = (said: WorkerSaid) => process.stdout.write(`${JSON.stringify(said)}\n`);
+const say = (said: WorkerMessage) => process.stdout.write(`${JSON.stringify(said)}\n`);
 const onFailure = (error: Error) => void say({ failed: error.name });
 
 interface Running {

@@ -20,7 +20,7 @@ export class MainThread {
   ) {}
 
   static async of(platform: PlatformProcess): Promise<MainThread> {
-    const time = () => platform.ask('verifications' satisfies ProbeMessage) as Promise<number>;
+    const time = () => platform.query('verifications' satisfies ProbeMessage) as Promise<number>;
     return new MainThread(platform, Math.min(await time(), await time(), await time()));
   }
 
@@ -31,12 +31,12 @@ export class MainThread {
   async heldBy(request: () => Promise<unknown>): Promise<number> {
     let smallest = Infinity;
     for (let run = 0; run < RUNS && smallest > MAIN_THREAD_LIMIT_MS; run++) {
-      await this.ask('begin');
+      await this.query('begin');
       await request();
-      const held = (await this.ask('end')) as number;
+      const held = (await this.query('end')) as number;
       // A processor that others use too is slower than it was at the start.
       if (this.scaled(held) > MAIN_THREAD_LIMIT_MS)
-        this.pace = Math.max(this.pace, (await this.ask('verifications')) as number);
+        this.pace = Math.max(this.pace, (await this.query('verifications')) as number);
       smallest = Math.min(smallest, this.scaled(held));
     }
     return Math.round(smallest);
@@ -48,17 +48,17 @@ export class MainThread {
 
   /** From now on blocks are counted, which makes everything slower. */
   async countBlocks(): Promise<void> {
-    await this.ask('count-blocks');
-    await this.ask('blocks');
+    await this.query('count-blocks');
+    await this.query('blocks');
   }
 
   /** Blocks that a request executes, and what ran since the last one. Native code has none. */
   async blocksOf(request: () => Promise<unknown>): Promise<number> {
     await request();
-    return (await this.ask('blocks')) as number;
+    return (await this.query('blocks')) as number;
   }
 
-  private ask(message: ProbeMessage): Promise<unknown> {
-    return this.platform.ask(message);
+  private query(message: ProbeMessage): Promise<unknown> {
+    return this.platform.query(message);
   }
 }

@@ -31,7 +31,7 @@ export interface PlatformProcessOptions {
   detached?: boolean;
   /** Milliseconds until the ready line; default 30,000. */
   startTimeoutMs?: number;
-  /** A module that the process imports first; {@link PlatformProcess.ask} sends it messages. */
+  /** A module that the process imports first; {@link PlatformProcess.query} sends it messages. */
   preload?: string;
 }
 
@@ -186,7 +186,7 @@ export class PlatformProcess implements RunningPlatform {
   }
 
   /** Sends the preloaded module a message and returns its answer; one at a time. */
-  ask(message: Serializable): Promise<unknown> {
+  query(message: Serializable): Promise<unknown> {
     const child = this.child!;
     return new Promise((resolve, reject) => {
       const ended = () => reject(new Error(`the platform ended before it answered:\n${this.log().slice(-2000)}`));

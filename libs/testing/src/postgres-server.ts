@@ -64,7 +64,7 @@ export class PostgresServer {
       '--no-sync',
     ];
     execFileSync(join(programs, 'initdb'), words, { ...server.user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-    await server.run();
+    await server.startServer();
     return server;
   }
 
@@ -91,7 +91,7 @@ export class PostgresServer {
 
   async restart(): Promise<void> {
     await this.kill();
-    await this.run();
+    await this.startServer();
   }
 
   /** It lives on, with its folder. */
@@ -121,7 +121,7 @@ export class PostgresServer {
     await ended;
   }
 
-  private async run(): Promise<void> {
+  private async startServer(): Promise<void> {
     const settings = {
       port: this.port,
       listen_addresses: '127.0.0.1',

@@ -53,8 +53,8 @@ export const plansOf = async <Tables>(
       continue;
     }
     const [row] = await ask('EXPLAIN (ANALYZE, FORMAT JSON)');
-    const told = row!['QUERY PLAN'];
-    const [{ Plan: root }] = (typeof told === 'string' ? JSON.parse(told) : told) as [{ Plan: PostgresNode }];
+    const plan = row!['QUERY PLAN'];
+    const [{ Plan: root }] = (typeof plan === 'string' ? JSON.parse(plan) : plan) as [{ Plan: PostgresNode }];
     const nodes = nodesOf(root);
     plans.push({
       sql,

@@ -22,7 +22,7 @@ export class RedirectBrowser {
     let url = start;
     for (let hops = 0; !isThere(url); hops++) {
       if (hops > MAX_HOPS) throw new Error(`redirections in circles: ${url}`);
-      const answer = await this.open(url);
+      const answer = await this.openUrl(url);
       const location = answer.headers.get('location');
       if (!location) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
       url = new URL(location, url).href;
@@ -31,7 +31,7 @@ export class RedirectBrowser {
   }
 
   /** One request, with and for the cookies of its host. */
-  async open(url: string): Promise<Response> {
+  async openUrl(url: string): Promise<Response> {
     this.visited.push(url);
     const cookie = this.cookiesFor(url);
     const answer = await hostFetch(url, { redirect: 'manual', headers: cookie ? { cookie } : {} });

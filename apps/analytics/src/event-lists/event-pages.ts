@@ -64,7 +64,7 @@ export class EventPages {
       category: row.category,
       requestId: row.request_id,
       metadata: JSON.parse(row.metadata) as Record<string, unknown>,
-      data: await this.keys.open(row.tenant_id, row.data),
+      data: await this.keys.openLoggedData(row.tenant_id, row.data),
       ...namedActor(row.actor),
     };
   }

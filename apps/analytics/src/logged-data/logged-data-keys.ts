@@ -38,7 +38,7 @@ export class LoggedDataKeys {
   }
 
   /** Null when there is nothing, or its key is gone. */
-  async open(tenantId: string, data: string | null): Promise<Record<string, unknown> | null> {
+  async openLoggedData(tenantId: string, data: string | null): Promise<Record<string, unknown> | null> {
     const purpose = data === null ? undefined : PURPOSES.get(data.slice(0, 1));
     if (data === null || purpose === undefined) return null;
     try {

@@ -1,12 +1,12 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
-  BUS_PARTIES,
+  BUS_PARTICIPANTS,
   OPERATION_SUBJECTS,
   operationSubject,
   OUTCOMES,
   OVERDUE_MARK_SUBJECT,
   REQUESTS_COMMITTED_SUBJECT,
-  type BusParty,
+  type BusParticipant,
   type OperationEventMessage,
   type Outcome,
   type RequestsCommitted,
@@ -76,15 +76,20 @@ interface OverdueMark {
   before: number;
 }
 /** Who says so, and what, by the subject. */
-const EVENT_SUBJECTS: ReadonlyMap<string, { party: BusParty; outcome: Outcome }> = new Map(
-  BUS_PARTIES.flatMap((party) => OUTCOMES.map((outcome) => [operationSubject(outcome, party), { party, outcome }])),
+const EVENT_SUBJECTS: ReadonlyMap<string, { participant: BusParticipant; outcome: Outcome }> = new Map(
+  BUS_PARTICIPANTS.flatMap((participant) =>
+    OUTCOMES.map((outcome) => [operationSubject(outcome, participant), { participant, outcome }]),
+  ),
 );
 /** The gateway is believed about every operation, a service about its own. */
 const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> => {
-  const told = EVENT_SUBJECTS.get(message.subject);
-  if (!told) return false;
+  const declared = EVENT_SUBJECTS.get(message.subject);
+  if (!declared) return false;
   const { operation, outcome } = (message.data ?? {}) as Partial<OperationEventMessage>;
-  return outcome === told.outcome && (told.party === 'gateway' || operation?.startsWith(`${told.party}.`) === true);
+  return (
+    outcome === declared.outcome &&
+    (declared.participant === 'gateway' || operation?.startsWith(`${declared.participant}.`) === true)
+  );
 };
 
 /** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */
@@ -188,14 +193,14 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.waiting.delete(look);
+        this.waiting.delete(check);
         resolve();
       };
-      const look = () => {
+      const check = () => {
         if (!isLater(sequence, this.handled)) done();
       };
       const timer = setTimeout(done, timeoutMs);
-      this.waiting.add(look);
+      this.waiting.add(check);
     });
   }
 
@@ -258,7 +263,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
 
   private reached(sequence: string): void {
     if (isLater(sequence, this.handled)) this.handled = sequence;
-    for (const look of [...this.waiting]) look();
+    for (const check of [...this.waiting]) check();
   }
 
   /**

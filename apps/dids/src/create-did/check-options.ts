@@ -58,8 +58,8 @@ export const checkOptions = (
 
 const fault = (param: string, msg: string, value: unknown): ErrorDetail => {
   // An address with user information may hold a password.
-  const isTold = typeof value !== 'string' || (value.length <= MAX_ECHO && !value.includes('@'));
-  return { ...(value !== undefined && isTold && { value }), msg, param, location: 'body' };
+  const isEchoed = typeof value !== 'string' || (value.length <= MAX_ECHO && !value.includes('@'));
+  return { ...(value !== undefined && isEchoed && { value }), msg, param, location: 'body' };
 };
 
 const planKey = (keyType: unknown = 'Ed25519'): DidPlan | ErrorDetail => {

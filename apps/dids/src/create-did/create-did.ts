@@ -39,7 +39,7 @@ export class CreateDid {
     const plan = checkOptions(request.body, tenant, this.isPlatformHost);
     // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
     // When the call is run again it may be his own, which the decision finds.
-    if (plan.method === 'web' && !context.attempt?.resumed)
+    if (plan.method === 'web' && !context.idempotentCall?.resumed)
       checkDidIsFree((await this.streams.load(did, didStream(tenant.id, plan.did))).state);
     const { kmsKeyIds, command } = await this.makeKeys(plan, tenant.id, context);
     try {
@@ -55,7 +55,7 @@ export class CreateDid {
     } catch (error) {
       // Only where certainly nothing was stored: otherwise the DID may exist and these are its keys.
       // Of a call that may be run again the keys stay: a destroyed key cannot be made again under its id.
-      if (!context.attempt && (error instanceof AppError || error instanceof WrongExpectedRevision))
+      if (!context.idempotentCall && (error instanceof AppError || error instanceof WrongExpectedRevision))
         await this.signingKeys.destroySigningKeys(tenant.id, kmsKeyIds);
       throw error;
     }
@@ -63,7 +63,7 @@ export class CreateDid {
 
   private async makeKeys(plan: DidPlan, tenantId: string, context: ContextOf<typeof createDid>) {
     const algorithms = plan.method === 'key' ? [plan.algorithm] : DID_WEB_ALGORITHMS;
-    const keyIds = context.attempt && algorithms.map((algorithm) => idFor(context, algorithm, this.ids));
+    const keyIds = context.idempotentCall && algorithms.map((algorithm) => idFor(context, algorithm, this.ids));
     const keys = await this.signingKeys.createSigningKeys(tenantId, 'did', algorithms, keyIds);
     const kmsKeyIds = keys.map(({ keyId }) => keyId);
     const command =

@@ -1,6 +1,6 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { BatchedRows, type Projection } from '@attestry/read-model';
-import { forgetting } from '@attestry/service-kit';
+import { purgingTenants } from '@attestry/service-kit';
 import { did } from '../did/did.state.js';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
 
@@ -28,7 +28,7 @@ const signs = (keys: readonly DidKey[], algorithm: KeyAlgorithm): number =>
   keys.some((key) => key.algorithm === algorithm && key.purposes.includes('assertionMethod')) ? 1 : 0;
 
 /** Living DIDs in the order in which they were created, and which configurations hold them. */
-export const didLists: Projection<DidListTables> = forgetting('dids', {
+export const didLists: Projection<DidListTables> = purgingTenants('dids', {
   name: 'dids.did-lists',
   version: 1,
   categories: [did.category],

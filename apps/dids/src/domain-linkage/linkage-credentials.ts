@@ -15,7 +15,7 @@ import { CLOCK } from '@attestry/service-kit';
 import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './domain-linkage.js';
 
 /** Signed credentials kept in memory, about 1 KiB each. */
-const KEPT = 10_000;
+const MAX_CACHED = 10_000;
 
 type Signed = Promise<DomainLinkageCredential | undefined>;
 
@@ -25,7 +25,7 @@ type Signed = Promise<DomainLinkageCredential | undefined>;
  */
 @Injectable()
 export class LinkageCredentials {
-  private readonly kept = new LRUCache<string, Signed>({ max: KEPT });
+  private readonly cached = new LRUCache<string, Signed>({ max: MAX_CACHED });
 
   constructor(
     private readonly signingKeys: SigningKeys,
@@ -53,13 +53,13 @@ export class LinkageCredentials {
   private signed(tenantId: string, linkage: DomainLinkage): Signed {
     const { origin } = linkage.credential.credentialSubject;
     const at = [tenantId, linkage.kmsKeyId, linkage.created, origin].join(' ');
-    const known = this.kept.get(at);
+    const known = this.cached.get(at);
     if (known) return known;
     const made = this.sign(tenantId, linkage);
-    this.kept.set(at, made);
+    this.cached.set(at, made);
     made.then(
-      (entry) => entry ?? this.kept.delete(at),
-      () => this.kept.delete(at),
+      (entry) => entry ?? this.cached.delete(at),
+      () => this.cached.delete(at),
     );
     return made;
   }

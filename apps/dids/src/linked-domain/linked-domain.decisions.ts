@@ -18,7 +18,7 @@ export const originsAt = (
   { publicUrl, baseUrl }: { publicUrl: string; baseUrl: string },
   { domain }: LinkedDomainState,
 ): string[] => {
-  const [asked, own] = [new URL(publicUrl), new URL(baseUrl)];
-  if (asked.host !== own.host) return [asked.origin];
+  const [requested, own] = [new URL(publicUrl), new URL(baseUrl)];
+  if (requested.host !== own.host) return [requested.origin];
   return domain === undefined ? [own.origin] : [own.origin, `${own.protocol}//${domain}`];
 };

@@ -23,7 +23,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
     );
   }
 
-  async of(tenantId: string): Promise<LinkedDomainState> {
+  async loadLinkedDomain(tenantId: string): Promise<LinkedDomainState> {
     return (await this.streams.load(linkedDomain, linkedDomainStream(tenantId))).state;
   }
 

@@ -8,7 +8,7 @@ import { PublishedDocuments } from './published-documents.js';
 /** How long a document that was found is believed, milliseconds. */
 const BELIEVED_MS = 60_000;
 /** Bytes of all documents kept, as JSON. */
-const KEPT_BYTES = 16 * 1024 * 1024;
+const CACHE_BYTES = 16 * 1024 * 1024;
 
 const found = (document: Record<string, unknown>): DIDResolutionResult => ({
   didResolutionMetadata: { contentType: 'application/did+ld+json' },
@@ -34,16 +34,16 @@ const derived = (documentOf: (did: string) => Record<string, unknown>) => async 
 /** Resolves DIDs of others: did:key and did:jwk by themselves, did:web over the network. */
 @Injectable()
 export class DidResolution {
-  private readonly kept = new LRUCache<string, DIDResolutionResult>({ maxSize: KEPT_BYTES, ttl: BELIEVED_MS });
+  private readonly cached = new LRUCache<string, DIDResolutionResult>({ maxSize: CACHE_BYTES, ttl: BELIEVED_MS });
   private readonly resolver: Resolver;
 
   constructor(published: PublishedDocuments) {
     const cache: DIDCache = async ({ did, method }, resolve) => {
-      const known = this.kept.get(did);
+      const known = this.cached.get(did);
       if (known) return known;
       const result = await resolve();
       if (method === 'web' && result.didDocument)
-        this.kept.set(did, result, { size: JSON.stringify(result.didDocument).length });
+        this.cached.set(did, result, { size: JSON.stringify(result.didDocument).length });
       return result;
     };
     const web: DIDResolver = async (did, _parsed, _resolver, { tenantId }) => {

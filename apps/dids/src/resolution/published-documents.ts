@@ -13,7 +13,7 @@ type Document = Record<string, unknown>;
 /** did:web documents where their hosts publish them, through the guarded client. */
 @Injectable()
 export class PublishedDocuments {
-  private readonly asked = new LRUCache<string, Promise<Document | undefined>>({ max: 1000, ttl: FRESH_MS });
+  private readonly answers = new LRUCache<string, Promise<Document | undefined>>({ max: 1000, ttl: FRESH_MS });
 
   constructor(
     private readonly outbound: Outbound,
@@ -24,16 +24,16 @@ export class PublishedDocuments {
   fetch(tenantId: string, did: string): Promise<Document | undefined> {
     // By tenant: a look-up may fail for what this tenant has done before.
     const key = `${tenantId} ${did}`;
-    const known = this.asked.get(key);
+    const known = this.answers.get(key);
     if (known) return known;
-    const asked = this.ask(tenantId, did);
-    this.asked.set(key, asked);
-    return asked;
+    const answer = this.fetchOnce(tenantId, did);
+    this.answers.set(key, answer);
+    return answer;
   }
 
-  private async ask(tenantId: string, did: string): Promise<Document | undefined> {
+  private async fetchOnce(tenantId: string, did: string): Promise<Document | undefined> {
     const url = didWebUrl(did, this.config.allowPrivateTargets);
-    const target = url === undefined ? undefined : this.outbound.check(url);
+    const target = url === undefined ? undefined : this.outbound.checkUrl(url);
     if (!target || 'fault' in target) return undefined;
     try {
       const { status, body } = await this.outbound.send(target.url, {

@@ -21,7 +21,7 @@ export class RetrieveDidConfiguration {
   async execute(_request: unknown, context: ContextOf<typeof retrieveDidConfiguration>): Promise<DidConfiguration> {
     const { tenant } = context;
     const { publicUrl } = context;
-    const origins = originsAt({ publicUrl, baseUrl: tenant.baseUrl }, await this.domain.of(tenant.id));
+    const origins = originsAt({ publicUrl, baseUrl: tenant.baseUrl }, await this.domain.loadLinkedDomain(tenant.id));
     const dids = await this.lists.linkedDids(tenant.id, Math.floor(MAX_ENTRIES / origins.length));
     const entries = await this.linkage.entries(tenant.id, dids, origins);
     return { '@context': DID_CONFIGURATION_V1, entries, linked_dids: entries };

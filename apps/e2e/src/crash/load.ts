@@ -107,7 +107,7 @@ export class LoadClient {
     this.stopped = true;
   }
 
-  async run(): Promise<void> {
+  async runLoad(): Promise<void> {
     this.stopped = false;
     while (!this.stopped) {
       await this.step();

@@ -60,7 +60,7 @@ export class Verification {
   }
 
   /** A busy machine may answer 503 for a while, but not for long. */
-  private async ask<T>(...call: Parameters<Ledger['send']>): Promise<Answer<T> | undefined> {
+  private async request<T>(...call: Parameters<Ledger['send']>): Promise<Answer<T> | undefined> {
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
       const answer = await this.ledger.send<T>(...call);
@@ -104,7 +104,7 @@ export class Verification {
 
   private async user({ id, note, life, credentials, unanswered }: KeptUser): Promise<void> {
     const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
-    const answer = await this.ask<User>(retrieveUser, this.api, { params: { id } }, expected);
+    const answer = await this.request<User>(retrieveUser, this.api, { params: { id } }, expected);
     if (life !== 'living') return;
     if (answer?.status === 200 && note !== undefined && answer.body.claims['note'] !== note)
       this.ledger.fault(`user ${id} has the claims ${answer.text}`);
@@ -120,7 +120,7 @@ export class Verification {
   private async credentials(userId: string, wanted: number): Promise<number> {
     const ids = async () => {
       const parts = { params: { userId }, query: { limit: 1000 } };
-      const answer = await this.ask<PageOf<UserCredential>>(listUserCredentials, this.api, parts, [200]);
+      const answer = await this.request<PageOf<UserCredential>>(listUserCredentials, this.api, parts, [200]);
       return answer?.status === 200 ? answer.body.data.map(({ id }) => id) : [];
     };
     let found = await ids();
@@ -134,7 +134,7 @@ export class Verification {
     const listed = new Set<string>();
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
       const query = { limit: 1000, ...(cursor !== undefined && { cursor }) };
-      const answer = await this.ask<PageOf<User>>(listUsers, this.api, { query }, [200]);
+      const answer = await this.request<PageOf<User>>(listUsers, this.api, { query }, [200]);
       if (answer?.status !== 200) return;
       for (const { id } of answer.body.data) listed.add(id);
       cursor = answer.body.nextCursor;
@@ -146,7 +146,7 @@ export class Verification {
 
   private async code(kept: KeptCode): Promise<void> {
     if (kept.life !== 'ended') return;
-    const answer = await this.ask(exchangeToken, this.wire, exchangeParts(kept.code), [400]);
+    const answer = await this.request(exchangeToken, this.wire, exchangeParts(kept.code), [400]);
     if (answer?.status === 400 && oauthCode(answer) !== 'invalid_grant')
       this.ledger.fault(`a spent code was refused with ${answer.text}`);
   }
@@ -166,7 +166,7 @@ export class Verification {
   private async nonce(kept: KeptNonce): Promise<void> {
     if (kept.life !== 'ended' || kept.user.life !== 'living') return;
     const parts = issueParts(kept, this.scene.tenant.url);
-    const answer = await this.ask(issueCredential, this.wire, parts, [400]);
+    const answer = await this.request(issueCredential, this.wire, parts, [400]);
     if (answer?.status === 400 && oauthCode(answer) !== 'invalid_nonce')
       this.ledger.fault(`a spent nonce was refused with ${answer.text}`);
   }
@@ -175,7 +175,7 @@ export class Verification {
     const { id, life, possible } = kept;
     const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
     const parts = { params: { id } };
-    const answer = await this.ask<JwtVcConfiguration>(jwtVcConfigurations.retrieve, this.api, parts, expected);
+    const answer = await this.request<JwtVcConfiguration>(jwtVcConfigurations.retrieve, this.api, parts, expected);
     if (answer?.status === 200 && !possible.has(answer.body.name))
       this.ledger.fault(`configuration ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
   }
@@ -184,7 +184,7 @@ export class Verification {
     const { id, life, possible } = kept;
     const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
     const parts = { params: { webhookId: id } };
-    const answer = await this.ask<Webhook>(retrieveWebhook, this.api, parts, expected);
+    const answer = await this.request<Webhook>(retrieveWebhook, this.api, parts, expected);
     if (answer?.status === 200 && ![...possible].some((path) => answer.body.url.endsWith(path)))
       this.ledger.fault(`webhook ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
   }
@@ -192,7 +192,7 @@ export class Verification {
   /** Webhooks whose creation was not answered would fill the tenant's places. */
   private async strayWebhooks(): Promise<void> {
     const known = new Set([this.scene.webhookId, ...this.ledger.webhooks.map(({ id }) => id)]);
-    const answer = await this.ask<PageOf<Webhook>>(listWebhooks, this.api, { query: { limit: 100 } }, [200]);
+    const answer = await this.request<PageOf<Webhook>>(listWebhooks, this.api, { query: { limit: 100 } }, [200]);
     for (const { id } of answer?.status === 200 ? answer.body.data : [])
       if (!known.has(id)) expectStatus(await this.scene.tenant.api.webhooks.delete(id), 204);
   }
@@ -200,10 +200,10 @@ export class Verification {
   private async tenant(kept: KeptTenant): Promise<void> {
     const { management } = this.scene;
     const parts = { params: { tenantId: kept.id } };
-    const answer = await this.ask<Tenant>(retrieveTenant, management.client, parts, [200]);
+    const answer = await this.request<Tenant>(retrieveTenant, management.client, parts, [200]);
     if (answer?.status === 200 && answer.body.subdomain !== kept.host)
       this.ledger.fault(`tenant ${kept.id} is ${answer.text}`);
-    await this.ask(retrieveIssuerMetadata, new ApiClient(`http://${kept.host}`), {}, [200]);
+    await this.request(retrieveIssuerMetadata, new ApiClient(`http://${kept.host}`), {}, [200]);
   }
 
   /** The trail of each new tenant begins with its creation: one START, one outcome. */

@@ -264,7 +264,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
             async () => {
               await cluster.migrate(build);
               const [first, ...others] = [
-                ...cluster.of('issuance'),
+                ...cluster.processesOf('issuance'),
                 ...cluster.processes.filter((it) => it.service !== 'issuance'),
               ];
               replaced.push(await replace(stage, first!, build));

@@ -10,7 +10,7 @@ export const NEW_SUBJECT = 'event.issuance.user-farewell-noted';
 /** Changes in the compiled files of a build: what stands there, and what stands there in the next one. */
 const CHANGES: Record<string, [string, string][]> = {
   // What a service may publish follows from its declared events.
-  'libs/contracts/dist/issuance/issuance.events.js': [
+  'libs/contracts/dist/issuance/issuance.integration-events.js': [
     [
       'export const userDeleted',
       `export const userFarewellNoted = defineIntegrationEvent('issuance.user-farewell-noted');\nexport const userDeleted`,

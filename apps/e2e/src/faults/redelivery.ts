@@ -20,11 +20,11 @@ export const operationEvents = async (stage: Stage, faults: string[]): Promise<S
  */
 export const redeliverOperations = async (stage: Stage, kills: number): Promise<void> => {
   const { cluster, random } = stage;
-  const recorders = cluster.of('analytics');
+  const recorders = cluster.processesOf('analytics');
   const feed = await ClusterFeed.open(cluster);
   try {
     await Promise.all(recorders.map((process) => process.end('SIGTERM')));
-    await feed.forget(CONSUMER);
+    await feed.deleteConsumer(CONSUMER);
     for (let kill = 0; kill < kills; kill++) {
       for (const process of recorders) process.launch();
       const holds = async () => (await Promise.all(recorders.map(heldLeases))).some((leases) => leases.has(CONSUMER));

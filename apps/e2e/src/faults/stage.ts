@@ -145,7 +145,7 @@ export class Stage {
   async underLoad<T>(work: () => Promise<T>, clients = this.clients): Promise<T> {
     this.ledger.process += 1;
     const before = this.ledger.answered.length;
-    const running = Promise.all(clients.map((client) => client.run()));
+    const running = Promise.all(clients.map((client) => client.runLoad()));
     try {
       const result = await Promise.race([work(), running.then(() => Promise.reject(new Error('the load ended')))]);
       return result as T;
@@ -202,13 +202,13 @@ export class Stage {
 
   /** Names of the processes that are not ready, with what they say. */
   async unready(): Promise<string[]> {
-    const told = await Promise.all(
+    const reasons = await Promise.all(
       this.cluster.processes.map(async (process) => {
         if (await process.isReady()) return undefined;
         return `${process.name} ${await readiness(process)}`;
       }),
     );
-    return told.filter((one) => one !== undefined);
+    return reasons.filter((one) => one !== undefined);
   }
 
   async issueOne(): Promise<string> {

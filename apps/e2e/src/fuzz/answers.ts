@@ -1,7 +1,13 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { OpenApiDocument } from '@attestry/contracts';
-import { patternOf, toldOperations, type ApiName, type Response, type ToldOperation } from './told-operations.js';
+import {
+  patternOf,
+  describedOperations,
+  type ApiName,
+  type Response,
+  type DescribedOperation,
+} from './described-operations.js';
 
 export interface RawAnswer {
   status: number;
@@ -45,8 +51,8 @@ const isDecodable = (path: string): boolean => {
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
   private readonly validators = new Map<string, ValidateFunction>();
-  readonly operations: readonly ToldOperation[];
-  private readonly patterns: readonly (readonly [RegExp, ToldOperation])[];
+  readonly operations: readonly DescribedOperation[];
+  private readonly patterns: readonly (readonly [RegExp, DescribedOperation])[];
 
   constructor(
     readonly api: ApiName,
@@ -58,7 +64,7 @@ export class AnswerCheck {
       { $id: api, ...document, components: { ...document.components, schemas: closed(schemas) } } as object,
       api,
     );
-    this.operations = toldOperations(api, document);
+    this.operations = describedOperations(api, document);
     // A path without parameters comes before one that has them.
     this.patterns = [...this.operations]
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
@@ -66,7 +72,7 @@ export class AnswerCheck {
   }
 
   /** Operations whose template a path fits, whatever the method. */
-  at(path: string): ToldOperation[] {
+  at(path: string): DescribedOperation[] {
     return this.patterns.filter(([pattern]) => pattern.test(path)).map(([, operation]) => operation);
   }
 
@@ -91,7 +97,7 @@ export class AnswerCheck {
     return [...faults, ...this.jsonFaults(`/components/schemas/${ofHost}`, answer)];
   }
 
-  private bodyFaults({ responses, pointer }: ToldOperation, answer: RawAnswer): string[] {
+  private bodyFaults({ responses, pointer }: DescribedOperation, answer: RawAnswer): string[] {
     const { status, headers, text } = answer;
     const declared = responses[status];
     if (!declared) return [`${status} is not told`];

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { JsonSchema, OpenApiDocument } from '@attestry/contracts';
-import type { Parameter, ToldOperation } from './told-operations.js';
+import type { Parameter, DescribedOperation } from './described-operations.js';
 
 /** Something that earlier calls made: the `pick`th of them, counted around. */
 export interface Pick {
@@ -88,12 +88,13 @@ export class Values {
     return schema.$ref ? this.document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
   }
 
-  of(given: JsonSchema, depth = 0): Arbitrary<unknown> {
+  arbitraryOf(given: JsonSchema, depth = 0): Arbitrary<unknown> {
     const schema = this.resolve(given);
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
-    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.of(one, depth)));
-    if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => this.of({ ...schema, type }, depth)));
+    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.arbitraryOf(one, depth)));
+    if (Array.isArray(schema.type))
+      return fc.oneof(...schema.type.map((type) => this.arbitraryOf({ ...schema, type }, depth)));
     switch (schema.type) {
       case 'string':
         return this.text(schema);
@@ -129,7 +130,7 @@ export class Values {
 
   private list({ items = {}, minItems = 0, maxItems = 4, uniqueItems }: JsonSchema, depth: number) {
     const limits = { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, 4)) };
-    const item = this.of(items, depth + 1);
+    const item = this.arbitraryOf(items, depth + 1);
     return uniqueItems
       ? fc.uniqueArray(item, { ...limits, selector: (it) => JSON.stringify(it) })
       : fc.array(item, limits);
@@ -143,7 +144,7 @@ export class Values {
     if (typeof additionalProperties !== 'object' || depth > 3) return named;
     const others = fc.dictionary(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
-      this.of(additionalProperties, depth + 1),
+      this.arbitraryOf(additionalProperties, depth + 1),
       {
         maxKeys: 3,
       },
@@ -152,7 +153,7 @@ export class Values {
   }
 
   private member(name: string, schema: JsonSchema, depth: number): Arbitrary<unknown> {
-    const value = this.of(schema, depth + 1);
+    const value = this.arbitraryOf(schema, depth + 1);
     if (!thingsNamedBy(name)) return value;
     const known = schema.type === 'array' ? fc.array(pick, { minLength: 1, maxLength: 2 }) : pick;
     return fc.oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: value });
@@ -162,19 +163,19 @@ export class Values {
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Calls of one operation: half of them as the definition says, half of them broken in one way or another. */
-export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Call> => {
+export const callsOf = (operation: DescribedOperation, values: Values): Arbitrary<Call> => {
   const { method, parameters, body } = operation;
   const ofPlace = (place: Parameter['in']) => parameters.filter((it) => it.in === place);
   const params = fc.record(
     Object.fromEntries(
       ofPlace('path').map(({ name, schema }) => [
         name,
-        fc.oneof({ weight: 6, arbitrary: pick }, { weight: 1, arbitrary: values.of(schema).map(asText) }),
+        fc.oneof({ weight: 6, arbitrary: pick }, { weight: 1, arbitrary: values.arbitraryOf(schema).map(asText) }),
       ]),
     ),
   ) as Arbitrary<Call['params']>;
   const query = fc
-    .record(Object.fromEntries(ofPlace('query').map(({ name, schema }) => [name, values.of(schema)])), {
+    .record(Object.fromEntries(ofPlace('query').map(({ name, schema }) => [name, values.arbitraryOf(schema)])), {
       requiredKeys: ofPlace('query')
         .filter((it) => it.required)
         .map(({ name }) => name),
@@ -191,16 +192,17 @@ export const callsOf = (operation: ToldOperation, values: Values): Arbitrary<Cal
     query,
     credentials: fc.constant('right' as const),
     tail: fc.constant(''),
-    ...(takesKey(operation) && { key: goodKey }),
-    ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.of(content!.schema) }) }),
+    ...(takesKey(operation) && { key: validKey }),
+    ...(type && { contentType: fc.constant(type), body: fc.record({ value: values.arbitraryOf(content!.schema) }) }),
   }) as Arbitrary<Call>;
   const broken = fc.tuple(right, breaks(operation)).map(([call, change]) => change(call));
   return fc.oneof(right, broken);
 };
 
-const takesKey = ({ parameters }: ToldOperation): boolean => parameters.some((it) => it.name === 'Idempotency-Key');
+const takesKey = ({ parameters }: DescribedOperation): boolean =>
+  parameters.some((it) => it.name === 'Idempotency-Key');
 /** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
-const goodKey: Arbitrary<string | undefined> = fc.oneof(
+const validKey: Arbitrary<string | undefined> = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 6 },
   { arbitrary: fc.stringMatching(/^[\x21-\x7e]{8,40}$/), weight: 3 },
   { arbitrary: fc.constantFrom('1', '"quoted"', 'k'.repeat(255)), weight: 1 },
@@ -208,7 +210,7 @@ const goodKey: Arbitrary<string | undefined> = fc.oneof(
 const NO_KEYS = ['', ' ', 'a b', 'k'.repeat(256), '\u00e4', '\t'];
 
 /** Ways to break a call. */
-const breaks = (operation: ToldOperation): Arbitrary<(call: Call) => Call> => {
+const breaks = (operation: DescribedOperation): Arbitrary<(call: Call) => Call> => {
   const { parameters, body } = operation;
   const hasPath = parameters.some((it) => it.in === 'path');
   const valueOf = (call: Call): unknown => (call.body && 'value' in call.body ? call.body.value : {});

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import type { RawAnswer } from './answers.js';
 import { asText, isPick, thingsNamedBy, type Call, type Pick } from './calls.js';
-import type { ToldOperation } from './told-operations.js';
+import type { DescribedOperation } from './described-operations.js';
 
 /** A request that waits longer than this hangs; an operation's own deadline is 10 s. */
 const HANG_MS = 20_000;
@@ -51,7 +51,7 @@ export class Things {
   }
 
   /** Keeps what a call has made. */
-  learn({ method, path }: ToldOperation, { status, text }: RawAnswer): void {
+  learn({ method, path }: DescribedOperation, { status, text }: RawAnswer): void {
     if (method !== 'POST' || status >= 300 || !text.startsWith('{')) return;
     const { did, clientId, id } = JSON.parse(text) as { did?: string; clientId?: string; id?: string };
     const name = did ?? clientId ?? id;
@@ -65,7 +65,11 @@ export class Things {
   }
 
   /** The request of a call, with the ids of what there is in it. */
-  requestOf({ path }: ToldOperation, call: Call, tokens: Record<Call['credentials'], string | undefined>): SentRequest {
+  requestOf(
+    { path }: DescribedOperation,
+    call: Call,
+    tokens: Record<Call['credentials'], string | undefined>,
+  ): SentRequest {
     const filled = path.replaceAll(/\{(\w+)\}/g, (part, name: string, offset: number) => {
       const value = call.params[name] ?? '';
       return encoded(isPick(value) ? this.at(path.slice(0, offset - 1), value) : value);

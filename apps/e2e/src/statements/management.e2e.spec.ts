@@ -294,11 +294,11 @@ describe('errors', () => {
   });
 
   it('are 404 for what is not there, or not theirs [M52]', async () => {
-    const stranger = await registerManagementClient(platform, 'who looks around');
+    const outsider = await registerManagementClient(platform, 'who looks around');
     for (const answer of [
       await management.tenants.retrieve(NO_SUCH),
-      await stranger.tenants.retrieve(tenant.id),
-      await stranger.clients.list(tenant.id),
+      await outsider.tenants.retrieve(tenant.id),
+      await outsider.clients.list(tenant.id),
       await management.clients.delete(tenant.id, 'a'.repeat(32)),
     ])
       expect([answer.status, answer.body]).toEqual([404, { ...body, code: 'NotFound', message: 'Resource Not Found' }]);

@@ -1,23 +1,23 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload } from 'jose';
-import type { SignInDesk } from '@attestry/service-kit';
+import type { SignInRegistry } from '@attestry/service-kit';
 import type { KeySet } from './oidc-issuer.js';
 
 /** The built-in sign-in as an issuer of tokens: in this process, so its keys are asked for, not fetched. */
 export class BuiltInIssuer {
   constructor(
     readonly issuer: string,
-    private readonly desk: SignInDesk,
+    private readonly signIns: SignInRegistry,
   ) {}
 
   /** @throws Error before the sign-in is there */
   async keySet(): Promise<KeySet> {
-    const { signIn } = this.desk;
+    const { signIn } = this.signIns;
     if (!signIn) throw new Error('the built-in sign-in has not started');
     return createLocalJWKSet((await signIn.keySet()) as unknown as JSONWebKeySet);
   }
 
   /** A second use of the code that the token was issued for ends it. */
   async hasEnded({ grant_id: grantId }: JWTPayload): Promise<boolean> {
-    return typeof grantId === 'string' && (await this.desk.signIn?.hasEnded(grantId)) === true;
+    return typeof grantId === 'string' && (await this.signIns.signIn?.hasEnded(grantId)) === true;
   }
 }

@@ -61,7 +61,7 @@ export class TokenVerifier {
     const known = this.verified.get(key);
     if (known && now < known.until) return known.token;
     await beforeCheck?.();
-    const payload = await this.check(token, now, deadline);
+    const payload = await this.checkClientToken(token, now, deadline);
     if (!payload) return undefined;
     const { client_id: clientId, secret_id: secretId, aud, iss, exp, jti } = payload;
     if (typeof clientId !== 'string' || typeof aud !== 'string' || !iss || !exp) return undefined;
@@ -77,7 +77,7 @@ export class TokenVerifier {
     return verified;
   }
 
-  private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
+  private async checkClientToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
       const age = now - this.fetchedAt;
       if (fresh && age < REFETCH_MS) return undefined;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWK } from 'jose';
-import { createLogger, Outbound, SignInDesk, type PlatformConfig } from '@attestry/service-kit';
+import { createLogger, Outbound, SignInRegistry, type PlatformConfig } from '@attestry/service-kit';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
 const AUDIENCE = 'http://management.one.example';
@@ -51,7 +51,7 @@ beforeEach(async () => {
     managementOidcIssuer: issuer,
     peopleAudience: AUDIENCE,
   } as unknown as PlatformConfig;
-  verifier = new UserTokenVerifier(config, outbound, new SignInDesk(), clock, createLogger('silent', {}));
+  verifier = new UserTokenVerifier(config, outbound, new SignInRegistry(), clock, createLogger('silent', {}));
 });
 
 const claims = (over: Record<string, unknown> = {}) => ({

@@ -9,7 +9,7 @@ import {
   LOGGER,
   Outbound,
   PlatformConfig,
-  SignInDesk,
+  SignInRegistry,
   type Logger,
   type PersonOfIssuer,
 } from '@attestry/service-kit';
@@ -63,13 +63,13 @@ export class UserTokenVerifier {
   constructor(
     config: PlatformConfig,
     outbound: Outbound,
-    desk: SignInDesk,
+    signIns: SignInRegistry,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const { managementOidcIssuer: issuer } = config;
     if (issuer !== undefined) this.provider = new OidcIssuer(issuer, outbound);
-    else if (config.signIn === 'built-in') this.provider = new BuiltInIssuer(config.signInIssuer, desk);
+    else if (config.signIn === 'built-in') this.provider = new BuiltInIssuer(config.signInIssuer, signIns);
     this.audience = config.peopleAudience;
   }
 
@@ -100,7 +100,7 @@ export class UserTokenVerifier {
     const known = this.verified.get(key);
     if (known && known.until > now) return (await this.hasEnded(known.payload)) ? undefined : known.token;
     await beforeCheck?.();
-    const payload = await this.check(token, now, deadline);
+    const payload = await this.checkUserToken(token, now, deadline);
     if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
     if (payload['client_id'] === payload.sub) return undefined;
     if (await this.hasEnded(payload)) return undefined;
@@ -120,7 +120,7 @@ export class UserTokenVerifier {
     return (await this.provider!.hasEnded?.(payload)) ?? false;
   }
 
-  private async check(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
+  private async checkUserToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
       const keys = await this.keys(now, deadline, fresh);
       try {

@@ -84,8 +84,8 @@ export class Directory implements OnApplicationBootstrap {
   /** By token id, whether it was revoked; each as long as the token lives. */
   private readonly revocations = new LRUCache<string, boolean>({ max: MAX_ENTRIES });
   private readonly users = new LRUCache<string, string>({ max: 10_000, ttl: USER_MS });
-  private readonly asking = new Map<string, Promise<DirectoryEntry | undefined>>();
-  private readonly askingForDomain = new Map<string, Promise<TenantContext | undefined>>();
+  private readonly pending = new Map<string, Promise<DirectoryEntry | undefined>>();
+  private readonly pendingDomains = new Map<string, Promise<TenantContext | undefined>>();
   /** Grows with every change heard of; an answer asked for before a change is not kept. */
   private generation = 0;
   private feed: Consumer | undefined;
@@ -117,7 +117,7 @@ export class Directory implements OnApplicationBootstrap {
         this.generation++;
         for (const { subject, data } of messages)
           if (subject === tokenRevoked.subject) this.keepRevocation(data as TokenRevokedData);
-          else this.forget(data as { tenantId: string; host?: string; domain?: string });
+          else this.evict(data as { tenantId: string; host?: string; domain?: string });
       },
     );
   }
@@ -137,7 +137,7 @@ export class Directory implements OnApplicationBootstrap {
       if (known) return known;
       if (this.unknown.has(host)) return undefined;
     }
-    return once(this.asking, host, () => this.ask(host, deadline), beforeLookUp);
+    return once(this.pending, host, () => this.lookUpHost(host, deadline), beforeLookUp);
   }
 
   /** The living tenant that has verified this domain. @param domain host name in lower case */
@@ -151,7 +151,7 @@ export class Directory implements OnApplicationBootstrap {
       if (known) return known;
       if (this.unknown.has(domain)) return undefined;
     }
-    return once(this.askingForDomain, domain, () => this.askForDomain(domain, deadline), beforeLookUp);
+    return once(this.pendingDomains, domain, () => this.lookUpDomain(domain, deadline), beforeLookUp);
   }
 
   /**
@@ -170,7 +170,7 @@ export class Directory implements OnApplicationBootstrap {
     if (isSecretOfEntry) return rolesIn(entry!, client, now);
     const known = entry && rolesIn(entry, client, now);
     if (known) return known;
-    const fresh = await this.ask(host, deadline);
+    const fresh = await this.lookUpHost(host, deadline);
     return fresh && rolesIn(fresh, client, now);
   }
 
@@ -208,7 +208,7 @@ export class Directory implements OnApplicationBootstrap {
     return userId;
   }
 
-  private async ask(host: string, deadline: number): Promise<DirectoryEntry | undefined> {
+  private async lookUpHost(host: string, deadline: number): Promise<DirectoryEntry | undefined> {
     const generation = this.generation;
     const { tenant } = await this.services.call(lookUpTenant, { body: { host } }, lookUp(deadline));
     const entry = tenant && this.entry(tenant);
@@ -220,7 +220,7 @@ export class Directory implements OnApplicationBootstrap {
     return entry;
   }
 
-  private async askForDomain(domain: string, deadline: number): Promise<TenantContext | undefined> {
+  private async lookUpDomain(domain: string, deadline: number): Promise<TenantContext | undefined> {
     const generation = this.generation;
     const { tenantId } = await this.services.call(lookUpCustomDomain, { body: { host: domain } }, lookUp(deadline));
     const { tenant } =
@@ -257,7 +257,7 @@ export class Directory implements OnApplicationBootstrap {
     if (ttl > 0) this.revocations.set(tokenId, isRevoked, { ttl });
   }
 
-  private forget(change: { tenantId: string; host?: string; domain?: string }): void {
+  private evict(change: { tenantId: string; host?: string; domain?: string }): void {
     for (const domain of [change.domain, this.customDomainOf.get(change.tenantId)]) {
       if (domain === undefined) continue;
       this.byCustomDomain.delete(domain);
@@ -291,18 +291,18 @@ const rolesIn = (
 
 /** Concurrent look-ups of the same key are one. */
 const once = async <T>(
-  asking: Map<string, Promise<T>>,
+  pending: Map<string, Promise<T>>,
   key: string,
-  ask: () => Promise<T>,
+  lookUp: () => Promise<T>,
   beforeLookUp?: () => Promise<void>,
 ): Promise<T> => {
   await beforeLookUp?.();
-  let asked = asking.get(key);
-  if (!asked) {
-    asked = ask().finally(() => asking.delete(key));
-    asking.set(key, asked);
+  let lookup = pending.get(key);
+  if (!lookup) {
+    lookup = lookUp().finally(() => pending.delete(key));
+    pending.set(key, lookup);
   }
-  return asked;
+  return lookup;
 };
 
 /** Of no request: those that wait for the same entry share one look-up. */

@@ -16,7 +16,7 @@ import {
   type Operation,
 } from '@attestry/contracts';
 import { openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
-import { gatewayParty, Pipeline } from '../index.js';
+import { gatewayParticipant, Pipeline } from '../index.js';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
 const deprecated = { since: '2026-01-01T00:00:00Z', sunset: '2026-07-01T00:00:00Z', link: '/docs' };
@@ -48,7 +48,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attestry-deprecated-'));
   const settings = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: folder, BASE_DOMAIN: 'platform.test' };
   engines = await openEngines(parseConfig({ ...settings, RATE_LIMIT_PUBLIC: '6' }));
-  const module = await Test.createTestingModule({ imports: [rootModule([gatewayParty], engines)] })
+  const module = await Test.createTestingModule({ imports: [rootModule([gatewayParticipant], engines)] })
     .overrideProvider(SERVED_OPERATIONS)
     .useValue(operations)
     .compile();

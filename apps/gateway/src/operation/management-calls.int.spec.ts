@@ -18,7 +18,7 @@ import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } 
 import type { FastifyInstance } from 'fastify';
 import { SignJWT } from 'jose';
 import { Pipeline } from '../pipeline/mount.js';
-import { gatewayParty } from '../gateway.module.js';
+import { gatewayParticipant } from '../gateway.module.js';
 
 const MANAGEMENT = 'management.example.test';
 const ID = '11111111-1111-4111-8111-111111111111';
@@ -53,11 +53,15 @@ beforeAll(async () => {
   engines.bus.consume({ name: 'test', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
     told.push(...messages.map(({ data }) => data as OperationEventMessage));
   });
-  app = await NestFactory.create<NestFastifyApplication>(rootModule([gatewayParty], engines), new FastifyAdapter(), {
-    bodyParser: false,
-    logger: createNestLogger(engines.logger),
-    abortOnError: false,
-  });
+  app = await NestFactory.create<NestFastifyApplication>(
+    rootModule([gatewayParticipant], engines),
+    new FastifyAdapter(),
+    {
+      bodyParser: false,
+      logger: createNestLogger(engines.logger),
+      abortOnError: false,
+    },
+  );
   server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(Pipeline).mount(server);
   await app.init();

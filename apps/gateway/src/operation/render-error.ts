@@ -34,8 +34,8 @@ export const renderError = (error: AppError, shape: Operation['errors']): Render
     case 'oauth': {
       const body = oauthFault(error);
       // Specification, Errors: a 429 has `message`.
-      const told = error.kind === 'tooManyRequests' ? { ...body, message: error.message } : body;
-      return { status, headers: { ...headers, ...JSON_TYPE }, body: JSON.stringify(told) };
+      const shown = error.kind === 'tooManyRequests' ? { ...body, message: error.message } : body;
+      return { status, headers: { ...headers, ...JSON_TYPE }, body: JSON.stringify(shown) };
     }
     case 'management':
       return {

@@ -5,7 +5,7 @@ import { AppError, type PageOf } from '@attestry/contracts';
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 
-type AskPage = (cursor: string | undefined) => Promise<PageOf<unknown>>;
+type FetchPage = (cursor: string | undefined) => Promise<PageOf<unknown>>;
 
 const lines = (page: PageOf<unknown>): string => page.data.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 
@@ -15,22 +15,22 @@ const lines = (page: PageOf<unknown>): string => page.data.map((entry) => `${JSO
  * which no caller takes for a whole answer.
  * @throws AppError as the first page threw it
  */
-export const streamPages = async (ask: AskPage): Promise<AsyncGenerator<string>> => {
-  const first = await ask(undefined);
+export const streamPages = async (fetchPage: FetchPage): Promise<AsyncGenerator<string>> => {
+  const first = await fetchPage(undefined);
   return (async function* () {
     for (let page = first; ;) {
       const text = lines(page);
       if (text) yield text;
       if (page.nextCursor === undefined) return;
-      page = await persistently(ask, page.nextCursor);
+      page = await persistently(fetchPage, page.nextCursor);
     }
   })();
 };
 
-const persistently = async (ask: AskPage, cursor: string): Promise<PageOf<unknown>> => {
+const persistently = async (fetchPage: FetchPage, cursor: string): Promise<PageOf<unknown>> => {
   for (let tried = 1; ; tried++) {
     try {
-      return await ask(cursor);
+      return await fetchPage(cursor);
     } catch (error) {
       if (tried === TRIES || !(error instanceof AppError) || error.kind !== 'unavailable') throw error;
       await pause(FIRST_PAUSE_MS * 2 ** (tried - 1));

@@ -29,7 +29,7 @@ import { createNestLogger, Metrics, openEngines, parseConfig, rootModule, type E
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { SignJWT } from 'jose';
 import { TokenVerifier } from '../auth/token-verifier.js';
-import { gatewayParty } from '../gateway.module.js';
+import { gatewayParticipant } from '../gateway.module.js';
 import { Pipeline } from '../pipeline/mount.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
@@ -98,11 +98,15 @@ beforeAll(async () => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
   serve(retrieveTokenKeys, async () => ({ ok: true, data: { keys: [jwk] } }));
   for (const operation of [listDids, listTenants, issueToken]) serve(operation, () => reply());
-  app = await NestFactory.create<NestFastifyApplication>(rootModule([gatewayParty], engines), new FastifyAdapter(), {
-    bodyParser: false,
-    logger: createNestLogger(engines.logger),
-    abortOnError: false,
-  });
+  app = await NestFactory.create<NestFastifyApplication>(
+    rootModule([gatewayParticipant], engines),
+    new FastifyAdapter(),
+    {
+      bodyParser: false,
+      logger: createNestLogger(engines.logger),
+      abortOnError: false,
+    },
+  );
   server = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(Pipeline).mount(server);
   await app.init();

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { ReleaseIssuerKeyRequest, type Operation } from '@attestry/contracts';
-import { SignInDesk, type SignIn, type SignInVisit } from '@attestry/service-kit';
+import { SignInRegistry, type SignIn, type SignInCall } from '@attestry/service-kit';
 import {
   errorOf,
   EXCEEDED,
@@ -23,12 +23,12 @@ class RawResponse extends EventEmitter {
   }
 }
 const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = true } = {}) => {
-  const visits: { visit: SignInVisit; headers: object }[] = [];
+  const visits: { visit: SignInCall; headers: object }[] = [];
   const calls: unknown[] = [];
-  const desk = new SignInDesk();
+  const signIns = new SignInRegistry();
   const handle: SignIn['handle'] = async (request, _response, made) =>
     void visits.push({ visit: made, headers: { ...request.headers } });
-  if (offered) desk.offer({ handle } as SignIn);
+  if (offered) signIns.offer({ handle } as SignIn);
   const call = async (operation: Operation, request: unknown, context: unknown, isChecked: boolean) => {
     calls.push(operation.name, context, request, isChecked);
     return 'done';
@@ -45,7 +45,7 @@ const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = t
     hijack: () => undefined,
   });
   exchange.request.raw.headers['x-forwarded-host'] = 'evil.example';
-  await passes(new SignInPages(deps, desk, directory).plugin, exchange);
+  await passes(new SignInPages(deps, signIns, directory).plugin, exchange);
   return { visits, calls, raw, reply };
 };
 

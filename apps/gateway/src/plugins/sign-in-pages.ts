@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ManagementContext, Operation } from '@attestry/contracts';
-import { SignInDesk, type PersonOfIssuer } from '@attestry/service-kit';
+import { SignInRegistry, type PersonOfIssuer } from '@attestry/service-kit';
 import { Directory } from '../directory/directory.js';
 import { checkQuery } from '../operation/check-utf8.js';
 import { countPublicCall } from '../pipeline/apply-rate.js';
@@ -15,7 +15,7 @@ import { addCommonHeaders } from '../pipeline/send-answer.js';
 export class SignInPages {
   readonly plugin = exchangePlugin((exchange) => {
     const { host, path } = exchange as Hosted;
-    if (host.api !== 'auth' || host.publicUrl !== this.origin || this.desk.signIn === undefined) return;
+    if (host.api !== 'auth' || host.publicUrl !== this.origin || this.signIns.signIn === undefined) return;
     if (path === this.path || path.startsWith(`${this.path}/`)) return this.answer(exchange as Hosted);
   });
   private readonly origin: string;
@@ -23,7 +23,7 @@ export class SignInPages {
 
   constructor(
     private readonly deps: Dependencies,
-    private readonly desk: SignInDesk,
+    private readonly signIns: SignInRegistry,
     private readonly directory: Directory,
   ) {
     const { origin, pathname } = new URL(deps.config.signInIssuer);
@@ -45,7 +45,7 @@ export class SignInPages {
     headers.host = new URL(host.publicUrl).host;
     delete headers['x-forwarded-host'];
     headers['x-forwarded-proto'] = this.deps.config.publicScheme;
-    await this.desk.signIn!.handle(request.raw, reply.raw, {
+    await this.signIns.signIn!.handle(request.raw, reply.raw, {
       requestId,
       address,
       call: (person, operation, body) => this.call(exchange, person, operation, body),

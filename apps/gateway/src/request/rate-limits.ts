@@ -59,12 +59,12 @@ export class RateLimits {
 
   /** Public calls of an address; counts nothing. */
   publicCalls(address: string): Promise<RateState> {
-    return this.look(`p:${address}`, this.limitsOf(undefined).public);
+    return this.peek(`p:${address}`, this.limitsOf(undefined).public);
   }
 
   /** Failed token calls of an address and of its network; counts nothing. */
   tokenFailures(address: string): Promise<RateState> {
-    return this.failures(address, (key, limit) => this.look(key, limit));
+    return this.failures(address, (key, limit) => this.peek(key, limit));
   }
 
   /** Counts a failed token call of an address. */
@@ -74,7 +74,7 @@ export class RateLimits {
 
   /** Token calls of a client id that had the right secret; counts nothing. */
   tokenCalls(clientId: string): Promise<RateState> {
-    return this.look(`t:${clientId}`, this.config.rateClientToken);
+    return this.peek(`t:${clientId}`, this.config.rateClientToken);
   }
 
   /** Counts a token call that had the right secret. */
@@ -100,8 +100,8 @@ export class RateLimits {
   }
 
   /** Refuses from the limit on: the next call would be one too many. */
-  private async look(key: string, limit: number): Promise<RateState> {
-    const { used, resetsInMs } = await this.counter.look(key);
+  private async peek(key: string, limit: number): Promise<RateState> {
+    const { used, resetsInMs } = await this.counter.peek(key);
     return state(limit, used, resetsInMs, used >= limit);
   }
 

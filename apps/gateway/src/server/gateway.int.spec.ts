@@ -10,7 +10,7 @@ import { bodyLimitOf, issueCredential, issueNonce, lookUpTenant, type DirectoryT
 import type { Reply, Serving } from '@attestry/messaging';
 import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
 import type { FastifyInstance } from 'fastify';
-import { gatewayParty } from '../gateway.module.js';
+import { gatewayParticipant } from '../gateway.module.js';
 import { Pipeline } from '../pipeline/mount.js';
 import { gatewayAdapter } from './gateway-adapter.js';
 
@@ -57,7 +57,7 @@ const start = async () => {
     ),
   );
   app = await NestFactory.create<NestFastifyApplication>(
-    rootModule([gatewayParty], engines),
+    rootModule([gatewayParticipant], engines),
     gatewayAdapter(config, engines.metrics),
     { bodyParser: false, logger: createNestLogger(engines.logger), abortOnError: false },
   );

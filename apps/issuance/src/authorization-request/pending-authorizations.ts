@@ -10,7 +10,7 @@ import type { OfferEntry } from '../issuance-session/issuance-session.events.js'
 const SIGN_IN_SECONDS = 1200;
 
 /** Who asks, and where the answer goes. */
-export interface AskingClient {
+export interface RequestingClient {
   clientId: string;
   redirectUri: string;
   /** Returned with the answer, whatever that is. */
@@ -24,7 +24,7 @@ export interface RequestedEntries {
 }
 
 /** An authorization request whose person is at the provider. */
-export interface PendingAuthorization extends AskingClient, RequestedEntries {
+export interface PendingAuthorization extends RequestingClient, RequestedEntries {
   codeChallenge: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;

@@ -15,8 +15,8 @@ export const redirectToClient = (
   headers: Record<string, string> = {},
 ): HttpAnswer => {
   const url = new URL(redirectUri);
-  const told = { ...parameters, ...(state !== undefined && { state }), iss: issuer };
-  for (const [name, value] of Object.entries(told)) url.searchParams.set(name, value);
+  const all = { ...parameters, ...(state !== undefined && { state }), iss: issuer };
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
   return redirect(url.href, headers);
 };
 

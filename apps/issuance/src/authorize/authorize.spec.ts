@@ -58,13 +58,13 @@ describe('parse-client', () => {
   );
   it('takes of a list what stands there, letter by letter', () => {
     const allowed = ['https://wallet.example/back'];
-    const asked = (redirect: string) =>
+    const requested = (redirect: string) =>
       outcome(() =>
         parseClient(new URLSearchParams({ client_id: 'w', redirect_uri: redirect }), { allowed, rendersPages: true }),
       );
-    expect(asked(allowed[0]!)).toEqual({ clientId: 'w', redirectUri: allowed[0] });
+    expect(requested(allowed[0]!)).toEqual({ clientId: 'w', redirectUri: allowed[0] });
     for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
-      expect(asked(other)).toBe('invalid_request');
+      expect(requested(other)).toBe('invalid_request');
   });
   it('keeps a state that can be returned, and no other', () => {
     const stateOf = (state: string) =>

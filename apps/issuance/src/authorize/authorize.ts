@@ -27,7 +27,7 @@ import {
   CALLBACK,
   PendingAuthorizations,
   setCookie,
-  type AskingClient,
+  type RequestingClient,
 } from '../authorization-request/pending-authorizations.js';
 import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
@@ -68,26 +68,30 @@ export class Authorize implements OnApplicationBootstrap {
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
     const { baseUrl: issuer } = context.tenant;
-    let asking: AskingClient;
+    let requestingClient: RequestingClient;
     try {
-      asking = parseClient(query, this.policy);
+      requestingClient = parseClient(query, this.policy);
     } catch (error) {
       if (!this.policy.rendersPages) throw error;
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, { issuer, requestId: context.requestId });
     }
     try {
-      return await this.toProvider(asking, query, context);
+      return await this.toProvider(requestingClient, query, context);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
-      return redirectToClient({ ...asking, issuer }, { ...oauthFault(refusal) });
+      return redirectToClient({ ...requestingClient, issuer }, { ...oauthFault(refusal) });
     }
   }
 
-  private async toProvider(asking: AskingClient, query: URLSearchParams, context: HolderContext): Promise<HttpAnswer> {
+  private async toProvider(
+    requestingClient: RequestingClient,
+    query: URLSearchParams,
+    context: HolderContext,
+  ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
-    const asked = parseAuthorizationRequest(query, issuer);
-    const requested = requestedEntries(asked, await this.configurations.of(tenantId));
+    const parsed = parseAuthorizationRequest(query, issuer);
+    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
     const binding = this.pending.binding();
     const nonce = randomBytes(32).toString('base64url');
     const codeVerifier = randomBytes(32).toString('base64url');
@@ -98,8 +102,8 @@ export class Authorize implements OnApplicationBootstrap {
       context,
     );
     await this.pending.keep(tenantId, binding, {
-      ...asking,
-      codeChallenge: asked.codeChallenge,
+      ...requestingClient,
+      codeChallenge: parsed.codeChallenge,
       ...requested,
       issuer,
       providerId: begun.providerId,

@@ -1,7 +1,7 @@
 import { AuthorizationQuery, MAX_WALLET_CLIENT_ID, oauthError, type OAuthErrorCode } from '@attestry/contracts';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { checkRedirect } from '../authorization-request/check-redirect.js';
-import type { AskingClient } from '../authorization-request/pending-authorizations.js';
+import type { RequestingClient } from '../authorization-request/pending-authorizations.js';
 import type { RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
@@ -23,7 +23,7 @@ const refused = (code: OAuthErrorCode, description: string) =>
  * RFC 6749 §4.1.2.1: where either of the two cannot be believed, the browser is not redirected.
  * @throws AppError 400
  */
-export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): AskingClient => {
+export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): RequestingClient => {
   for (const name of ['client_id', 'redirect_uri'])
     if (query.getAll(name).length !== 1 || query.get(name) === '')
       throw refused('invalid_request', `${name} must be sent once, with a value`);

@@ -13,7 +13,7 @@ export const requestedEntries = (
   { scopes, details = [] }: Pick<AuthorizationRequest, 'scopes' | 'details'>,
   configurations: readonly ActiveConfiguration[],
 ): RequestedEntries => {
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   const known = new Set(configurations.map(({ id }) => id));
   const wanted = new Set(scopes);
   for (const { credentialConfigurationId: id } of details) {
@@ -25,17 +25,17 @@ export const requestedEntries = (
           check: 'requested-entries',
         },
       );
-    asked.add(id);
+    requested.add(id);
   }
-  for (const configuration of configurations) if (wanted.has(scopeFor(configuration))) asked.add(configuration.id);
-  if (asked.size === 0)
+  for (const configuration of configurations) if (wanted.has(scopeFor(configuration))) requested.add(configuration.id);
+  if (requested.size === 0)
     throw oauthError('invalid_scope', 'scope must name a credential configuration of this issuer', {
       check: 'requested-entries',
     });
   return {
     entries: configurations
-      .filter(({ id }) => asked.has(id))
+      .filter(({ id }) => requested.has(id))
       .map((configuration) => ({ credentialConfigurationId: configuration.id, scope: scopeFor(configuration) })),
-    ...(details.length > 0 && { detailed: [...asked] }),
+    ...(details.length > 0 && { detailed: [...requested] }),
   };
 };

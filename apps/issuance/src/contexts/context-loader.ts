@@ -5,7 +5,7 @@ import { Streams } from '@attestry/event-store';
 import { sharedContexts } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
-import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
+import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
 
 export type PinnedContexts = ConfigurationContent['contexts'];
 
@@ -25,7 +25,7 @@ export class ContextNotPinned extends Error {
 export class ContextLoader {
   private readonly bundled: ReadonlyMap<string, object>;
   /** By hash. Sizes are those of the texts. */
-  private readonly kept = new LRUCache<string, object>({ max: 1000, maxSize: 32 * 1024 * 1024 });
+  private readonly cached = new LRUCache<string, object>({ max: 1000, maxSize: 32 * 1024 * 1024 });
 
   constructor(
     private readonly streams: Streams,
@@ -49,7 +49,7 @@ export class ContextLoader {
    */
   load(url: string, pinned: PinnedContexts): object {
     const hash = pinned.find((context) => context.url === url)?.sha256;
-    const document = this.bundled.get(url) ?? (hash === undefined ? undefined : this.kept.get(hash));
+    const document = this.bundled.get(url) ?? (hash === undefined ? undefined : this.cached.get(hash));
     if (!document) throw new ContextNotPinned(url);
     return document;
   }
@@ -62,10 +62,10 @@ export class ContextLoader {
   }
 
   private async read(hash: string): Promise<void> {
-    if (this.kept.has(hash)) return;
-    const { state } = await this.streams.load(keptContext, keptContextStream(hash));
+    if (this.cached.has(hash)) return;
+    const { state } = await this.streams.load(storedContext, storedContextStream(hash));
     if (state.status !== 'kept') throw new Error(`context ${hash} is not stored`);
     if (sha256(state.document) !== hash) throw new Error(`context ${hash} does not match its hash`);
-    this.kept.set(hash, JSON.parse(state.document) as object, { size: state.document.length });
+    this.cached.set(hash, JSON.parse(state.document) as object, { size: state.document.length });
   }
 }

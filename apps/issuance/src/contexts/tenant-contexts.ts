@@ -3,8 +3,8 @@ import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-stor
 import { invalid, jsonSize, LINKED_DATA_LIMITS, type ErrorDetail, type ProofType } from '@attestry/contracts';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
 import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
-import { keepContext } from '../kept-context/kept-context.decisions.js';
-import { keptContext, keptContextStream } from '../kept-context/kept-context.state.js';
+import { keepContext } from '../stored-context/stored-context.decisions.js';
+import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
 import { baseContextOf } from './base-context.js';
 import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js';
 
@@ -115,7 +115,7 @@ export class TenantContexts {
 
   /** One document. Whatever goes wrong with the target is the tenant's to mend. */
   private async fetch(tenantId: string, url: string): Promise<FetchedContext> {
-    const target = this.outbound.check(url);
+    const target = this.outbound.checkUrl(url);
     if ('fault' in target) throw new Refused(target.fault);
     let text: string;
     try {
@@ -185,8 +185,8 @@ export class TenantContexts {
   private async keep({ sha256, text }: FetchedContext, context: EventContext): Promise<void> {
     try {
       await this.streams.runDecision(
-        keptContext,
-        keptContextStream(sha256),
+        storedContext,
+        storedContextStream(sha256),
         (state) => keepContext(state, { sha256, document: text }),
         context,
       );

@@ -15,7 +15,7 @@ export class CountDomainConfigurations {
     { body }: RequestOf<typeof countDomainConfigurations>,
     { tenant }: TenantServiceContext,
   ): Promise<CountDomainConfigurationsAnswer> {
-    const configurations = await this.configurations.of(tenant.id);
+    const configurations = await this.configurations.listActive(tenant.id);
     return { activeConfigurations: countUnder(configurations, body.domain) };
   }
 }

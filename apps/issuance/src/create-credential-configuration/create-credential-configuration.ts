@@ -64,7 +64,7 @@ export class CreateCredentialConfiguration {
     const tenantId = context.tenant.id;
     checkConfiguration(body, format);
     const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
-    await this.types.check(owner);
+    await this.types.refuseTakenType(owner);
     const pinned =
       format === 'ldp_vc' ? await this.contexts.pin(body.contexts ?? [], [], trialOf(body), eventContext(context)) : [];
     const { did, verificationMethod, kmsKeyId, algorithm } = await this.client.call(
@@ -94,7 +94,7 @@ export class CreateCredentialConfiguration {
     } catch (error) {
       // When the store failed, the configuration may exist all the same: then what it holds must stay.
       // So must what an earlier run of this call made.
-      if (!(error instanceof EventStoreUnavailable) && !context.attempt?.resumed)
+      if (!(error instanceof EventStoreUnavailable) && !context.idempotentCall?.resumed)
         await this.giveBack(owner, did, context);
       throw error;
     }

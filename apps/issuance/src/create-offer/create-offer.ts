@@ -13,7 +13,7 @@ export class CreateOffer {
     const { id: tenantId, baseUrl: issuer } = tenant;
     const { configurationIds, details } = checkCredentials(body.credentials);
     if (details.length) throw invalid(...details);
-    await this.entries.of(tenantId, configurationIds);
+    await this.entries.resolveEntries(tenantId, configurationIds);
     return { uri: offerUri(authorizationOffer(issuer, configurationIds, body.request_parameters)) };
   }
 }

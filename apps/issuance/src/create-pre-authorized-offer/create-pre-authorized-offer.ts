@@ -9,7 +9,16 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
-import { bytesFor, CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
+import {
+  bytesFor,
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  Operation,
+  sealIdempotently,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -43,7 +52,7 @@ export class CreatePreAuthorizedOffer {
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
     const [entries] = await Promise.all([
-      this.entries.of(tenantId, configurationIds, claims),
+      this.entries.resolveEntries(tenantId, configurationIds, claims),
       known ? this.checkUser(tenantId, userId) : undefined,
     ]);
     // First, for it may still refuse: a 400 leaves nothing behind.
@@ -59,8 +68,8 @@ export class CreatePreAuthorizedOffer {
     const secret = randomSecret(32, bytesFor(context, 'reference'));
     const sealedClaims = isEmpty(claims)
       ? undefined
-      : context.attempt
-        ? await sealAgain(this.sealing, tenantId, 'session', sessionId, JSON.stringify(claims))
+      : context.idempotentCall
+        ? await sealIdempotently(this.sealing, tenantId, 'session', sessionId, JSON.stringify(claims))
         : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
 
     const session = this.streams.decideOn(
@@ -147,8 +156,8 @@ export class CreatePreAuthorizedOffer {
   ): Promise<void> {
     const sealed = isEmpty(kept)
       ? undefined
-      : context.attempt
-        ? await sealAgain(this.sealing, tenantId, 'user', userId, JSON.stringify(kept))
+      : context.idempotentCall
+        ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(kept))
         : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
     const created = this.streams.decideOn(
       user,

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { createUser, type ContextOf, type User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, Operation, sealAgain, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, sealIdempotently, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -26,8 +26,8 @@ export class CreateUser {
     const hasClaims = Object.keys(claims).length > 0;
     const seal = !hasClaims
       ? undefined
-      : context.attempt
-        ? await sealAgain(this.sealing, tenantId, 'user', userId, text)
+      : context.idempotentCall
+        ? await sealIdempotently(this.sealing, tenantId, 'user', userId, text)
         : this.sealing.sealWithNewKey(tenantId, 'user', userId, text);
     const [created] = await Promise.all([
       this.streams.runDecision(

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { CredentialFormat } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { forgetting, Health, startProjection } from '@attestry/service-kit';
+import { purgingTenants, Health, startProjection } from '@attestry/service-kit';
 import type { ActiveConfiguration } from './credential-configuration.decisions.js';
 import { credentialConfiguration } from './credential-configuration.state.js';
 
@@ -34,7 +34,7 @@ export const configurationOfRow = (row: ConfigurationRow): ActiveConfiguration =
   version: row.version,
 });
 
-export const configurations: Projection<ConfigurationTables> = forgetting('issuance', {
+export const configurations: Projection<ConfigurationTables> = purgingTenants('issuance', {
   name: 'issuance.configurations',
   version: 1,
   categories: [credentialConfiguration.category],

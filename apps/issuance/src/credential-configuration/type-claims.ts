@@ -24,7 +24,7 @@ export class TypeClaims {
   ) {}
 
   /** Refuses a type that is taken, without claiming it: the common refusal then costs nothing. @throws AppError 400 */
-  async check(owner: TypeOwner): Promise<void> {
+  async refuseTakenType(owner: TypeOwner): Promise<void> {
     const { state } = await this.streams.load(credentialType, streamOf(owner));
     credentialType.claim(state, owner, await this.facts(owner, state));
   }

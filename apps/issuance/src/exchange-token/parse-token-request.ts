@@ -35,14 +35,14 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
   };
   const grantType = checkGrantType(value('grant_type'));
   const details = value('authorization_details');
-  const asked = details === undefined ? {} : { authorizationDetails: parseAuthorizationDetails(details) };
+  const requested = details === undefined ? {} : { authorizationDetails: parseAuthorizationDetails(details) };
   if (grantType === AUTHORIZATION_CODE_GRANT) {
     const [code, clientId, redirectUri] = [needed('code'), needed('client_id'), needed('redirect_uri')];
     const codeVerifier = value('code_verifier');
     // RFC 7636 §4.6: what does not show that it asked for the code has no right to it.
     if (codeVerifier === undefined)
       throw oauthError('invalid_grant', 'code_verifier is missing', { check: 'parse-token-request' });
-    return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...asked };
+    return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...requested };
   }
   const code = needed('pre-authorized_code');
   const transactionCode = value('tx_code');
@@ -50,6 +50,6 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
     grant: 'preAuthorizedCode',
     code,
     ...(transactionCode !== undefined && { transactionCode }),
-    ...asked,
+    ...requested,
   };
 };

@@ -3,7 +3,7 @@ import type { PublicJwk, Signer } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 
 /** Everything a format needs to make one credential. */
-export interface CredentialToIssue {
+export interface UnsignedCredential {
   /** uuid */
   credentialId: string;
   /** Subject. */
@@ -26,7 +26,7 @@ export interface Format {
    * Each a compact string, or a JSON object; all of one request, of one configuration, with the same claims.
    * @throws AppError credential_request_denied when the claims cannot be expressed; 503 when there is no capacity
    */
-  encode(tenantId: string, credentials: readonly CredentialToIssue[]): Promise<(string | Record<string, unknown>)[]>;
+  encode(tenantId: string, credentials: readonly UnsignedCredential[]): Promise<(string | Record<string, unknown>)[]>;
   /** Type member of the issuer metadata, OID4VCI Appendix A. */
   typeMember(configuration: ActiveConfiguration): Record<string, unknown>;
   /** `credential_signing_alg_values_supported` */

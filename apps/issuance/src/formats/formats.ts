@@ -13,7 +13,7 @@ export class Formats {
     this.byName = { ldp_vc: ldpVc, jwt_vc_json: jwtVcJson };
   }
 
-  of(format: CredentialFormat): Format {
+  formatFor(format: CredentialFormat): Format {
     return this.byName[format];
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { dateTime } from './validity.js';
-import { describing, typesOf, type CredentialToIssue, type Format } from './format.js';
+import { describing, typesOf, type UnsignedCredential, type Format } from './format.js';
 
 export const CREDENTIALS_V1 = 'https://www.w3.org/2018/credentials/v1';
 
@@ -18,11 +18,11 @@ export class JwtVcJson implements Format {
   /** Headers by verification method: the same text for every credential of a key. */
   private readonly headers = new Map<string, string>();
 
-  async encode(_tenantId: string, credentials: readonly CredentialToIssue[]): Promise<string[]> {
+  async encode(_tenantId: string, credentials: readonly UnsignedCredential[]): Promise<string[]> {
     return credentials.map((credential) => this.sign(credential));
   }
 
-  private sign(credential: CredentialToIssue): string {
+  private sign(credential: UnsignedCredential): string {
     const { configuration, signer, claims, holderDid, validFrom, validUntil } = credential;
     const id = `urn:uuid:${credential.credentialId}`;
     const issuer = configuration.issuerKey.did;

@@ -9,7 +9,7 @@ import { parseConfig } from '@attestry/service-kit';
 import { verifyEd25519Signature2018 } from '@attestry/testing';
 import { ContextLoader } from '../contexts/context-loader.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { CredentialToIssue } from './format.js';
+import type { UnsignedCredential } from './format.js';
 import { LdpVc } from './ldp-vc.js';
 
 const config = parseConfig({});
@@ -19,7 +19,7 @@ const TENANT = '10000000-0000-4000-8000-00000000000a';
 const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });
 const format = new LdpVc(contexts, canonicalization, config);
 afterAll(() => canonicalization.close());
-const one = async (wanted: CredentialToIssue): Promise<Record<string, unknown>> =>
+const one = async (wanted: UnsignedCredential): Promise<Record<string, unknown>> =>
   (await format.encode(TENANT, [wanted]))[0]!;
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -53,7 +53,7 @@ const configuration: ActiveConfiguration = {
   createdAt: '2026-01-01T00:00:00.000Z',
   version: 1,
 };
-const credential = (claims: Record<string, unknown>): CredentialToIssue => ({
+const credential = (claims: Record<string, unknown>): UnsignedCredential => ({
   credentialId: '11111111-1111-4111-8111-111111111111',
   holderDid: 'did:example:holder',
   holderKey: publicJwk,

@@ -17,7 +17,7 @@ import { ContextLoader } from '../contexts/context-loader.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { linkedDataFault } from '../credential-configuration/linked-data-limits.js';
 import { dateTime } from './validity.js';
-import { describing, typesOf, type CredentialToIssue, type Format } from './format.js';
+import { describing, typesOf, type UnsignedCredential, type Format } from './format.js';
 
 const CRYPTOSUITE = 'eddsa-rdfc-2022';
 
@@ -46,7 +46,7 @@ export class LdpVc implements Format {
   ) {}
 
   /** One canonicalization for all of them, so that limits and deadline hold for the request (ADR 0042). */
-  async encode(tenantId: string, credentials: readonly CredentialToIssue[]): Promise<Record<string, unknown>[]> {
+  async encode(tenantId: string, credentials: readonly UnsignedCredential[]): Promise<Record<string, unknown>[]> {
     const [first] = credentials;
     if (!first) return [];
     // Before anything that calls itself for each level of the claims.
@@ -95,7 +95,7 @@ export class LdpVc implements Format {
     return found;
   }
 
-  private proofOptions({ configuration, validFrom }: CredentialToIssue): Proof {
+  private proofOptions({ configuration, validFrom }: UnsignedCredential): Proof {
     const common = {
       created: dateTime(validFrom),
       verificationMethod: configuration.issuerKey.verificationMethod,
@@ -106,7 +106,7 @@ export class LdpVc implements Format {
       : { type: 'DataIntegrityProof', cryptosuite: CRYPTOSUITE, ...common };
   }
 
-  private documentOf(credential: CredentialToIssue): LinkedDataDocument {
+  private documentOf(credential: UnsignedCredential): LinkedDataDocument {
     const { credentialId, configuration, claims, holderDid, validFrom, validUntil } = credential;
     const [from, until] =
       configuration.content.proofType === ED25519_SIGNATURE_2018

@@ -23,7 +23,7 @@ import {
 } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
-import type { CredentialToIssue } from '../formats/format.js';
+import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { addDuration, wholeSeconds } from '../formats/validity.js';
 import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
@@ -120,7 +120,7 @@ export class IssueCredential {
       this.interest.wants(tenantId),
     ]);
 
-    const format = this.formats.of(configuration.format);
+    const format = this.formats.formatFor(configuration.format);
     const made = proofs.map(({ holder }) => this.toIssue(configuration, signer, claims, holder, now));
     // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
     const credentials = await format.encode(tenantId, made);
@@ -196,11 +196,11 @@ export class IssueCredential {
 
   private toIssue(
     configuration: ActiveConfiguration,
-    signer: CredentialToIssue['signer'],
+    signer: UnsignedCredential['signer'],
     claims: Record<string, unknown>,
     holder: VerifiedProof['holder'],
     now: Date,
-  ): CredentialToIssue {
+  ): UnsignedCredential {
     const validFrom = wholeSeconds(now);
     const { expiresIn } = configuration.content;
     return {

@@ -20,7 +20,7 @@ export class OfferEntries {
    * `claims` are those that come with the offer.
    * @throws AppError 400 for what is no configuration of the tenant, or claims that could never be issued with one
    */
-  async of(
+  async resolveEntries(
     tenantId: string,
     configurationIds: readonly string[],
     claims: Record<string, unknown> = {},

@@ -20,7 +20,7 @@ export class PublishedConfigurations {
   constructor(private readonly readModel: ConfigurationsReadModel) {}
 
   /** Oldest first; the same array as long as nothing changed. */
-  async of(tenantId: string): Promise<readonly ActiveConfiguration[]> {
+  async listActive(tenantId: string): Promise<readonly ActiveConfiguration[]> {
     const rows = await this.readModel.running.db
       .selectFrom('issuance_configurations')
       .select(['id', 'version'])

@@ -12,6 +12,6 @@ export class RetrieveAuthorizationServerMetadata {
 
   async execute(_request: unknown, { tenant }: PublicContext): Promise<AuthorizationServerMetadata> {
     const { id, baseUrl } = tenant;
-    return authorizationServerMetadata(baseUrl, await this.published.of(id));
+    return authorizationServerMetadata(baseUrl, await this.published.listActive(id));
   }
 }

@@ -20,13 +20,13 @@ export class RetrieveIssuerMetadata {
     { tenant, publicUrl }: ContextOf<typeof retrieveIssuerMetadata>,
   ): Promise<Record<string, unknown>> {
     const { id, baseUrl } = tenant;
-    const configurations = await this.published.of(id);
+    const configurations = await this.published.listActive(id);
     let byIssuer = this.made.get(configurations);
     if (!byIssuer) this.made.set(configurations, (byIssuer = new Map()));
     let metadata = byIssuer.get(publicUrl);
     if (!metadata) {
       metadata = issuerMetadata({ issuer: publicUrl, baseUrl }, configurations, ({ format }) =>
-        this.formats.of(format),
+        this.formats.formatFor(format),
       );
       byIssuer.set(publicUrl, metadata);
     }

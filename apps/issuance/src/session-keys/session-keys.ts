@@ -125,11 +125,13 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
   private sweepIn(ms: number): void {
     if (this.stopped) return;
     this.timer = setTimeout(() => {
-      this.sweeping = this.sweepAndTell().finally(() => this.sweepIn(this.failure === undefined ? SWEEP_MS : RETRY_MS));
+      this.sweeping = this.sweepAndReport().finally(() =>
+        this.sweepIn(this.failure === undefined ? SWEEP_MS : RETRY_MS),
+      );
     }, ms).unref();
   }
 
-  private async sweepAndTell(): Promise<void> {
+  private async sweepAndReport(): Promise<void> {
     try {
       await this.sweep();
       this.failure = undefined;

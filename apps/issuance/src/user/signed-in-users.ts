@@ -72,8 +72,8 @@ export class SignedInUsers {
           if (current.status === 'deleted') return [];
           await this.sealing.createDataKey(tenantId, 'user', userId);
           const known = current.status === 'active' ? current : undefined;
-          const sealedLink = await this.sealedAnew(tenantId, userId, known, 'sealedLink', link);
-          const sealedClaims = await this.sealedAnew(tenantId, userId, known, 'sealedClaims', kept);
+          const sealedLink = await this.resealed(tenantId, userId, known, 'sealedLink', link);
+          const sealedClaims = await this.resealed(tenantId, userId, known, 'sealedClaims', kept);
           const changed = { ...(sealedLink && { sealedLink }), ...(sealedClaims && { sealedClaims }) };
           return signIn(current, { userId, signedInAt, ...changed });
         },
@@ -88,7 +88,7 @@ export class SignedInUsers {
   }
 
   /** What there is with what is new over it, sealed; `undefined` when that says nothing new. */
-  private async sealedAnew(
+  private async resealed(
     tenantId: string,
     userId: string,
     known: ActiveUser | undefined,

@@ -20,8 +20,8 @@ export class UserClaims {
   /** A user as the API shows them; ERASED when the key is gone. */
   async viewOf(tenantId: string, { id, sealedClaims, sealedLink }: SealedUser): Promise<User | Erased> {
     const [claims, link] = await Promise.all([
-      this.open(tenantId, sealedClaims),
-      sealedLink === null || sealedLink === undefined ? undefined : this.open(tenantId, sealedLink),
+      this.openSealedClaims(tenantId, sealedClaims),
+      sealedLink === null || sealedLink === undefined ? undefined : this.openSealedClaims(tenantId, sealedLink),
     ]);
     if (isErased(claims)) return claims;
     if (isErased(link)) return link;
@@ -29,7 +29,10 @@ export class UserClaims {
   }
 
   /** A user without sealed claims has none; ERASED when the key is gone. */
-  async open(tenantId: string, sealed: string | null | undefined): Promise<Record<string, unknown> | Erased> {
+  async openSealedClaims(
+    tenantId: string,
+    sealed: string | null | undefined,
+  ): Promise<Record<string, unknown> | Erased> {
     if (sealed === null || sealed === undefined) return {};
     try {
       const text = await this.sealing.openSealed(tenantId, 'user', sealed);

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { forgetting, Health, startProjection } from '@attestry/service-kit';
+import { purgingTenants, Health, startProjection } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
@@ -79,7 +79,7 @@ const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: st
 };
 
 /** Users and sessions are one projection: of a deleted user nothing may come back, whatever was under way. */
-export const users: Projection<UserTables> = forgetting('issuance', {
+export const users: Projection<UserTables> = purgingTenants('issuance', {
   name: 'issuance.users',
   version: 2,
   categories: [user.category, issuanceSession.category],

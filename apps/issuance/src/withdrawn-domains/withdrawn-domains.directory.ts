@@ -49,10 +49,10 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
     const host = didWebHost(did);
     if (host === undefined || host === ownHost) return false;
     // DIDs made before such hosts were refused at creation (ADR 0051).
-    return this.isPlatformHost(host) || (await this.of(tenantId)).includes(host);
+    return this.isPlatformHost(host) || (await this.domainsOf(tenantId)).includes(host);
   }
 
-  private async of(tenantId: string): Promise<readonly string[]> {
+  private async domainsOf(tenantId: string): Promise<readonly string[]> {
     const now = this.clock.now().getTime();
     const known = this.known.get(tenantId);
     if (known && now - known.at < MAX_AGE_MS) return known.domains;
@@ -64,7 +64,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   private async note({ subject, headers, data }: FeedMessage): Promise<void> {
     const { tenantId, domain, revision } = data as CustomDomainChanged;
     const isVerified = subject === customDomainVerified.subject;
-    const activeConfigurations = isVerified ? 0 : countUnder(await this.configurations.of(tenantId), domain);
+    const activeConfigurations = isVerified ? 0 : countUnder(await this.configurations.listActive(tenantId), domain);
     const { state } = await this.streams.runDecision(
       withdrawnDomains,
       withdrawnDomainsStream(tenantId),

@@ -106,7 +106,7 @@ export class AdmitUser {
 
   /** The new address is claimed before the old one is free, so that neither is ever somebody else's in between. */
   private async takeOver(user: RegisteredUser, email: string, events: EventContext): Promise<void> {
-    const { email: known } = await this.people.open({ sealedEmail: user.sealedEmail ?? null });
+    const { email: known } = await this.people.openPerson({ sealedEmail: user.sealedEmail ?? null });
     if (known === email || (await this.people.claimEmail(email, user.id, events)) !== user.id) return;
     const sealedEmail = await this.people.seal(user.id, email);
     await this.streams.runDecision(

@@ -6,7 +6,7 @@ import { subdomain } from '../tenant/subdomain.claim.js';
 import { tenant, tenantStream, type ActiveTenant } from '../tenant/tenant.state.js';
 import { canonicalHost, splitTenantHost, tenantHost } from './hosts.js';
 
-export interface LivingTenant {
+export interface TenantEntry {
   tenant: ActiveTenant;
   environment: Environment;
   /** Canonical. */
@@ -32,14 +32,14 @@ export class TenantDirectory {
   }
 
   /** `host` canonical. Host, then claim, then the tenant that holds the claim. */
-  async byHost(host: string): Promise<LivingTenant | undefined> {
+  async byHost(host: string): Promise<TenantEntry | undefined> {
     const named = splitTenantHost(host, this.config.environments, this.config.publicScheme);
     if (!named) return undefined;
     const claim = (await this.streams.load(subdomain, subdomain.stream(named.environment.id, named.subdomain))).state;
     return claim.status === 'claimed' ? this.byId(claim.owner) : undefined;
   }
 
-  async byId(tenantId: string): Promise<LivingTenant | undefined> {
+  async byId(tenantId: string): Promise<TenantEntry | undefined> {
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     if (state.status !== 'active') return undefined;
     const environment = this.environment(state.environmentId);

@@ -17,7 +17,7 @@ import {
   openEngines,
   parseConfig,
   ServiceClient,
-  SignInDesk,
+  SignInRegistry,
   startServices,
   type Engines,
   type RunningServices,
@@ -103,7 +103,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'links-'));
   mail = await MailReceiver.start();
   server = createServer((request, response) => {
-    const { signIn } = services.app.get(SignInDesk, { strict: false });
+    const { signIn } = services.app.get(SignInRegistry, { strict: false });
     const call = () => Promise.reject(new Error('not called here'));
     void signIn!.handle(request, response, { requestId: 'request', address: '192.0.2.1', call });
   });

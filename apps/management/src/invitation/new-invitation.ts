@@ -1,7 +1,7 @@
 import type { ContextOf, inviteMember } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
 import { randomSecret, type Macs, type Sealing } from '@attestry/keys';
-import { bytesFor, idFor, sealAgain } from '@attestry/service-kit';
+import { bytesFor, idFor, sealIdempotently } from '@attestry/service-kit';
 import type { InvitationFacts } from '../tenant/membership.decisions.js';
 
 /**
@@ -22,7 +22,7 @@ export const newInvitation = async (
 ): Promise<InvitationFacts> => {
   const invitationId = idFor(context, 'invitation', ids);
   const secret = randomSecret(32, bytesFor(context, 'link'));
-  const link = registered ? undefined : await sealAgain(sealing, tenantId, 'delivery', invitationId, secret);
+  const link = registered ? undefined : await sealIdempotently(sealing, tenantId, 'delivery', invitationId, secret);
   return {
     registered,
     invitationId,

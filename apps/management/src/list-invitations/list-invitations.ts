@@ -5,7 +5,7 @@ import { managementCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
-import { seenByAdmin } from '../tenant/tenant.decisions.js';
+import { requireAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
 /** As the list of members: the stream says who is still invited, however far the list is. */
@@ -19,13 +19,13 @@ export class ListInvitations {
 
   async execute(request: RequestOf<typeof listInvitations>, context: ManagementContext): Promise<PageOf<Invitation>> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
-    const { id, members } = seenByAdmin(state, managementCaller(context));
+    const { id, members } = requireAdmin(state, managementCaller(context));
     const listed = await this.lists.invitedOf(id, request.query);
     const now = this.people.now();
     const shown = listed.data.map(async ({ userId, ...sealed }): Promise<Invitation[]> => {
       const member = members.get(userId);
       if (member?.status !== 'invited') return [];
-      const { email } = await this.people.open(sealed);
+      const { email } = await this.people.openPerson(sealed);
       const { roles, inviteExpiresAt } = member;
       return [{ userId, email, status: memberStatus(member, now), roles, inviteExpiresAt }];
     });

@@ -25,7 +25,9 @@ export class ListMembers {
     const now = this.people.now();
     const shown = listed.data.map(async ({ userId, ...sealed }) => {
       const member = members.get(userId);
-      return member ? [memberView(userId, await this.people.open(sealed), memberStatus(member, now), member)] : [];
+      return member
+        ? [memberView(userId, await this.people.openPerson(sealed), memberStatus(member, now), member)]
+        : [];
     });
     return { ...listed, data: (await Promise.all(shown)).flat() };
   }

@@ -8,7 +8,7 @@ import {
 import { Streams } from '@attestry/event-store';
 import { Operation, ServiceClient, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../caller/management-caller.js';
-import { seenByAdmin } from '../tenant/tenant.decisions.js';
+import { requireAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
 /** Who may see them is known here alone, and the events to analytics alone. */
@@ -24,7 +24,7 @@ export class ListTenantEvents {
     context: ManagementContext,
   ): Promise<PageOf<AnalyticsEvent>> {
     const { state } = await this.streams.load(tenant, tenantStream(params.tenantId));
-    const { id: tenantId } = seenByAdmin(state, managementCaller(context));
+    const { id: tenantId } = requireAdmin(state, managementCaller(context));
     const page = await this.client.call(listEventsOfTenant, { params: { tenantId }, query }, context);
     return page as unknown as PageOf<AnalyticsEvent>;
   }

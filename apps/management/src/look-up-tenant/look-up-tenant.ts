@@ -1,6 +1,6 @@
 import { lookUpTenant, type DirectoryAnswer } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantDirectory, type LivingTenant } from '../directory/tenant-directory.js';
+import { TenantDirectory, type TenantEntry } from '../directory/tenant-directory.js';
 import { secretIdOf } from '../client-credentials/secret-id.js';
 
 /** Answers for living tenants only; with both a host and an id given, for the tenant that has both. */
@@ -21,7 +21,7 @@ export class LookUpTenant {
   }
 }
 
-const describe = ({ tenant, host }: LivingTenant) => ({
+const describe = ({ tenant, host }: TenantEntry) => ({
   tenantId: tenant.id,
   host,
   restrictIdentityRoles: tenant.restrictIdentityRoles,

@@ -100,7 +100,7 @@ export class People {
   }
 
   /** A person without a name goes by the address. Values whose key is gone are empty. */
-  async open(sealed: { sealedEmail?: string | null; sealedName?: string | null }): Promise<Person> {
+  async openPerson(sealed: { sealedEmail?: string | null; sealedName?: string | null }): Promise<Person> {
     const [email, name] = await Promise.all([this.opened(sealed.sealedEmail), this.opened(sealed.sealedName)]);
     return { email, name: name || email };
   }

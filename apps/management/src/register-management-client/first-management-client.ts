@@ -26,7 +26,7 @@ export class FirstManagementClient implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const { clientId, clientSecret } = this.configured() ?? (await this.kept()) ?? (await this.make());
+    const { clientId, clientSecret } = this.configured() ?? (await this.readStored()) ?? (await this.make());
     await registerManagementClientDigest(
       this.streams,
       this.macs,
@@ -49,7 +49,7 @@ export class FirstManagementClient implements OnModuleInit {
     return undefined;
   }
 
-  private async kept(): Promise<ManagementClientCredentials | undefined> {
+  private async readStored(): Promise<ManagementClientCredentials | undefined> {
     let text: string;
     try {
       text = await readFile(this.file, 'utf8');

@@ -33,7 +33,7 @@ export class ResendInvitation {
     const user = await this.people.user(userId);
     const registered = user.status === 'registered';
     if (registered) return this.resend(request, context, registered);
-    const { email } = await this.people.open(user.status === 'absent' ? {} : user);
+    const { email } = await this.people.openPerson(user.status === 'absent' ? {} : user);
     return this.mails.useFor(tenantId, email, this.ids.uuid(), () => this.resend(request, context, registered));
   }
 

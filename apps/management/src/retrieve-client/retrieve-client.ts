@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../caller/management-caller.js';
 import { clientView } from '../tenant/client-view.js';
-import { seenClient } from '../tenant/tenant.decisions.js';
+import { requireClient } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
 @Operation(retrieveClient)
@@ -13,6 +13,6 @@ export class RetrieveClient {
   async execute(request: RequestOf<typeof retrieveClient>, context: ManagementContext): Promise<Client> {
     const { tenantId, clientId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
-    return clientView(clientId, seenClient(state, managementCaller(context), clientId));
+    return clientView(clientId, requireClient(state, managementCaller(context), clientId));
   }
 }

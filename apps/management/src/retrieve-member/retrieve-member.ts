@@ -20,6 +20,6 @@ export class RetrieveMember {
     const member = seenMember(state, managementCaller(context), userId);
     const user = await this.people.user(userId);
     if (user.status === 'absent') throw notFound();
-    return memberView(userId, await this.people.open(user), memberStatus(member, this.people.now()), member);
+    return memberView(userId, await this.people.openPerson(user), memberStatus(member, this.people.now()), member);
   }
 }

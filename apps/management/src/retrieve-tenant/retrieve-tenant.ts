@@ -4,7 +4,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../caller/management-caller.js';
-import { seenByMember } from '../tenant/tenant.decisions.js';
+import { requireMember } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
@@ -17,7 +17,7 @@ export class RetrieveTenant {
 
   async execute(request: RequestOf<typeof retrieveTenant>, context: ManagementContext): Promise<Tenant> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
-    const seen = seenByMember(state, managementCaller(context));
+    const seen = requireMember(state, managementCaller(context));
     const environment = this.directory.environment(seen.tenant.environmentId);
     if (!environment) throw notFound();
     return tenantView(seen.tenant, tenantHost(seen.tenant.subdomain, environment), environment, seen.roles);

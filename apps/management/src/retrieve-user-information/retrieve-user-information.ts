@@ -11,6 +11,6 @@ export class RetrieveUserInformation {
 
   async execute(_request: unknown, context: ManagementContext): Promise<UserInformation> {
     const user = registered(await this.people.user(callingUser(context)));
-    return userInformation(user.id, await this.people.open(user));
+    return userInformation(user.id, await this.people.openPerson(user));
   }
 }

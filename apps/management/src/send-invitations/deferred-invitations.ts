@@ -13,7 +13,7 @@ const MAX_PER_TENANT = 100;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 /** The list outlives its invitations until the last retry has destroyed the key of an expired one. */
-const KEPT_MS = 86_400_000;
+const RETENTION_MS = 86_400_000;
 const MOST_TRIES = 10;
 
 /** What an e-mail is sent from; the secret stays sealed under its own key. */
@@ -85,7 +85,7 @@ export class DeferredInvitations {
         if (left === undefined) return;
         continue;
       }
-      const expiresAt = Math.max(...changed.map((it) => Date.parse(it.expiresAt))) + KEPT_MS;
+      const expiresAt = Math.max(...changed.map((it) => Date.parse(it.expiresAt))) + RETENTION_MS;
       const options = { after: version, expiresAt };
       if (await this.state.write(PLATFORM, NAME, JSON.stringify(changed), options)) return;
     }

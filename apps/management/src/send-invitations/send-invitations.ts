@@ -163,7 +163,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     if (state.status !== 'active' || member?.status !== 'invited' || member.invitationId !== invitationId) return;
     if (memberStatus(member, this.people.now()) === 'Expired') return;
     const user = await this.people.user(userId);
-    const { email } = await this.people.open(user.status === 'absent' ? {} : user);
+    const { email } = await this.people.openPerson(user.status === 'absent' ? {} : user);
     if (email === '') return;
     const token = invitationToken(this.macs, { tenantId, userId, invitationId, secret });
     const link = `${this.config.invitationUrl}?token=${token}`;

@@ -47,7 +47,7 @@ export class Accounts {
    * @param caller whose concurrent sign-ins are bounded
    * @throws AppError 503 or 429 when too many sign in at once
    */
-  async check(email: string, password: string, caller: string): Promise<AccountHolder | undefined> {
+  async verifyPassword(email: string, password: string, caller: string): Promise<AccountHolder | undefined> {
     const found = await this.find(email);
     const stored = found && (await this.opened(found.sealedPassword));
     return (await this.passwords.verify(password, stored, caller)) && found ? this.holder(found) : undefined;
@@ -63,7 +63,7 @@ export class Accounts {
    * @param caller whose concurrent sign-ins are bounded
    * @throws AppError conflict when the address has an account; 503 or 429 when too many sign in at once
    */
-  async open(
+  async createAccount(
     given: { email: string; name: string; password: string },
     requestId: string,
     caller: string,

@@ -16,7 +16,7 @@ import {
   openEngines,
   parseConfig,
   ServiceClient,
-  SignInDesk,
+  SignInRegistry,
   startServices,
   type Engines,
   type PersonOfIssuer,
@@ -27,7 +27,7 @@ import { hostFetch, MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/tes
 import { managementService } from '../index.js';
 import { Accounts, isTaken } from './accounts.js';
 import { DeviceCookies } from './device-cookies.js';
-import { keptState } from './kept-state.js';
+import { storedRecords } from './stored-records.js';
 import { Passwords } from './passwords.js';
 
 const START_MS = 120_000;
@@ -63,7 +63,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'sign-in-'));
   mail = await MailReceiver.start();
   server = createServer((request, response) => {
-    const { signIn } = services.app.get(SignInDesk, { strict: false });
+    const { signIn } = services.app.get(SignInRegistry, { strict: false });
     const from = request.headers['x-test-address'];
     const visit = { requestId: 'request', address: typeof from === 'string' ? from : address, call };
     void signIn!.handle(request, response, visit);
@@ -162,21 +162,21 @@ describe('an account', () => {
     const accounts = services.app.get(Accounts, { strict: false });
     const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
     const opened = await Promise.allSettled([
-      accounts.open(given, 'r1', 'caller'),
-      accounts.open(given, 'r2', 'caller'),
+      accounts.createAccount(given, 'r1', 'caller'),
+      accounts.createAccount(given, 'r2', 'caller'),
     ]);
     const [refused] = opened.flatMap((it) => (it.status === 'rejected' ? [it.reason as unknown] : []));
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(isTaken(refused)).toBe(true);
-    const holder = await accounts.check('twice@PEOPLE.example ', PASSWORD, 'caller');
+    const holder = await accounts.verifyPassword('twice@PEOPLE.example ', PASSWORD, 'caller');
     expect(holder).toMatchObject({ email: 'twice@people.example', name: 'Twice Over' });
     expect(await accounts.byId(holder!.accountId)).toEqual(holder);
-    expect(await accounts.check('twice@people.example', `${PASSWORD}!`, 'caller')).toBeUndefined();
+    expect(await accounts.verifyPassword('twice@people.example', `${PASSWORD}!`, 'caller')).toBeUndefined();
     const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
     expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
     expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
     await engines.vault.sealing.destroyDataKeys('platform', [holder!.accountId]);
-    expect(await accounts.check('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
+    expect(await accounts.verifyPassword('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
     expect(await accounts.byId(holder!.accountId)).toBeUndefined();
   });
 });
@@ -218,7 +218,7 @@ describe('the page of an invitation', () => {
 
   it('takes who has an account already by the password', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
-    await accounts.open({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
+    await accounts.createAccount({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
     const visitor = new Visitor();
     expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
     expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);
@@ -253,7 +253,7 @@ describe('a session', () => {
 
 describe('what the provider keeps', () => {
   it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
-    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
+    const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
     await codes.upsert('code-1', payload, 60);
@@ -276,9 +276,9 @@ describe('what the provider keeps', () => {
 });
 
 describe('a second use of a code', () => {
-  const builtIn = () => services.app.get(SignInDesk, { strict: false }).signIn!;
+  const builtIn = () => services.app.get(SignInRegistry, { strict: false }).signIn!;
   const usedCode = async (grantId: string) => {
-    const adapterOf = await keptState(engines.signIn!.records, engines.vault.sealing, () => clock.time);
+    const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
     await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);

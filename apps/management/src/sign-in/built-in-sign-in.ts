@@ -9,11 +9,11 @@ import {
   LOGGER,
   Metrics,
   PlatformConfig,
-  SignInDesk,
+  SignInRegistry,
   type Logger,
   type PersonOfIssuer,
   type SignIn,
-  type SignInVisit,
+  type SignInCall,
 } from '@attestry/service-kit';
 import { accountNameFault, MIN_PASSWORD, passwordFault } from '../account/account.decisions.js';
 import { Accounts, isTaken, type AccountHolder } from './accounts.js';
@@ -23,12 +23,12 @@ import { DeviceCookies } from './device-cookies.js';
 import { DeviceLinks } from './device-links.js';
 import { FormGuard } from './form-guard.js';
 import { InvitationLinks, type DeadLink } from './invitation-links.js';
-import { hasEnded } from './kept-state.js';
+import { hasEnded } from './stored-records.js';
 import { field, form, html, page, pageHeaders, type FormFault, type Html } from './pages.js';
 import { listProviderKeys, openProvider, originOf, SESSION_SECONDS } from './provider.js';
 import { readForm } from './read-form.js';
 
-interface Visit extends SignInVisit {
+interface PageCall extends SignInCall {
   request: IncomingMessage;
   response: ServerResponse;
   provider: Provider;
@@ -112,7 +112,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     private readonly deviceLinks: DeviceLinks,
     private readonly guard: FormGuard,
     private readonly links: InvitationLinks,
-    private readonly desk: SignInDesk,
+    private readonly signIns: SignInRegistry,
     private readonly metrics: Metrics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -126,7 +126,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   onModuleInit(): void {
-    if (this.store) this.desk.offer(this);
+    if (this.store) this.signIns.offer(this);
   }
 
   async keySet(): Promise<JwkSet> {
@@ -138,12 +138,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return this.store !== undefined && hasEnded(this.store.records, grantId);
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse, pageCall: SignInCall): Promise<void> {
     for (const [name, value] of Object.entries(pageHeaders())) response.setHeader(name, value);
     try {
       const provider = await this.provider();
       await this.route({
-        ...visit,
+        ...pageCall,
         request,
         response,
         provider,
@@ -151,7 +151,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         fields: {},
       });
     } catch (error) {
-      this.fail(response, error, visit.requestId);
+      this.fail(response, error, pageCall.requestId);
     }
   }
 
@@ -166,8 +166,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return this.opening;
   }
 
-  private async route(visit: Visit): Promise<void> {
-    const path = visit.url.pathname.slice(this.base.length);
+  private async route(pageCall: PageCall): Promise<void> {
+    const path = pageCall.url.pathname.slice(this.base.length);
     const interaction = /^\/sign-in\/([A-Za-z0-9_-]{1,64})$/.exec(path)?.[1];
     const ours =
       path === '/invitation'
@@ -179,33 +179,38 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
             : interaction !== undefined
               ? this.interaction
               : undefined;
-    if (!ours) return this.toProvider(visit);
-    const { request, response } = visit;
-    if (request.method === 'GET' || request.method === 'HEAD') return ours.call(this, visit);
+    if (!ours) return this.toProvider(pageCall);
+    const { request, response } = pageCall;
+    if (request.method === 'GET' || request.method === 'HEAD') return ours.call(this, pageCall);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'GET, HEAD, POST');
-      return this.show(visit, 405, 'This request is not supported', html`<p>Open the page in a browser.</p>`);
+      return this.show(pageCall, 405, 'This request is not supported', html`<p>Open the page in a browser.</p>`);
     }
     const read = await readForm(request);
     if (!read) return;
     // The rest of the form is not read (RFC 9110 §15.5.9).
     if (read.status === 408) response.setHeader('connection', 'close');
     if (read.status !== 200)
-      return this.show(visit, read.status, 'The form could not be read', html`<p>Open the page again and retry.</p>`);
+      return this.show(
+        pageCall,
+        read.status,
+        'The form could not be read',
+        html`<p>Open the page again and retry.</p>`,
+      );
     if (!this.guard.isOwn(request, read.fields['form'], this.origin))
       return this.show(
-        visit,
+        pageCall,
         403,
         'The form is out of date',
         html`<p>
           The form was not sent from this page, or your browser blocks cookies. Open the page again and retry.
         </p>`,
       );
-    return ours.call(this, { ...visit, fields: read.fields });
+    return ours.call(this, { ...pageCall, fields: read.fields });
   }
 
   /** Everything else is the library's: it is mounted below the issuer's path. */
-  private async toProvider({ request, response, provider }: Visit): Promise<void> {
+  private async toProvider({ request, response, provider }: PageCall): Promise<void> {
     const original = request.url ?? '/';
     const mounted = request as IncomingMessage & { originalUrl?: string };
     mounted.originalUrl = original;
@@ -215,28 +220,29 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   // Signing in
 
-  private async signIn(visit: Visit): Promise<void> {
-    const known = await this.signedIn(visit);
-    if (visit.request.method !== 'POST') {
-      if (known) return this.show(visit, 200, 'You are signed in', this.whoIs(known));
-      return this.show(visit, 200, 'Sign in', this.signInForm(visit));
+  private async signIn(pageCall: PageCall): Promise<void> {
+    const known = await this.signedIn(pageCall);
+    if (pageCall.request.method !== 'POST') {
+      if (known) return this.show(pageCall, 200, 'You are signed in', this.whoIs(known));
+      return this.show(pageCall, 200, 'Sign in', this.signInForm(pageCall));
     }
-    const judged = await this.judge(visit, visit.fields['email'] ?? '');
-    if ('faults' in judged) return this.showAgain(visit, judged, 'Sign in', this.signInForm(visit, judged.faults));
-    await this.beginSession(visit, judged.holder);
-    return this.show(visit, 200, 'You are signed in', this.whoIs(judged.holder));
+    const judged = await this.judge(pageCall, pageCall.fields['email'] ?? '');
+    if ('faults' in judged)
+      return this.showAgain(pageCall, judged, 'Sign in', this.signInForm(pageCall, judged.faults));
+    await this.beginSession(pageCall, judged.holder);
+    return this.show(pageCall, 200, 'You are signed in', this.whoIs(judged.holder));
   }
 
   /** A client asks who somebody is: the page in the middle of an authorization request. */
-  private async interaction(visit: Visit): Promise<void> {
-    const { provider, request, response, fields } = visit;
+  private async interaction(pageCall: PageCall): Promise<void> {
+    const { provider, request, response, fields } = pageCall;
     let details;
     try {
       details = await provider.interactionDetails(request, response);
     } catch (error) {
       if ((error as Error).name !== 'SessionNotFound') throw error;
       return this.show(
-        visit,
+        pageCall,
         410,
         'This sign-in has ended',
         html`<p>
@@ -247,7 +253,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const leadsTo = originOf(details.params['redirect_uri']);
     const client = await provider.Client.find(String(details.params['client_id']));
     const clientName = client?.clientName ?? 'an application';
-    const known = details.prompt.name === 'consent' ? await this.signedIn(visit) : undefined;
+    const known = details.prompt.name === 'consent' ? await this.signedIn(pageCall) : undefined;
     const isPost = request.method === 'POST';
     if (isPost && fields['action'] === 'cancel')
       return provider.interactionFinished(
@@ -259,13 +265,13 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (known) {
       if (isPost && fields['action'] === 'continue')
         return provider.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true });
-      return this.show(visit, 200, 'Continue?', this.consentForm(visit, clientName, known), [], leadsTo);
+      return this.show(pageCall, 200, 'Continue?', this.consentForm(pageCall, clientName, known), [], leadsTo);
     }
     const title = `Sign in to continue to ${clientName}`;
-    if (!isPost) return this.show(visit, 200, title, this.signInForm(visit, [], true), [], leadsTo);
-    const judged = await this.judge(visit, fields['email'] ?? '');
+    if (!isPost) return this.show(pageCall, 200, title, this.signInForm(pageCall, [], true), [], leadsTo);
+    const judged = await this.judge(pageCall, fields['email'] ?? '');
     if ('faults' in judged)
-      return this.showAgain(visit, judged, title, this.signInForm(visit, judged.faults, true), leadsTo);
+      return this.showAgain(pageCall, judged, title, this.signInForm(pageCall, judged.faults, true), leadsTo);
     // Who typed a password for this client has been asked.
     const result = { login: { accountId: judged.holder.accountId, amr: ['pwd'] }, consent: {} };
     return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
@@ -275,8 +281,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
    * Whether the password is the account's. Failures are limited, whether the account exists or not.
    * @param link that was sent to the account's mailbox and opened here
    */
-  private async judge(visit: Visit, email: string, link?: string): Promise<Judged> {
-    const password = visit.fields['password'] ?? '';
+  private async judge(pageCall: PageCall, email: string, link?: string): Promise<Judged> {
+    const password = pageCall.fields['password'] ?? '';
     const faults: FormFault[] = [
       ...(email.trim() === '' ? [{ field: 'email', text: 'Enter your e-mail address' }] : []),
       ...(password === '' ? [{ field: 'password', text: 'Enter your password' }] : []),
@@ -284,14 +290,14 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (faults.length) return { faults };
     const { attempts } = this.store!;
     const account = this.accounts.macOf(email.slice(0, MAX_EMAIL));
-    const known = this.knownBrowser(visit, account, link);
-    const begun = await this.attempts.begin(attempts, { account, address: visit.address, known });
+    const known = this.knownBrowser(pageCall, account, link);
+    const begun = await this.attempts.begin(attempts, { account, address: pageCall.address, known });
     if ('until' in begun) return this.refused(begun, email);
     // Neighbors behind one address do not shut out a browser that the account knows.
-    const caller = known ? `account ${account}` : `address ${visit.address}`;
+    const caller = known ? `account ${account}` : `address ${pageCall.address}`;
     let holder: AccountHolder | undefined;
     try {
-      holder = await this.accounts.check(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
+      holder = await this.accounts.verifyPassword(email.slice(0, MAX_EMAIL), password.slice(0, 1024), caller);
     } catch (error) {
       // Only verified passwords count: a full queue does not use up the owner's budget.
       await this.attempts.takeBack(attempts, begun.attempt);
@@ -300,11 +306,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     this.metrics.counter('signInAttempts').inc({ outcome: holder ? 'ok' : 'wrong' });
     if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
     await this.attempts.takeBack(attempts, begun.attempt);
-    this.devices.remember(visit.request, visit.response, account, this.isSecure);
+    this.devices.remember(pageCall.request, pageCall.response, account, this.isSecure);
     return { holder };
   }
 
-  private knownBrowser({ request }: Visit, account: string, link: string | undefined): KnownBrowser | undefined {
+  private knownBrowser({ request }: PageCall, account: string, link: string | undefined): KnownBrowser | undefined {
     const device = this.devices.known(request, account, this.isSecure);
     if (device !== undefined) return { kind: 'device', key: device };
     return link === undefined ? undefined : { kind: 'link', key: link };
@@ -326,26 +332,27 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   // Browsers that an account does not know
 
   /** A link to the account's mailbox makes a browser known to the account; the password is still needed. */
-  private async browser(visit: Visit): Promise<void> {
-    const isPost = visit.request.method === 'POST';
-    if (isPost && visit.fields['email'] !== undefined) return this.sendDeviceLink(visit, visit.fields['email']);
-    const token = (isPost ? visit.fields['token'] : visit.url.searchParams.get('token')) ?? '';
+  private async browser(pageCall: PageCall): Promise<void> {
+    const isPost = pageCall.request.method === 'POST';
+    if (isPost && pageCall.fields['email'] !== undefined)
+      return this.sendDeviceLink(pageCall, pageCall.fields['email']);
+    const token = (isPost ? pageCall.fields['token'] : pageCall.url.searchParams.get('token')) ?? '';
     const { records } = this.store!;
     const account = isPost
       ? await this.deviceLinks.spend(records, token)
       : await this.deviceLinks.accountOf(records, token);
     if (account === undefined)
       return this.show(
-        visit,
+        pageCall,
         410,
         'This link is not valid',
         html`<p>A link can be used once and expires after one hour. Sign in again to request a new one.</p>
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     if (isPost) {
-      this.devices.remember(visit.request, visit.response, account, this.isSecure);
+      this.devices.remember(pageCall.request, pageCall.response, account, this.isSecure);
       return this.show(
-        visit,
+        pageCall,
         200,
         'You can now sign in with this browser',
         html`<p>Failed attempts from other browsers no longer prevent you from signing in with this one.</p>
@@ -353,32 +360,32 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       );
     }
     return this.show(
-      visit,
+      pageCall,
       200,
       'Sign in with this browser',
       html`<p>Continue only if you requested this link yourself.</p>
         ${form(
           `${this.base}/browser`,
-          { form: this.formField(visit), token },
+          { form: this.formField(pageCall), token },
           html`<button name="action" value="use">Use this browser</button>`,
         )}`,
     );
   }
 
-  private async sendDeviceLink(visit: Visit, text: string): Promise<void> {
+  private async sendDeviceLink(pageCall: PageCall, text: string): Promise<void> {
     const email = text.slice(0, MAX_EMAIL);
     const account = this.accounts.macOf(email);
-    const until = await this.attempts.beginLink(this.store!.attempts, account, visit.address);
+    const until = await this.attempts.beginLink(this.store!.attempts, account, pageCall.address);
     if (until) {
       const { retryAfter, wait } = this.waitUntil(until);
-      visit.response.setHeader('retry-after', retryAfter);
+      pageCall.response.setHeader('retry-after', retryAfter);
       const faults = [{ text: `Too many links were requested. Try again in ${wait}.` }];
-      return this.show(visit, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
+      return this.show(pageCall, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
     }
     // Not waited for: the time of the answer would show whether the account exists.
-    void this.deviceLinks.send(this.store!.records, email, account, visit.requestId);
+    void this.deviceLinks.send(this.store!.records, email, account, pageCall.requestId);
     return this.show(
-      visit,
+      pageCall,
       200,
       'Check your e-mail',
       html`<p>
@@ -391,19 +398,19 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   // Sessions
 
   /** Who this browser's session is of. */
-  private async signedIn(visit: Visit): Promise<AccountHolder | undefined> {
-    const { accountId } = await this.session(visit);
+  private async signedIn(pageCall: PageCall): Promise<AccountHolder | undefined> {
+    const { accountId } = await this.session(pageCall);
     return accountId === undefined ? undefined : this.accounts.byId(accountId);
   }
 
-  private session({ provider, request, response }: Visit): Promise<Session> {
+  private session({ provider, request, response }: PageCall): Promise<Session> {
     return provider.Session.get(provider.createContext(request, response) as never);
   }
 
   /** A new session under a new id, so that one known before the sign-in is worth nothing. */
-  private async beginSession(visit: Visit, { accountId }: AccountHolder): Promise<void> {
-    const { provider, request, response } = visit;
-    const before = await this.session(visit);
+  private async beginSession(pageCall: PageCall, { accountId }: AccountHolder): Promise<void> {
+    const { provider, request, response } = pageCall;
+    const before = await this.session(pageCall);
     if (before.accountId !== undefined) await before.destroy();
     const session = new provider.Session();
     session.loginAccount({ accountId, amr: ['pwd'] } as never);
@@ -421,33 +428,34 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   // Invitations
 
-  private async invitation(visit: Visit): Promise<void> {
-    const isPost = visit.request.method === 'POST';
-    const token = (isPost ? visit.fields['token'] : visit.url.searchParams.get('token')) ?? '';
-    const link = await this.links.look(token);
-    if (link.status !== 'open') return this.showDead(visit, link.status);
+  private async invitation(pageCall: PageCall): Promise<void> {
+    const isPost = pageCall.request.method === 'POST';
+    const token = (isPost ? pageCall.fields['token'] : pageCall.url.searchParams.get('token')) ?? '';
+    const link = await this.links.findInvitation(token);
+    if (link.status !== 'open') return this.showDead(pageCall, link.status);
     const { tenantName, email } = link;
     const title = `Join ${tenantName}`;
-    const known = await this.signedIn(visit);
-    if (isPost && visit.fields['action'] === 'accept' && known) return this.accept(visit, known, token, tenantName);
-    if (!isPost && known && visit.url.searchParams.get('as') !== 'invited')
-      return this.show(visit, 200, title, this.acceptForm(visit, token, tenantName, known, email));
+    const known = await this.signedIn(pageCall);
+    if (isPost && pageCall.fields['action'] === 'accept' && known)
+      return this.accept(pageCall, known, token, tenantName);
+    if (!isPost && known && pageCall.url.searchParams.get('as') !== 'invited')
+      return this.show(pageCall, 200, title, this.acceptForm(pageCall, token, tenantName, known, email));
 
     const isNew = !(await this.accounts.exists(email));
-    if (!isPost || visit.fields['action'] === 'accept')
-      return this.show(visit, 200, title, this.invitedForm(visit, { token, tenantName, email, isNew }));
-    const judged = isNew ? await this.signUp(visit, email) : await this.judge(visit, email, token);
+    if (!isPost || pageCall.fields['action'] === 'accept')
+      return this.show(pageCall, 200, title, this.invitedForm(pageCall, { token, tenantName, email, isNew }));
+    const judged = isNew ? await this.signUp(pageCall, email) : await this.judge(pageCall, email, token);
     if ('faults' in judged) {
-      const content = this.invitedForm(visit, { token, tenantName, email, isNew }, judged.faults);
-      return this.showAgain(visit, judged, title, content);
+      const content = this.invitedForm(pageCall, { token, tenantName, email, isNew }, judged.faults);
+      return this.showAgain(pageCall, judged, title, content);
     }
-    await this.beginSession(visit, judged.holder);
-    return this.accept(visit, judged.holder, token, tenantName);
+    await this.beginSession(pageCall, judged.holder);
+    return this.accept(pageCall, judged.holder, token, tenantName);
   }
 
   /** Only with a link: whoever has it reads the mailbox, so the address is proved. */
-  private async signUp(visit: Visit, email: string): Promise<Judged> {
-    const { fields, requestId } = visit;
+  private async signUp(pageCall: PageCall, email: string): Promise<Judged> {
+    const { fields, requestId } = pageCall;
     const name = (fields['name'] ?? '').trim();
     const password = fields['password'] ?? '';
     const nameFault = accountNameFault(name);
@@ -458,8 +466,12 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     ];
     if (faults.length) return { faults };
     try {
-      const holder = await this.accounts.open({ email, name, password }, requestId, `address ${visit.address}`);
-      this.devices.remember(visit.request, visit.response, this.accounts.macOf(email), this.isSecure);
+      const holder = await this.accounts.createAccount(
+        { email, name, password },
+        requestId,
+        `address ${pageCall.address}`,
+      );
+      this.devices.remember(pageCall.request, pageCall.response, this.accounts.macOf(email), this.isSecure);
       return { holder };
     } catch (error) {
       if (!isTaken(error)) throw error;
@@ -467,16 +479,16 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     }
   }
 
-  private async accept(visit: Visit, holder: AccountHolder, token: string, tenantName: string): Promise<void> {
+  private async accept(pageCall: PageCall, holder: AccountHolder, token: string, tenantName: string): Promise<void> {
     try {
-      await visit.call(this.personOf(holder), acceptInvitation, { token });
+      await pageCall.call(this.personOf(holder), acceptInvitation, { token });
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'invalid') throw error;
-      const { status } = await this.links.look(token);
+      const { status } = await this.links.findInvitation(token);
       // Good, but not for this person.
       if (status === 'open')
         return this.show(
-          visit,
+          pageCall,
           409,
           'You cannot accept this invitation',
           html`<p>
@@ -485,10 +497,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
             </p>
             ${this.signOutLink()}`,
         );
-      return this.showDead(visit, status);
+      return this.showDead(pageCall, status);
     }
     return this.show(
-      visit,
+      pageCall,
       200,
       `You are now a member of ${tenantName}`,
       html`<p>You have accepted the invitation.</p>
@@ -502,11 +514,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   // What is shown
 
-  private signInForm(visit: Visit, faults: readonly FormFault[] = [], canCancel = false): Html {
-    const email = visit.fields['email'];
+  private signInForm(pageCall: PageCall, faults: readonly FormFault[] = [], canCancel = false): Html {
+    const email = pageCall.fields['email'];
     return form(
-      visit.url.pathname,
-      { form: this.formField(visit) },
+      pageCall.url.pathname,
+      { form: this.formField(pageCall) },
       html`${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }) }, faults)}
         ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, faults)}
         <button name="action" value="sign-in">Sign in</button>
@@ -514,15 +526,15 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     );
   }
 
-  private consentForm(visit: Visit, clientName: string, { name, email }: AccountHolder): Html {
+  private consentForm(pageCall: PageCall, clientName: string, { name, email }: AccountHolder): Html {
     return html`<p>
         You are signed in as <strong>${name}</strong> (${email}). Do you allow ${clientName} to use the management API
         on your behalf for one hour?
       </p>
       <p>Continue only if you started this sign-in yourself.</p>
       ${form(
-        visit.url.pathname,
-        { form: this.formField(visit) },
+        pageCall.url.pathname,
+        { form: this.formField(pageCall) },
         html`<button name="action" value="continue">Continue</button>
           <button class="second" name="action" value="cancel">Cancel</button>`,
       )}
@@ -530,7 +542,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   private invitedForm(
-    visit: Visit,
+    pageCall: PageCall,
     { token, tenantName, email, isNew }: { token: string; tenantName: string; email: string; isNew: boolean },
     faults: readonly FormFault[] = [],
   ): Html {
@@ -542,7 +554,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       value: email,
       fixed: true,
     });
-    const name = visit.fields['name'];
+    const name = pageCall.fields['name'];
     const rest = isNew
       ? html`${field({ name: 'name', label: 'Your name', type: 'text', autocomplete: 'name', ...(name !== undefined && { value: name }) }, faults)}
           ${field(
@@ -561,11 +573,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         You have been invited to become a member of <strong>${tenantName}</strong>.
         ${isNew ? 'Create an account to accept.' : 'Sign in to accept.'}
       </p>
-      ${form(`${this.base}/invitation`, { form: this.formField(visit), token }, html`${address}${rest}`)}`;
+      ${form(`${this.base}/invitation`, { form: this.formField(pageCall), token }, html`${address}${rest}`)}`;
   }
 
   private acceptForm(
-    visit: Visit,
+    pageCall: PageCall,
     token: string,
     tenantName: string,
     { name, email }: AccountHolder,
@@ -576,7 +588,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       <p>You are signed in as <strong>${name}</strong> (${email}).</p>
       ${form(
         `${this.base}/invitation`,
-        { form: this.formField(visit), token },
+        { form: this.formField(pageCall), token },
         html`<button name="action" value="accept">Accept as ${name}</button>`,
       )}
       ${isOther && html`<p><a href="${this.base}/invitation?${new URLSearchParams({ token, as: 'invited' }).toString()}">Accept as ${invited} instead</a></p>`}`;
@@ -591,10 +603,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return html`<p><a href="${this.base}/sign-out">Sign out</a></p>`;
   }
 
-  private showDead(visit: Visit, fate: DeadLink): void {
+  private showDead(pageCall: PageCall, fate: DeadLink): void {
     const { title, text, status } = DEAD_LINKS[fate];
     this.show(
-      visit,
+      pageCall,
       status,
       title,
       html`<p>${text}</p>
@@ -603,18 +615,18 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   }
 
   private showAgain(
-    visit: Visit,
+    pageCall: PageCall,
     { faults, retryAfter, lockedEmail }: Refused,
     title: string,
     content: Html,
     leadsTo: readonly string[] = [],
   ): void {
-    if (retryAfter !== undefined) visit.response.setHeader('retry-after', retryAfter);
-    const shown = lockedEmail === undefined ? content : html`${content} ${this.deviceLinkForm(visit, lockedEmail)}`;
-    this.show(visit, retryAfter === undefined ? 400 : 429, title, shown, faults, leadsTo);
+    if (retryAfter !== undefined) pageCall.response.setHeader('retry-after', retryAfter);
+    const shown = lockedEmail === undefined ? content : html`${content} ${this.deviceLinkForm(pageCall, lockedEmail)}`;
+    this.show(pageCall, retryAfter === undefined ? 400 : 429, title, shown, faults, leadsTo);
   }
 
-  private deviceLinkForm(visit: Visit, email: string): Html {
+  private deviceLinkForm(pageCall: PageCall, email: string): Html {
     return html`<h2>Is this your account?</h2>
       <p>
         You can still sign in with a browser that you have used before. To use this browser, send a link to the
@@ -622,13 +634,13 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       </p>
       ${form(
         `${this.base}/browser`,
-        { form: this.formField(visit), email },
+        { form: this.formField(pageCall), email },
         html`<button class="second" name="action" value="send">Send a link</button>`,
       )}`;
   }
 
   private show(
-    { request, response }: Visit,
+    { request, response }: PageCall,
     status: number,
     title: string,
     content: Html,
@@ -641,7 +653,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     response.end(request.method === 'HEAD' ? undefined : page(title, content, faults));
   }
 
-  private formField({ request, response }: Visit): string {
+  private formField({ request, response }: PageCall): string {
     return this.guard.fieldFor(request, response, this.isSecure);
   }
 

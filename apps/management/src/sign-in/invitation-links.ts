@@ -24,7 +24,7 @@ export class InvitationLinks {
   ) {}
 
   /** @throws AppError 503 while the projections have not reached an invitation whose link is authentic */
-  async look(text: string): Promise<InvitationLink> {
+  async findInvitation(text: string): Promise<InvitationLink> {
     const token = await this.links.authenticToken(text);
     if (!token) return { status: 'unknown' };
     const found = await this.links.find(token);
@@ -33,7 +33,7 @@ export class InvitationLinks {
     if (Date.parse(found.expiresAt) <= Date.parse(this.people.now())) return { status: 'expired' };
     const invited = await this.lists.invited(found.tenantId, found.userId);
     if (!invited) throw unavailable();
-    const { email } = await this.people.open({ sealedEmail: invited.sealedEmail });
+    const { email } = await this.people.openPerson({ sealedEmail: invited.sealedEmail });
     return email === ''
       ? { status: 'withdrawn' }
       : { status: 'open', tenantName: shownName(invited.tenantName), email };

@@ -40,7 +40,7 @@ export class Passwords {
   private readonly waiting: (() => void)[] = [];
   private readonly byCaller = new Map<string, number>();
   /** What somebody without an account is compared with, so that they wait as long. */
-  private readonly nobody = { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) };
+  private readonly decoy = { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) };
 
   /**
    * @param caller the address block, or the account for a browser that it knows
@@ -64,7 +64,7 @@ export class Passwords {
    */
   async verify(password: string, stored: string | undefined, caller: string): Promise<boolean> {
     if (stored === undefined) {
-      const { salt: nonce, hash } = this.nobody;
+      const { salt: nonce, hash } = this.decoy;
       const made = await this.derive(
         password,
         { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES, nonce },

@@ -2,7 +2,7 @@ import type { Provider } from 'oidc-provider';
 import { PLATFORM, type SignInRecords, type Macs, type Sealing, type Signer, type SigningKeys } from '@attestry/keys';
 import type { Logger, PlatformConfig } from '@attestry/service-kit';
 import type { Accounts } from './accounts.js';
-import { ACCESS_TOKEN_SECONDS, keptState } from './kept-state.js';
+import { ACCESS_TOKEN_SECONDS, storedRecords } from './stored-records.js';
 import { form, html, page, pageHeaders } from './pages.js';
 
 /** The public client of people at a command line; loopback redirects on any port (RFC 8252 §7.3). */
@@ -71,7 +71,7 @@ export const openProvider = async ({
   const newestFirst = await Promise.all(keys.reverse().map(({ keyId }) => signingKeys.loadSigner(PLATFORM, keyId)));
 
   const provider: Provider = new library.Provider(issuer, {
-    adapter: await keptState(records, sealing, now),
+    adapter: await storedRecords(records, sealing, now),
     jwks: { keys: newestFirst.map((signer) => new VaultKey(signer)) as never },
     clients: [
       {

@@ -1,7 +1,7 @@
 import type { ManagementContext } from '@attestry/contracts';
 import type { Streams } from '@attestry/event-store';
 import { managementCaller } from '../caller/management-caller.js';
-import { seenByAdmin } from './tenant.decisions.js';
+import { requireAdmin } from './tenant.decisions.js';
 import { tenant, tenantStream, type ActiveTenant } from './tenant.state.js';
 
 /** @throws AppError for a caller who may not administer the tenant */
@@ -10,4 +10,4 @@ export const loadAdministeredTenant = async (
   tenantId: string,
   context: ManagementContext,
 ): Promise<ActiveTenant> =>
-  seenByAdmin((await streams.load(tenant, tenantStream(tenantId))).state, managementCaller(context));
+  requireAdmin((await streams.load(tenant, tenantStream(tenantId))).state, managementCaller(context));

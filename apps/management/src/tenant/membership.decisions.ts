@@ -1,6 +1,6 @@
 import { forbidden, invalid, invalidBody, notFound, type Role } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
-import { rolesOf, seenByAdmin, seenByMember, type Principal } from './tenant.decisions.js';
+import { rolesOf, requireAdmin, requireMember, type Principal } from './tenant.decisions.js';
 import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, Membership, TenantState } from './tenant.state.js';
 
@@ -33,7 +33,7 @@ export const inviteMember = (
   command: { caller: Principal; userId: string; roles: Role[] },
   { registered, invitationId, secretMac, sealedSecret, now }: InvitationFacts,
 ): TenantEvent[] => {
-  const { id: tenantId, members } = seenByAdmin(state, command.caller);
+  const { id: tenantId, members } = requireAdmin(state, command.caller);
   const { userId, roles } = command;
   const known = members.get(userId);
   if (known?.status === 'active') throw invalidBody('email', 'is already a member');
@@ -58,7 +58,7 @@ export const seenInvitation = (
   caller: Principal,
   userId: string,
 ): { tenantId: string; invited: Invited } => {
-  const tenant = seenByAdmin(state, caller);
+  const tenant = requireAdmin(state, caller);
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   if (member.status === 'active')
@@ -125,7 +125,7 @@ export const acceptInvitation = (
 
 /** A member as an admin, or the member in person, sees it. */
 export const seenMember = (state: TenantState, caller: Principal, userId: string): Membership => {
-  const { tenant, roles } = seenByMember(state, caller);
+  const { tenant, roles } = requireMember(state, caller);
   if (!roles.includes('admin') && !isSelf(caller, userId))
     throw forbidden('The caller needs the role admin on the tenant');
   const member = tenant.members.get(userId);
@@ -148,7 +148,7 @@ export const updateMembership = (
   state: TenantState,
   command: { caller: Principal; userId: string; roles: Role[] },
 ): TenantEvent[] => {
-  const tenant = seenByAdmin(state, command.caller);
+  const tenant = requireAdmin(state, command.caller);
   const { userId, roles } = command;
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
@@ -162,7 +162,7 @@ export const updateMembership = (
 export const removeMember = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
   const { caller, userId } = command;
   seenMember(state, caller, userId);
-  const { tenant } = seenByMember(state, caller);
+  const { tenant } = requireMember(state, caller);
   if (isLastAdmin(tenant, userId))
     throw invalid({
       msg: 'must not be the last admin of the tenant',

@@ -12,7 +12,7 @@ import {
   seenMember,
   updateMembership,
 } from './membership.decisions.js';
-import { createTenant, seenByAdmin, seenByMember, type Principal } from './tenant.decisions.js';
+import { createTenant, requireAdmin, requireMember, type Principal } from './tenant.decisions.js';
 import type { TenantEvent } from './tenant.events.js';
 import { tenant, type TenantState } from './tenant.state.js';
 
@@ -64,7 +64,7 @@ describe('a tenant that a person creates', () => {
   });
 
   it('knows people and machines apart', () => {
-    const seen = (caller: Principal) => (state: TenantState) => (seenByMember(state, caller), []);
+    const seen = (caller: Principal) => (state: TenantState) => (requireMember(state, caller), []);
     given(tenant, living)
       .when(seen(user('ann')))
       .then([]);
@@ -81,8 +81,8 @@ describe('a tenant that a person creates', () => {
   });
 
   it('is not seen by who was invited and has not accepted, nor by who was removed', () => {
-    const seen = (caller: Principal) => (state: TenantState) => (seenByMember(state, caller), []);
-    const admin = (caller: Principal) => (state: TenantState) => (seenByAdmin(state, caller), []);
+    const seen = (caller: Principal) => (state: TenantState) => (requireMember(state, caller), []);
+    const admin = (caller: Principal) => (state: TenantState) => (requireAdmin(state, caller), []);
     given(tenant, [...living, invited('bob')])
       .when(seen(user('bob')))
       .thenThrows('NotFound');
@@ -326,7 +326,7 @@ describe('an invitation', () => {
     given(tenant, open)
       .when(accept({ acceptedBy: 'ann' }))
       .thenThrows('BadRequest');
-    const seen = (id: string) => (state: TenantState) => (seenByMember(state, user(id)), []);
+    const seen = (id: string) => (state: TenantState) => (requireMember(state, user(id)), []);
     given(tenant, [...open, accepted('bob', 'bobby')])
       .when(seen('bobby'))
       .then([]);

@@ -54,15 +54,15 @@ export const rolesOf = (tenant: ActiveTenant, principal: Principal): Role[] | un
 };
 
 /** A tenant as one of its members sees it. Strangers cannot tell it from one that never was: 404. */
-export const seenByMember = (state: TenantState, caller: Principal): { tenant: ActiveTenant; roles: Role[] } => {
+export const requireMember = (state: TenantState, caller: Principal): { tenant: ActiveTenant; roles: Role[] } => {
   const roles = state.status === 'active' ? rolesOf(state, caller) : undefined;
   if (state.status !== 'active' || !roles) throw notFound();
   return { tenant: state, roles };
 };
 
-/** As {@link seenByMember}, and 403 for a member who is not `admin`. */
-export const seenByAdmin = (state: TenantState, caller: Principal): ActiveTenant => {
-  const { tenant, roles } = seenByMember(state, caller);
+/** As {@link requireMember}, and 403 for a member who is not `admin`. */
+export const requireAdmin = (state: TenantState, caller: Principal): ActiveTenant => {
+  const { tenant, roles } = requireMember(state, caller);
   if (!roles.includes('admin')) throw forbidden('The caller needs the role admin on the tenant');
   return tenant;
 };
@@ -72,7 +72,7 @@ export const createClient = (
   command: { caller: Principal; name: string; roles: Role[] },
   { clientId, secretMac, now }: NewClientFacts,
 ): TenantEvent[] => {
-  const tenant = seenByAdmin(state, command.caller);
+  const tenant = requireAdmin(state, command.caller);
   if (tenant.clients.has(clientId)) throw conflict('The client already exists');
   if (tenant.clients.size >= MAX_CLIENTS_PER_TENANT)
     throw invalid({
@@ -87,8 +87,8 @@ export const createClient = (
 };
 
 /** A client as an admin of its tenant sees it. */
-export const seenClient = (state: TenantState, caller: Principal, clientId: string): TenantClient => {
-  const client = seenByAdmin(state, caller).clients.get(clientId);
+export const requireClient = (state: TenantState, caller: Principal, clientId: string): TenantClient => {
+  const client = requireAdmin(state, caller).clients.get(clientId);
   if (!client) throw notFound();
   return client;
 };
@@ -99,8 +99,8 @@ export const updateClient = (
   command: { caller: Principal; clientId: string; name: string; roles: Role[] },
 ): TenantEvent[] => {
   const { clientId, name, roles } = command;
-  const { id: tenantId } = seenByAdmin(state, command.caller);
-  const client = seenClient(state, command.caller, clientId);
+  const { id: tenantId } = requireAdmin(state, command.caller);
+  const client = requireClient(state, command.caller, clientId);
   const sameRoles = roles.length === client.roles.length && roles.every((role) => client.roles.includes(role));
   const renamed: TenantEvent = { type: 'TenantClientRenamed', data: { tenantId, clientId, name } };
   const changed: TenantEvent = { type: 'TenantClientRolesChanged', data: { tenantId, clientId, roles } };
@@ -117,8 +117,8 @@ export const rotateClientSecret = (
   { secretMac, now }: Omit<NewClientFacts, 'clientId'>,
 ): TenantEvent[] => {
   const { caller, clientId, overlapSeconds } = command;
-  const { id: tenantId } = seenByAdmin(state, caller);
-  seenClient(state, caller, clientId);
+  const { id: tenantId } = requireAdmin(state, caller);
+  requireClient(state, caller, clientId);
   const previousExpiresAt = new Date(Date.parse(now) + overlapSeconds * 1000).toISOString();
   const rotated = { tenantId, clientId, secretMac, rotatedAt: now, ...(overlapSeconds > 0 && { previousExpiresAt }) };
   return [{ type: 'TenantClientSecretRotated', data: rotated }];
@@ -132,7 +132,7 @@ export const liveSecrets = ({ secretMac, previous }: TenantClient, now: string):
 
 /** The last one may go too: its tenant's admins on the management API can make another. */
 export const deleteClient = (state: TenantState, command: { caller: Principal; clientId: string }): TenantEvent[] => {
-  const tenant = seenByAdmin(state, command.caller);
+  const tenant = requireAdmin(state, command.caller);
   if (!tenant.clients.has(command.clientId)) throw notFound();
   return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
 };
@@ -146,7 +146,7 @@ export const updateTenant = (
   state: TenantState,
   { caller, name, restrictIdentityRoles }: { caller: Principal; name?: string; restrictIdentityRoles?: boolean },
 ): TenantEvent[] => {
-  const { id: tenantId, ...before } = seenByAdmin(state, caller);
+  const { id: tenantId, ...before } = requireAdmin(state, caller);
   if (name === undefined && restrictIdentityRoles === undefined)
     throw invalidBody('name', 'must be given when restrictIdentityRoles is not');
   const events: TenantEvent[] = [];
@@ -161,7 +161,7 @@ const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant)
 ];
 
 export const deleteTenant = (state: TenantState, command: { caller: Principal }): TenantEvent[] =>
-  deleted(seenByAdmin(state, command.caller));
+  deleted(requireAdmin(state, command.caller));
 
 const DAY_MS = 86_400_000;
 

@@ -7,15 +7,15 @@ import {
   deleteTenant,
   liveSecrets,
   rotateClientSecret,
-  seenClient,
+  requireClient,
   updateClient,
   updateTenant,
   purgedUpTo,
   purgeTenant,
   MAX_CLIENTS_PER_TENANT,
   type Principal,
-  seenByAdmin,
-  seenByMember,
+  requireAdmin,
+  requireMember,
   withdrawTenant,
 } from './tenant.decisions.js';
 import type { TenantEvent } from './tenant.events.js';
@@ -92,16 +92,16 @@ describe('tenant', () => {
   });
 
   it('shows itself to members only, and to admins what is theirs', () => {
-    const seen = (caller: string) => (state: TenantState) => (seenByMember(state, machine(caller)), []);
-    const admin = (caller: string) => (state: TenantState) => (seenByAdmin(state, machine(caller)), []);
+    const seen = (caller: string) => (state: TenantState) => (requireMember(state, machine(caller)), []);
+    const admin = (caller: string) => (state: TenantState) => (requireAdmin(state, machine(caller)), []);
     const withAuditor = [...living, member('eye', ['auditor'])];
     given(tenant, withAuditor).when(seen('boss')).then([]);
     given(tenant, withAuditor).when(seen('eye')).then([]);
     given(tenant, withAuditor).when(admin('boss')).then([]);
     given(tenant, withAuditor).when(admin('eye')).thenThrows('Forbidden');
-    for (const stranger of ['nobody', '', '__proto__', 'constructor', 'c1']) {
-      given(tenant, withAuditor).when(seen(stranger)).thenThrows('NotFound');
-      given(tenant, withAuditor).when(admin(stranger)).thenThrows('NotFound');
+    for (const outsider of ['nobody', '', '__proto__', 'constructor', 'c1']) {
+      given(tenant, withAuditor).when(seen(outsider)).thenThrows('NotFound');
+      given(tenant, withAuditor).when(admin(outsider)).thenThrows('NotFound');
     }
     given(tenant, []).when(seen('boss')).thenThrows('NotFound');
     given(tenant, [...living, deleted])
@@ -251,7 +251,7 @@ describe('clients of a tenant', () => {
       .when(update('CI', ['auditor', 'issuer']))
       .then([]);
     const look = (caller: string, clientId: string) => (state: TenantState) => (
-      seenClient(state, machine(caller), clientId),
+      requireClient(state, machine(caller), clientId),
       []
     );
     for (const call of [update('CI', ['issuer'], 'other'), update('CI', ['issuer'], 'boss', 'c9'), look('boss', 'c9')])

@@ -5,7 +5,7 @@ import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { seenByMember, updateTenant as decide } from '../tenant/tenant.decisions.js';
+import { requireMember, updateTenant as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
@@ -27,7 +27,7 @@ export class UpdateTenant {
       eventContext(context, tenantId),
     );
     await this.lists.settled(position);
-    const seen = seenByMember(state, caller);
+    const seen = requireMember(state, caller);
     const environment = this.directory.environment(seen.tenant.environmentId);
     if (!environment) throw notFound();
     return tenantView(seen.tenant, tenantHost(seen.tenant.subdomain, environment), environment, seen.roles);

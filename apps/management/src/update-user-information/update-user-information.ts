@@ -31,7 +31,7 @@ export class UpdateUserInformation {
       eventContext(context, PLATFORM),
     );
     await this.lists.settled(position);
-    const { email } = await this.people.open(user);
+    const { email } = await this.people.openPerson(user);
     return userInformation(user.id, { email, name });
   }
 }

@@ -171,13 +171,13 @@ if (!programs)
       return store;
     };
     const start = () => openEngines(parseConfig({ ...settings, DATA_DIR: join(folder, `d${++serial}`) }));
-    return { schema, place: `${postgres.url()}?schema=${schema}`, open, start };
+    return { schema, location: `${postgres.url()}?schema=${schema}`, open, start };
   };
 
   it('goes on after a kill, on a target that no platform starts on before; and back again', async () => {
     const { at } = await dataFolder('a', 3000);
-    const { place, open, start } = await migrated();
-    const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', place], { env: env() });
+    const { location, open, start } = await migrated();
+    const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', location], { env: env() });
     const killed = new Promise((resolve) => child.once('exit', resolve));
     child.stderr.on('data', (told: Buffer) => {
       if (String(told).startsWith('events:')) child.kill('SIGKILL');
@@ -193,7 +193,7 @@ if (!programs)
     let rest: Summary | undefined;
     for (const end = Date.now() + 45_000; !rest;)
       try {
-        rest = await copy('--from', at, '--to', place);
+        rest = await copy('--from', at, '--to', location);
       } catch (error) {
         if (Date.now() > end || !(error as Error).message.includes('a platform is running on')) throw error;
       }
@@ -207,7 +207,7 @@ if (!programs)
     await (await start()).close();
 
     const back = join(folder, 'back');
-    await copy('--from', place, '--to', back);
+    await copy('--from', location, '--to', back);
     expect(await inFile(join(back, 'events.db'))).toEqual(written);
     expect(await inFile(join(back, 'operations.db'))).toEqual(await inFile(join(at, 'operations.db')));
   }, 180_000);
@@ -216,10 +216,10 @@ if (!programs)
     const { at } = await dataFolder('a', 30);
     const standIn = await startEventStoreDbStandIn();
     ends.push(() => standIn.stop());
-    const { place, schema } = await migrated();
+    const { location, schema } = await migrated();
     const esdb = standIn.url;
     expect(await refusal('--from', at, '--to', esdb)).toContain('--to-checkpoints');
-    const there = await copy('--from', at, '--to', esdb, '--to-checkpoints', place);
+    const there = await copy('--from', at, '--to', esdb, '--to-checkpoints', location);
     expect(there.complete).toBe(true);
     const server = await openEventStoreDb({ url: esdb, onFailure: () => undefined });
     ends.push(() => server.close());
@@ -230,11 +230,11 @@ if (!programs)
     const other = await migrated();
     const used = await other.open();
     await used.checkpoints.write('dids.finish-deletions', '12');
-    expect(await refusal('--from', at, '--to', esdb, '--to-checkpoints', other.place)).toMatch(
+    expect(await refusal('--from', at, '--to', esdb, '--to-checkpoints', other.location)).toMatch(
       /^the checkpoint dids\.finish-deletions at .* is of another kind of event store/,
     );
     const back = join(folder, 'back');
-    await copy('--from', esdb, '--from-checkpoints', place, '--to', back);
+    await copy('--from', esdb, '--from-checkpoints', location, '--to', back);
     for (const file of ['events.db', 'operations.db'])
       expect(await inFile(join(back, file))).toEqual(await inFile(join(at, file)));
   }, 120_000);
@@ -242,28 +242,28 @@ if (!programs)
   it('moves one tenant to where others are, whose publishers go on', async () => {
     const { at, tenants } = await dataFolder('a', 30);
     const resident = await dataFolder('b', 10);
-    const { place, open } = await migrated();
-    await copy('--from', resident.at, '--to', place);
+    const { location, open } = await migrated();
+    await copy('--from', resident.at, '--to', location);
     const store = await open();
     const before = await all(store);
-    const moved = await copy('--from', at, '--to', place, '--tenant', tenants[1]);
+    const moved = await copy('--from', at, '--to', location, '--tenant', tenants[1]);
     expect(moved.complete).toBe(true);
     const wanted = (await inFile(join(at, 'events.db'))).filter(({ metadata }) => metadata.tenantId === tenants[1]);
     expect(wanted.some(({ stream }) => stream.startsWith('subdomain-'))).toBe(true);
     expect((await all(store)).slice(before.length)).toEqual(wanted);
     // What is stored there and not told yet is not hidden by a further tenant.
     await store.append(`did-${resident.tenants[0]}+d`, eventsOf(resident.tenants[0], 1), -1);
-    expect(await refusal('--from', at, '--to', place, '--tenant', tenants[0])).toContain(
+    expect(await refusal('--from', at, '--to', location, '--tenant', tenants[0])).toContain(
       'has events that it has not published (dids.publisher)',
     );
   }, 120_000);
 
   it('is refused where a platform runs', async () => {
     const { at } = await dataFolder('a', 3);
-    const { place, start } = await migrated();
+    const { location, start } = await migrated();
     const running = await start();
-    expect(await refusal('--from', at, '--to', place)).toContain('a platform is running on');
+    expect(await refusal('--from', at, '--to', location)).toContain('a platform is running on');
     await running.close();
-    expect(await copy('--from', at, '--to', place)).toMatchObject({ complete: true });
+    expect(await copy('--from', at, '--to', location)).toMatchObject({ complete: true });
   }, 60_000);
 });

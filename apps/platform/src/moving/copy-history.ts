@@ -1,19 +1,19 @@
 import { OPERATION_CATEGORY } from '@attestry/analytics';
 import { copyEvents, type CopyCounts } from '@attestry/event-store';
-import { KEPT_CONTEXT_CATEGORY, keptContextsOf } from '@attestry/issuance';
+import { STORED_CONTEXT_CATEGORY, storedContextsOf } from '@attestry/issuance';
 import { HeldLeases } from './held-leases.js';
 import { openHistory, type History } from './history.js';
-import { nameOf, type HistoryKind, type Place } from './place.js';
+import { nameOf, type HistoryKind, type StoreLocation } from './store-location.js';
 import { behind, closeTarget, openTarget, PLATFORM_LEASES } from './publishers.js';
 import { belongsTo } from './tenant-streams.js';
 import { unreadFeed } from './unread-feed.js';
 
 export interface CopyHistoryOptions {
   kind: HistoryKind;
-  from: Place;
-  to: Place;
-  fromCheckpoints?: Place | undefined;
-  toCheckpoints?: Place | undefined;
+  from: StoreLocation;
+  to: StoreLocation;
+  fromCheckpoints?: StoreLocation | undefined;
+  toCheckpoints?: StoreLocation | undefined;
   tenantId?: string | undefined;
   /** The source runs on: what it stores meanwhile is for the next run, and the target stays closed. */
   live?: boolean | undefined;
@@ -53,9 +53,9 @@ export const copyHistory = async (options: CopyHistoryOptions): Promise<CopiedHi
 const copy = async (source: History, target: History, options: CopyHistoryOptions): Promise<CopiedHistory> => {
   const { kind, from, to, tenantId, live = false, signal } = options;
   const ofTenant = tenantId === undefined ? undefined : belongsTo(tenantId, source.events);
-  const heldAt = (history: History, place: Place) =>
+  const heldAt = (history: History, location: StoreLocation) =>
     history.coordination && kind === 'events'
-      ? HeldLeases.take(history.coordination.leases, PLATFORM_LEASES, nameOf(place))
+      ? HeldLeases.take(history.coordination.leases, PLATFORM_LEASES, nameOf(location))
       : undefined;
   // A folder's lock is enough, and its leases may be those of a process that was killed.
   const atSource = live || 'folder' in from ? undefined : await heldAt(source, options.fromCheckpoints ?? from);
@@ -68,8 +68,8 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
         await closeTarget(target, atTarget!);
       }
       const onProgress = (counts: CopyCounts) => {
-        atSource?.check();
-        atTarget?.check();
+        atSource?.checkHeld();
+        atTarget?.checkHeld();
         options.onProgress(counts);
       };
       let complete = false;
@@ -77,8 +77,8 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
         const counts = await copyEvents(source.events, target.events, {
           ...(kind === 'operations' && { categories: [OPERATION_CATEGORY], discarded: 'renumber' }),
           wanted: async (event) => source.holds(event) && ((await ofTenant?.(event)) ?? true),
-          needs: keptContextsOf,
-          interchangeable: [KEPT_CONTEXT_CATEGORY],
+          needs: storedContextsOf,
+          interchangeable: [STORED_CONTEXT_CATEGORY],
           signal,
           onProgress,
         });
@@ -97,7 +97,7 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
 };
 
 /** @throws Error naming who has not told, or taken, everything */
-const refuseUnpublished = async (source: History, from: Place): Promise<void> => {
+const refuseUnpublished = async (source: History, from: StoreLocation): Promise<void> => {
   const waiting = source.coordination ? await behind(source) : [];
   const unread = 'folder' in from ? unreadFeed(from.folder) : [];
   if (waiting.length + unread.length)
@@ -107,7 +107,7 @@ const refuseUnpublished = async (source: History, from: Place): Promise<void> =>
     );
 };
 
-const refuseUnreadyTarget = async (target: History, to: Place): Promise<void> => {
+const refuseUnreadyTarget = async (target: History, to: StoreLocation): Promise<void> => {
   const { checkpoints } = target.coordination!;
   for (const { name, position } of await checkpoints.list())
     try {

@@ -30,7 +30,7 @@ export class HeldLeases {
   }
 
   /** @throws Error when they were lost since */
-  check(): void {
+  checkHeld(): void {
     for (const [name, { isHeld }] of this.held)
       if (!isHeld)
         throw new Error(`the lease ${name} of ${this.where} was lost: a platform may have been started there`);

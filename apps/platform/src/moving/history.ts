@@ -11,7 +11,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '@attestry/event-store';
-import { fileOf, nameOf, schemaOf, type HistoryKind, type Place } from './place.js';
+import { fileOf, nameOf, schemaOf, type HistoryKind, type StoreLocation } from './store-location.js';
 
 /** One store of events, with the leases and checkpoints of those who follow it. */
 export interface History {
@@ -28,7 +28,7 @@ export interface History {
 export interface HistoryOptions {
   kind: HistoryKind;
   /** Where EventStoreDB's leases and checkpoints are. */
-  coordination?: Place | undefined;
+  coordination?: StoreLocation | undefined;
   /** Made when it is not there, and the leases of an earlier process are void. Only under the folder's lock. */
   own?: boolean;
   /** Of operation events, where the store discards them by itself. */
@@ -41,22 +41,22 @@ const LOG_END = '9223372036854775807/9223372036854775807';
 const everything = () => true;
 
 /** @throws Error when it is not there, NotMigrated, EventStoreUnavailable */
-export const openHistory = async (place: Place, options: HistoryOptions): Promise<History> => {
+export const openHistory = async (location: StoreLocation, options: HistoryOptions): Promise<History> => {
   const { kind, own = false } = options;
-  switch (place.kind) {
+  switch (location.kind) {
     case 'folder':
     case 'file': {
-      const events = await openFile(place, kind, own);
+      const events = await openFile(location, kind, own);
       const coordination = { leases: events.leases, checkpoints: events.checkpoints };
       return { events, coordination, unreachable: DECIMAL_END, holds: everything, close: () => events.close() };
     }
     case 'postgres': {
-      const events = await openPostgresEvents({ ...database(place, kind), timeoutMs: TIMEOUT_MS });
+      const events = await openPostgresEvents({ ...database(location, kind), timeoutMs: TIMEOUT_MS });
       const coordination = { leases: events.leases, checkpoints: events.checkpoints };
       return { events, coordination, unreachable: DECIMAL_END, holds: everything, close: () => events.close() };
     }
     case 'eventstoredb': {
-      const { url } = place;
+      const { url } = location;
       const days = kind === 'operations' && options.retentionDays;
       const events = await openEventStoreDb({
         url,
@@ -80,25 +80,25 @@ export const openHistory = async (place: Place, options: HistoryOptions): Promis
 };
 
 const openFile = async (
-  place: Extract<Place, { folder: string }>,
+  location: Extract<StoreLocation, { folder: string }>,
   kind: HistoryKind,
   own: boolean,
 ): Promise<EmbeddedEventStore> => {
-  const file = fileOf(place, kind);
+  const file = fileOf(location, kind);
   if (!own && !existsSync(file)) throw new Error(`${file} does not exist`);
   return EmbeddedEventStore.open({ file, exclusive: own });
 };
 
-const database = (place: Extract<Place, { kind: 'postgres' }>, kind: HistoryKind) => ({
-  url: place.url,
-  schema: schemaOf(place, kind),
+const database = (location: Extract<StoreLocation, { kind: 'postgres' }>, kind: HistoryKind) => ({
+  url: location.url,
+  schema: schemaOf(location, kind),
   connections: 4,
   onFailure: () => undefined,
 });
 
-const openCoordination = async (place: Place, kind: HistoryKind, own: boolean) => {
-  if (place.kind === 'eventstoredb') throw new Error(`${nameOf(place)} stores no checkpoints`);
-  if (place.kind === 'postgres') return openPostgresCoordination(database(place, kind));
-  const file = await openFile(place, kind, own);
+const openCoordination = async (location: StoreLocation, kind: HistoryKind, own: boolean) => {
+  if (location.kind === 'eventstoredb') throw new Error(`${nameOf(location)} stores no checkpoints`);
+  if (location.kind === 'postgres') return openPostgresCoordination(database(location, kind));
+  const file = await openFile(location, kind, own);
   return { leases: file.leases, checkpoints: file.checkpoints, close: () => file.close() };
 };

@@ -6,14 +6,21 @@ import { copyKeys, type CopiedKeys, type MasterKeysGiven } from '@attestry/keys'
 import { masterKeysOf, parseConfig } from '@attestry/service-kit';
 import { lockDataFolder, type DataFolderLock } from '@attestry/sqlite';
 import { copyHistory, type CopiedHistory } from './copy-history.js';
-import { keyPlaceOf, mustExist } from './key-place.js';
+import { keyLocationOf, mustExist } from './key-location.js';
 import { UsageError } from '../run-command.js';
-import { kindsOf, nameOf, parsePlace, PLACES, type HistoryKind, type Place } from './place.js';
+import {
+  kindsOf,
+  nameOf,
+  parseLocation,
+  LOCATION_FORMATS,
+  type HistoryKind,
+  type StoreLocation,
+} from './store-location.js';
 
 const USAGE = `usage: npm run copy-events -- --from PLACE --to PLACE [--tenant ID] [--only events|operations]
   [--from-checkpoints PLACE] [--to-checkpoints PLACE] [--keys-from PLACE --keys-to PLACE] [--new-secrets]
   [--live] [--leave-unpublished]
-PLACE: ${PLACES}`;
+PLACE: ${LOCATION_FORMATS}`;
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -42,16 +49,16 @@ const readArguments = (words: readonly string[]) => {
   } catch (error) {
     throw new Usage((error as Error).message);
   }
-  const place = (name: 'from-checkpoints' | 'to-checkpoints' | 'keys-from' | 'keys-to') =>
-    values[name] === undefined ? undefined : parsePlace(values[name]);
+  const location = (name: 'from-checkpoints' | 'to-checkpoints' | 'keys-from' | 'keys-to') =>
+    values[name] === undefined ? undefined : parseLocation(values[name]);
   if (!values.from || !values.to) throw new Usage('--from and --to are required');
-  const [from, to] = [parsePlace(values.from), parsePlace(values.to)];
+  const [from, to] = [parseLocation(values.from), parseLocation(values.to)];
   const { only } = values;
   if (only !== undefined && only !== 'events' && only !== 'operations')
     throw new Usage(`--only must be events or operations, not ${only}`);
   const kinds = kindsOf(from).filter((kind) => kindsOf(to).includes(kind) && (only ?? kind) === kind);
   if (!kinds.length) throw new Usage(`there is nothing to copy from ${nameOf(from)} to ${nameOf(to)}`);
-  const keys = { from: place('keys-from'), to: place('keys-to') };
+  const keys = { from: location('keys-from'), to: location('keys-to') };
   if (!keys.from !== !keys.to) throw new Usage('--keys-from and --keys-to must be given together');
   if (JSON.stringify(from) === JSON.stringify(to)) throw new Usage('--from and --to must be different places');
   return {
@@ -60,21 +67,21 @@ const readArguments = (words: readonly string[]) => {
     to,
     kinds,
     keys,
-    fromCheckpoints: place('from-checkpoints'),
-    toCheckpoints: place('to-checkpoints'),
+    fromCheckpoints: location('from-checkpoints'),
+    toCheckpoints: location('to-checkpoints'),
   };
 };
 
 /** No platform runs on a folder that is locked here. */
-const lockFolders = async (places: readonly (Place | undefined)[]): Promise<DataFolderLock[]> => {
-  const folders = new Set(places.flatMap((place) => (place && 'folder' in place ? [place.folder] : [])));
+const lockFolders = async (locations: readonly (StoreLocation | undefined)[]): Promise<DataFolderLock[]> => {
+  const folders = new Set(locations.flatMap((location) => (location && 'folder' in location ? [location.folder] : [])));
   const locks: DataFolderLock[] = [];
   for (const folder of folders) locks.push(await lockDataFolder(folder));
   return locks;
 };
 
 /** MASTER_KEY, or the one of a development installation in the folder the keys come from. */
-const masterKeys = (keysFrom: Place, env: Record<string, string | undefined>): MasterKeysGiven => {
+const masterKeys = (keysFrom: StoreLocation, env: Record<string, string | undefined>): MasterKeysGiven => {
   const config = parseConfig(env, undefined, 'migrate');
   if (config.masterKey) return masterKeysOf(config);
   if (!('folder' in keysFrom) || !existsSync(join(keysFrom.folder, 'master.key')))
@@ -82,13 +89,13 @@ const masterKeys = (keysFrom: Place, env: Record<string, string | undefined>): M
   return masterKeysOf(parseConfig({ ...env, DATA_DIR: keysFrom.folder }, undefined, 'migrate'));
 };
 
-const TELL_MS = 1000;
-const teller = (kind: HistoryKind, tell: (line: string) => void) => {
-  let told = 0;
+const PROGRESS_MS = 1000;
+const progressReporter = (kind: HistoryKind, report: (line: string) => void) => {
+  let reportedAt = 0;
   return ({ read, copied, present }: CopyCounts): void => {
-    if (Date.now() - told < TELL_MS) return;
-    told = Date.now();
-    tell(`${kind}: ${read} read, ${copied} copied, ${present} already present`);
+    if (Date.now() - reportedAt < PROGRESS_MS) return;
+    reportedAt = Date.now();
+    report(`${kind}: ${read} read, ${copied} copied, ${present} already present`);
   };
 };
 
@@ -104,24 +111,25 @@ export const runCopy = async (
   words: readonly string[],
   env: Record<string, string | undefined>,
   signal: AbortSignal,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<Summary> => {
   const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments(words);
   const begun = Date.now();
-  for (const place of [from, keys.from])
-    if (place && 'folder' in place && !existsSync(place.folder)) throw new Error(`${nameOf(place)} does not exist`);
+  for (const location of [from, keys.from])
+    if (location && 'folder' in location && !existsSync(location.folder))
+      throw new Error(`${nameOf(location)} does not exist`);
   const sources = values.live ? [] : [from, fromCheckpoints, keys.from];
   const locks = await lockFolders([...sources, to, toCheckpoints, keys.to]);
   try {
     const done: Omit<Summary, 'complete' | 'seconds'> = {};
     // Keys first: a history whose keys do not fit is not begun.
     if (keys.from && keys.to)
-      done.keys = await copyKeys(mustExist(keyPlaceOf(keys.from)), keyPlaceOf(keys.to), {
+      done.keys = await copyKeys(mustExist(keyLocationOf(keys.from)), keyLocationOf(keys.to), {
         masterKeys: masterKeys(keys.from, env),
         otherPepper: values['new-secrets'] ?? false,
         ...(values.tenant !== undefined && { tenantId: values.tenant }),
       });
-    else tell('keys are not copied; use --keys-from and --keys-to to copy them');
+    else report('keys are not copied; use --keys-from and --keys-to to copy them');
     for (const kind of kinds)
       if (!signal.aborted)
         done[kind] = await copyHistory({
@@ -135,10 +143,10 @@ export const runCopy = async (
           leaveUnpublished: values['leave-unpublished'],
           retentionDays: parseConfig(env, undefined, 'migrate').operationEventsDays,
           signal,
-          onProgress: teller(kind, tell),
+          onProgress: progressReporter(kind, report),
         });
     const complete = kinds.every((kind) => done[kind]?.complete);
-    if (!complete) tell('not complete: run the command again before you start a platform on the target');
+    if (!complete) report('not complete: run the command again before you start a platform on the target');
     return { complete, ...done, seconds: (Date.now() - begun) / 1000 };
   } finally {
     for (const lock of locks) lock.release();

@@ -1,6 +1,6 @@
 import { AppError, invalidBody, notFound, type AuthenticationProviderRequest } from '@attestry/contracts';
 import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
-import type { AuthenticationProviderState, LivingProvider } from './authentication-provider.state.js';
+import type { AuthenticationProviderState, ActiveProvider } from './authentication-provider.state.js';
 
 /** Bytes as JSON: an event with its envelope has at most 1 MiB. */
 const MAX_SETTINGS = 900_000;
@@ -28,7 +28,7 @@ export const settingsOf = (
 };
 
 /** @throws 404 when it does not exist or was deleted */
-export const living = (state: AuthenticationProviderState): LivingProvider => {
+export const activeProvider = (state: AuthenticationProviderState): ActiveProvider => {
   if (state.status !== 'active') throw notFound();
   return state;
 };
@@ -80,7 +80,7 @@ export const movedAddress = (before: ProviderAddress, after: ProviderAddress): s
  * @throws 400 on `clientSecret`
  */
 export const checkSecretStays = (
-  current: LivingProvider,
+  current: ActiveProvider,
   next: ProviderAddress,
   { isSecretInClear }: { isSecretInClear: boolean },
 ): void => {
@@ -103,7 +103,7 @@ export const updateAuthenticationProvider = (
   { settings, sealedSecret }: { settings: ProviderSettings; sealedSecret?: string },
   facts: { identitySpaceId: string },
 ): AuthenticationProviderEvent[] => {
-  const current = living(state);
+  const current = activeProvider(state);
   const { providerId } = current;
   checkSecretStays(current, settings, { isSecretInClear: sealedSecret !== undefined });
   const events: AuthenticationProviderEvent[] = [];
@@ -135,5 +135,5 @@ export const pinTokenEndpoint = (
 
 /** @throws 404, also the second time */
 export const deleteAuthenticationProvider = (state: AuthenticationProviderState): AuthenticationProviderEvent[] => [
-  { type: 'AuthenticationProviderDeleted', data: { providerId: living(state).providerId } },
+  { type: 'AuthenticationProviderDeleted', data: { providerId: activeProvider(state).providerId } },
 ];

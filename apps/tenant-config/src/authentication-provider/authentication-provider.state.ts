@@ -1,14 +1,14 @@
 import type { Aggregate } from '@attestry/event-store';
 import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
 
-export interface LivingProvider extends ProviderSettings {
+export interface ActiveProvider extends ProviderSettings {
   status: 'active';
   providerId: string;
   sealedSecret?: string;
   /** Absent: the space that the provider was created with. */
   identitySpaceId?: string;
 }
-export type AuthenticationProviderState = { status: 'absent' } | LivingProvider | { status: 'deleted' };
+export type AuthenticationProviderState = { status: 'absent' } | ActiveProvider | { status: 'deleted' };
 
 export const authenticationProviderStream = (tenantId: string, providerId: string): string =>
   `authenticationProvider-${tenantId}+${providerId}`;

@@ -53,7 +53,7 @@ export class Discovery {
   ) {}
 
   /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
-  async check(tenantId: string, text: string): Promise<Discovered> {
+  async discoverProvider(tenantId: string, text: string): Promise<Discovered> {
     const url = this.accepted(text);
     const document = await this.document(tenantId, url, text);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
@@ -83,7 +83,7 @@ export class Discovery {
     if (!this.config.allowPrivateTargets) parsed.port = '';
     // What is left says whether there was a query, which a lone question mark is too.
     const bare = text.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
-    const target = this.outbound.check(bare);
+    const target = this.outbound.checkUrl(bare);
     if ('fault' in target) throw refused(target.fault, text);
     if (!this.config.allowPrivateTargets && !parse(target.url).isIcann)
       throw refused('must have a public host name', text);
@@ -124,7 +124,7 @@ export class Discovery {
     if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return true;
     const bare = new URL(endpoint);
     bare.search = '';
-    return 'fault' in this.outbound.check(bare.href);
+    return 'fault' in this.outbound.checkUrl(bare.href);
   }
 }
 

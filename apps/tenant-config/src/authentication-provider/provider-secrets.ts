@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticationProvider, TenantContext } from '@attestry/contracts';
 import { isErased, Sealing } from '@attestry/keys';
-import { sealAgain, type SealedForNew } from '@attestry/service-kit';
-import type { LivingProvider } from './authentication-provider.state.js';
+import { sealIdempotently, type SealedForNew } from '@attestry/service-kit';
+import type { ActiveProvider } from './authentication-provider.state.js';
 import { mask } from './masked-secret.js';
 
 /** Secrets of providers, each under a data key with the provider's id. */
@@ -17,10 +17,10 @@ export class ProviderSecrets {
 
   /** {@link seal} for a provider that an earlier run of the call may have made. */
   sealForNew(tenantId: string, providerId: string, secret: string): Promise<SealedForNew> {
-    return sealAgain(this.sealing, tenantId, 'tenant', providerId, secret);
+    return sealIdempotently(this.sealing, tenantId, 'tenant', providerId, secret);
   }
 
-  async open(tenantId: string, { sealedSecret }: LivingProvider): Promise<string | undefined> {
+  async openSecret(tenantId: string, { sealedSecret }: ActiveProvider): Promise<string | undefined> {
     if (sealedSecret === undefined) return undefined;
     const secret = await this.sealing.openSealed(tenantId, 'tenant', sealedSecret);
     return isErased(secret) ? undefined : secret;
@@ -31,8 +31,8 @@ export class ProviderSecrets {
   }
 
   /** A provider as the API shows it. */
-  async viewOf(tenant: TenantContext, provider: LivingProvider): Promise<AuthenticationProvider> {
-    const secret = await this.open(tenant.id, provider);
+  async viewOf(tenant: TenantContext, provider: ActiveProvider): Promise<AuthenticationProvider> {
+    const secret = await this.openSecret(tenant.id, provider);
     return {
       id: provider.providerId,
       redirectUrl: `${tenant.baseUrl}/v1/oauth/authentication/callback`,

@@ -10,7 +10,7 @@ import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@att
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import {
   createAuthenticationProvider as decide,
-  living,
+  activeProvider,
   settingsOf,
 } from '../authentication-provider/authentication-provider.decisions.js';
 import {
@@ -47,7 +47,7 @@ export class CreateAuthenticationProvider {
       );
     // Who has one already is told so before anything is fetched.
     await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
-    const settings = settingsOf(body, await this.discovery.check(tenant.id, body.url));
+    const settings = settingsOf(body, await this.discovery.discoverProvider(tenant.id, body.url));
     await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
     const { clientSecret } = body;
     const secret =
@@ -61,11 +61,11 @@ export class CreateAuthenticationProvider {
         eventContext(context),
         { once: true },
       );
-      return await this.secrets.viewOf(tenant, living(state));
+      return await this.secrets.viewOf(tenant, activeProvider(state));
     } catch (error) {
       // Only where certainly nothing was stored: otherwise the provider may exist and this is its key. Of a call that may be
       // run again it stays: a destroyed key cannot be made again under its id.
-      if (!context.attempt && (error instanceof AppError || error instanceof WrongExpectedRevision))
+      if (!context.idempotentCall && (error instanceof AppError || error instanceof WrongExpectedRevision))
         await this.secrets.destroy(tenant.id, providerId);
       throw error;
     }

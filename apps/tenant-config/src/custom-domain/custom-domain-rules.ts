@@ -36,8 +36,8 @@ export const acceptedDomain = (request: CustomDomainRequest, platform: readonly 
   const faults: ErrorDetail[] = [];
   const note = (param: 'logoUrl' | 'domain', msg: string | undefined) => {
     // An address with user information may hold a password.
-    const isTold = !request[param].includes('@') && request[param].length <= MAX_HOST;
-    if (msg) faults.push({ ...(isTold && { value: request[param] }), msg, param, location: 'body' });
+    const isEchoed = !request[param].includes('@') && request[param].length <= MAX_HOST;
+    if (msg) faults.push({ ...(isEchoed && { value: request[param] }), msg, param, location: 'body' });
   };
   note('logoUrl', faultOfLogo(request.logoUrl));
   note('domain', faultOfDomain(domain, platform));

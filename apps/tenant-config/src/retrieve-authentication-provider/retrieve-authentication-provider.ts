@@ -1,7 +1,7 @@
 import { retrieveAuthenticationProvider, type AuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { living } from '../authentication-provider/authentication-provider.decisions.js';
+import { activeProvider } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -20,6 +20,6 @@ export class RetrieveAuthenticationProvider {
     { tenant }: ClientContext,
   ): Promise<AuthenticationProvider> {
     const stream = authenticationProviderStream(tenant.id, request.params.id);
-    return this.secrets.viewOf(tenant, living((await this.streams.load(authenticationProvider, stream)).state));
+    return this.secrets.viewOf(tenant, activeProvider((await this.streams.load(authenticationProvider, stream)).state));
   }
 }

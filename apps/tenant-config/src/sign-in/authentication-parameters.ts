@@ -13,9 +13,9 @@ export const authenticationParameters = (
   request: BeginSignInRequest,
 ): URLSearchParams => {
   const parameters = new Map<string, string>();
-  const asked = new URLSearchParams(request.query);
+  const requested = new URLSearchParams(request.query);
   for (const name of settings.forwardedRequestParameters) {
-    const value = asked.get(name);
+    const value = requested.get(name);
     if (value && value.length <= MAX_FORWARDED) parameters.set(name, value);
   }
   for (const [name, value] of Object.entries(settings.staticRequestParameters))

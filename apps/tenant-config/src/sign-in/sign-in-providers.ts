@@ -9,7 +9,7 @@ import { pinTokenEndpoint } from '../authentication-provider/authentication-prov
 import {
   authenticationProvider,
   authenticationProviderStream,
-  type LivingProvider,
+  type ActiveProvider,
 } from '../authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
@@ -25,7 +25,7 @@ const UNUSABLE_MS = 5000;
 
 /** A provider as people can sign in with it now. */
 export interface SignInProvider {
-  settings: LivingProvider;
+  settings: ActiveProvider;
   client: oidc.Configuration;
 }
 
@@ -75,7 +75,7 @@ export class SignInProviders {
     return { settings: state, client: await this.client(tenantId, state, events) };
   }
 
-  private async client(tenantId: string, settings: LivingProvider, events: EventContext): Promise<oidc.Configuration> {
+  private async client(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
     const { providerId } = settings;
     const madeOf = JSON.stringify(settings);
     const now = this.clock.now().getTime();
@@ -92,9 +92,9 @@ export class SignInProviders {
     return client;
   }
 
-  private async make(tenantId: string, settings: LivingProvider, events: EventContext): Promise<oidc.Configuration> {
+  private async make(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
     const [secret, document] = await Promise.all([
-      this.secrets.open(tenantId, settings),
+      this.secrets.openSecret(tenantId, settings),
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
         const until = this.clock.now().getTime() + UNUSABLE_MS;
         this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
@@ -123,7 +123,7 @@ export class SignInProviders {
   /** The client's credentials, codes and PKCE verifiers go to the pinned origin only, whatever the document says today (ADR 0050). */
   private async checkTokenEndpoint(
     tenantId: string,
-    { providerId, url, tokenEndpointOrigin: pinned }: LivingProvider,
+    { providerId, url, tokenEndpointOrigin: pinned }: ActiveProvider,
     document: DiscoveryDocument,
     events: EventContext,
   ): Promise<void> {
@@ -176,7 +176,7 @@ const textOf = (body: unknown): string => {
 };
 
 /** `client_secret_basic` or `client_secret_post` (RFC 6749 §2.3.1); without a secret only `client_id` is sent. */
-const authentication = ({ tokenEndpointAuthMethod }: LivingProvider, secret: string | undefined): oidc.ClientAuth => {
+const authentication = ({ tokenEndpointAuthMethod }: ActiveProvider, secret: string | undefined): oidc.ClientAuth => {
   if (secret === undefined) return oidc.None();
   return tokenEndpointAuthMethod === 'client_secret_post'
     ? oidc.ClientSecretPost(secret)

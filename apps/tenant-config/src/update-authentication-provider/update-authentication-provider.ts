@@ -4,7 +4,7 @@ import { Streams, type Ids } from '@attestry/event-store';
 import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   checkSecretStays,
-  living,
+  activeProvider,
   movedAddress,
   settingsOf,
   updateAuthenticationProvider as decide,
@@ -34,13 +34,13 @@ export class UpdateAuthenticationProvider {
     const { tenant } = context;
     const { id } = request.params;
     const stream = authenticationProviderStream(tenant.id, id);
-    const current = living((await this.streams.load(authenticationProvider, stream)).state);
+    const current = activeProvider((await this.streams.load(authenticationProvider, stream)).state);
     const { clientSecret, url } = request.body;
-    const stored = await this.secrets.open(tenant.id, current);
+    const stored = await this.secrets.openSecret(tenant.id, current);
     const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored);
     // Before the new address is contacted.
     checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
-    const settings = settingsOf(request.body, await this.discovery.check(tenant.id, url));
+    const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url));
     // For another address also when it is the same: the decision takes what is sealed here for what the caller knows.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
     const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
@@ -55,6 +55,6 @@ export class UpdateAuthenticationProvider {
         ),
       eventContext(context),
     );
-    return this.secrets.viewOf(tenant, living(state));
+    return this.secrets.viewOf(tenant, activeProvider(state));
   }
 }

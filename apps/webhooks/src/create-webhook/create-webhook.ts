@@ -6,7 +6,7 @@ import { WebhookDirectory } from '../webhook/webhook.directory.js';
 import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { viewOf } from '../webhook/webhook-view.js';
-import { acceptedUrl, createWebhook as decide, living } from '../webhook/webhook.decisions.js';
+import { acceptedUrl, createWebhook as decide, activeWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
@@ -27,7 +27,7 @@ export class CreateWebhook {
   async execute(request: RequestOf<typeof createWebhook>, context: ContextOf<typeof createWebhook>): Promise<Webhook> {
     const tenantId = context.tenant.id;
     const { events, disabled } = request.body;
-    const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
+    const url = acceptedUrl(request.body.url, this.outbound.checkUrl(request.body.url));
     const webhookId = idFor(context, 'webhook', this.ids);
     const now = this.clock.now().toISOString();
     await this.slots.claim(tenantId, { webhookId, url }, eventContext(context));
@@ -41,6 +41,6 @@ export class CreateWebhook {
     );
     this.directory.note(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
-    return viewOf(living(state));
+    return viewOf(activeWebhook(state));
   }
 }

@@ -4,7 +4,7 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { keptSince } from '../webhook-lists/attempts.projection.js';
 import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
-import { living } from '../webhook/webhook.decisions.js';
+import { activeWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 
 @Operation(listWebhookAttempts)
@@ -21,7 +21,7 @@ export class ListAttempts {
   ): Promise<PageOf<WebhookAttempt>> {
     const tenantId = tenant.id;
     const { webhookId } = request.params;
-    living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    activeWebhook((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
     return this.attempts.attemptsOf(
       { tenantId, webhookId, since: keptSince(this.clock.now().toISOString()) },
       request.query,

@@ -45,7 +45,7 @@ export class RedeliverAttempt {
         async (state) => {
           const requeued = requeueDelivery(state, { now });
           if ('delivery' in state) ({ delivery } = state);
-          if (delivery?.sealedCredential && !(await this.isKept(tenantId, delivery.sealedCredential.sealed)))
+          if (delivery?.sealedCredential && !(await this.isRetained(tenantId, delivery.sealedCredential.sealed)))
             // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
             throw invalid({
               value: deliveryId,
@@ -63,7 +63,7 @@ export class RedeliverAttempt {
   }
 
   /** The delivery key is destroyed with the last delivery that needs it (ADR 0058). */
-  private async isKept(tenantId: string, sealed: string): Promise<boolean> {
+  private async isRetained(tenantId: string, sealed: string): Promise<boolean> {
     try {
       return !isErased(await this.sealing.openSealed(tenantId, 'delivery', sealed));
     } catch (error) {

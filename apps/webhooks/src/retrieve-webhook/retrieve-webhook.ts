@@ -2,7 +2,7 @@ import { retrieveWebhook, type ClientContext, type Webhook } from '@attestry/con
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { viewOf } from '../webhook/webhook-view.js';
-import { living } from '../webhook/webhook.decisions.js';
+import { activeWebhook } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 
 @Operation(retrieveWebhook)
@@ -11,6 +11,6 @@ export class RetrieveWebhook {
 
   async execute(request: RequestOf<typeof retrieveWebhook>, { tenant }: ClientContext): Promise<Webhook> {
     const stream = webhookStream(tenant.id, request.params.webhookId);
-    return viewOf(living((await this.streams.load(webhook, stream)).state));
+    return viewOf(activeWebhook((await this.streams.load(webhook, stream)).state));
   }
 }

@@ -3,9 +3,9 @@ import {
   credentialIssued,
   isCredentialEvent,
   tenantDeleted,
-  TOLD_EVENTS,
-  toldBy,
-  toldPayload,
+  WEBHOOK_EVENT_SOURCES,
+  webhookEventsOf,
+  webhookEventPayload,
   userDeleted,
   type CredentialEvent,
   type IntegrationEventType,
@@ -31,12 +31,14 @@ type CredentialIssued = DataOf<typeof credentialIssued>;
 type UserDeleted = DataOf<typeof userDeleted>;
 type TenantDeleted = DataOf<typeof tenantDeleted>;
 
-interface Told {
+interface TenantEvent {
   tenantId: string;
 }
 
 const NAME = 'webhooks.deliveries';
-const TOLD_SUBJECTS: ReadonlySet<string> = new Set(Object.values(TOLD_EVENTS).map(({ of }) => of.subject));
+const WEBHOOK_EVENT_SUBJECTS: ReadonlySet<string> = new Set(
+  Object.values(WEBHOOK_EVENT_SOURCES).map(({ integrationEvent }) => integrationEvent.subject),
+);
 const CATCH_UP_MS = 10_000;
 
 /**
@@ -60,7 +62,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     this.reactions.consume(
       {
         name: NAME,
-        subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject, ...TOLD_SUBJECTS],
+        subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject, ...WEBHOOK_EVENT_SUBJECTS],
       },
       (messages) => this.handle(messages),
     );
@@ -73,25 +75,25 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       await Promise.all(
         adding.map((message) =>
           message.subject === credentialIssued.subject
-            ? this.schedule(message as FeedMessage<CredentialIssued>)
-            : this.tell(message as FeedMessage<Told>),
+            ? this.scheduleCredential(message as FeedMessage<CredentialIssued>)
+            : this.scheduleEvent(message as FeedMessage<TenantEvent>),
         ),
       );
       adding = [];
     };
     for (const message of messages) {
-      if (message.subject === credentialIssued.subject || TOLD_SUBJECTS.has(message.subject)) {
+      if (message.subject === credentialIssued.subject || WEBHOOK_EVENT_SUBJECTS.has(message.subject)) {
         adding.push(message);
         continue;
       }
       await flush();
-      if (message.subject === userDeleted.subject) await this.forgetUser(message as FeedMessage<UserDeleted>);
+      if (message.subject === userDeleted.subject) await this.purgeUser(message as FeedMessage<UserDeleted>);
       else if (message.subject === tenantDeleted.subject) await this.endTenant(message as FeedMessage<TenantDeleted>);
     }
     await flush();
   }
 
-  private async schedule(message: FeedMessage<CredentialIssued>): Promise<void> {
+  private async scheduleCredential(message: FeedMessage<CredentialIssued>): Promise<void> {
     const { tenantId, sealedCredential, issuedAt } = message.data;
     const wanted = this.directory
       .subscriptions(tenantId, issuedAt)
@@ -129,11 +131,11 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   }
 
   /** A fact as it is, to whoever subscribed to it before it came about. */
-  private async tell(message: FeedMessage<Told>): Promise<void> {
+  private async scheduleEvent(message: FeedMessage<TenantEvent>): Promise<void> {
     const { id, data, subject, headers } = message;
     const now = this.clock.now().toISOString();
     const timestamp = headers['occurredAt'] ?? now;
-    const names = toldBy(subject);
+    const names = webhookEventsOf(subject);
     const subscribed = this.directory.subscriptions(data.tenantId, timestamp);
     await Promise.all(
       subscribed.map(async ({ webhookId, host, type: wanted }) => {
@@ -141,7 +143,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
         if (!type) return;
         const deliveryKey = deliveryKeyOf(id, webhookId, type);
         const event = { id, type, timestamp };
-        const payload = toldPayload(type, data);
+        const payload = webhookEventPayload(type, data);
         await this.put({ deliveryKey, webhookId, event, payload }, host, message, data.tenantId);
       }),
     );
@@ -156,9 +158,9 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   ): Promise<ScheduledDelivery> {
     const { deliveryKey } = delivery;
     const context = this.context(message, tenantId);
-    const place = await this.sender.place({ tenantId, host, deliveryKey });
+    const slot = await this.sender.reserveSlot({ tenantId, host, deliveryKey });
     const attemptAt = this.clock.now().toISOString();
-    const scheduled = { ...delivery, attemptAt, ...(place && { deliveryId: place.deliveryId }) };
+    const scheduled = { ...delivery, attemptAt, ...(slot && { deliveryId: slot.deliveryId }) };
     try {
       const decided = await this.streams.decideOn(
         webhookDelivery,
@@ -168,17 +170,17 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
         context,
       );
       const offer = { tenantId, requestId: context.requestId, host, decided };
-      if (place) place.send(offer);
+      if (slot) slot.send(offer);
       else this.sender.offer(offer);
       return decided.state.status === 'absent' ? scheduled : decided.state.delivery;
     } catch (error) {
-      place?.leave();
+      slot?.leave();
       throw error;
     }
   }
 
   /** Keys are destroyed first, so that the credentials are unreadable (ADR 0058); then their deliveries end. */
-  private async forgetUser(message: FeedMessage<UserDeleted>): Promise<void> {
+  private async purgeUser(message: FeedMessage<UserDeleted>): Promise<void> {
     const { tenantId, userId } = message.data;
     if (!(await this.readModel.running.waitForHead(CATCH_UP_MS)))
       throw new Error(`${NAME}: projection behind, pending deliveries of a deleted user are not known yet`);
@@ -206,7 +208,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       const { state, revision } = await this.streams.runDecision(
         webhook,
         webhookStream(tenantId, webhookId),
-        (current) => (current.status === 'living' ? deleteWebhook(current) : []),
+        (current) => (current.status === 'active' ? deleteWebhook(current) : []),
         this.context(message, tenantId),
       );
       this.directory.note(tenantId, webhookId, state, revision);

@@ -8,17 +8,17 @@ const after = (...quick: boolean[]) => {
 
 describe('allowances', () => {
   it('begin low and grow with each quick success up to the most', () => {
-    expect(after().of('a')).toBe(4);
-    expect(after(true).of('a')).toBe(5);
-    expect(after(...Array<boolean>(99).fill(true)).of('a')).toBe(8);
+    expect(after().limitOf('a')).toBe(4);
+    expect(after(true).limitOf('a')).toBe(5);
+    expect(after(...Array<boolean>(99).fill(true)).limitOf('a')).toBe(8);
   });
 
   it('are halved by anything else, down to the least', () => {
     const full = Array<boolean>(4).fill(true);
-    expect(after(...full, false).of('a')).toBe(4);
-    expect(after(...full, false, true).of('a')).toBe(5);
-    expect(after(false, false).of('a')).toBe(4);
+    expect(after(...full, false).limitOf('a')).toBe(4);
+    expect(after(...full, false, true).limitOf('a')).toBe(5);
+    expect(after(false, false).limitOf('a')).toBe(4);
   });
 
-  it('are those of one name', () => expect(after(true, true).of('b')).toBe(4));
+  it('are those of one name', () => expect(after(true, true).limitOf('b')).toBe(4));
 });

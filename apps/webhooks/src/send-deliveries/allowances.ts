@@ -13,14 +13,14 @@ export class Allowances {
 
   constructor(private readonly range: { least: number; most: number }) {}
 
-  of(name: string): number {
+  limitOf(name: string): number {
     return this.known.get(name) ?? this.range.least;
   }
 
   /** @param quick the attempt succeeded, and soon */
   note(name: string, quick: boolean): void {
     const { least, most } = this.range;
-    const now = this.of(name);
+    const now = this.limitOf(name);
     this.known.set(name, quick ? Math.min(most, now + 1) : Math.max(least, Math.floor(now / 2)));
   }
 }

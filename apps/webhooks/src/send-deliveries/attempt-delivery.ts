@@ -14,7 +14,7 @@ import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { attemptError } from './attempt-error.js';
 import { ObserveAttempts } from './observe-attempts.js';
-import type { DueDelivery, Stored } from './waiting-line.js';
+import type { DueDelivery, Stored } from './delivery-queue.js';
 import { webhookRequest } from './webhook-request.js';
 
 /** An answer that took no longer is a quick one, milliseconds. */
@@ -61,7 +61,8 @@ export class AttemptDelivery {
     if (!isPending(loaded.state)) return {};
     const { delivery } = loaded.state;
     const target = await this.target(due);
-    const credential: Credential = 'cancelled' in target ? { state: 'none' } : await this.open(tenantId, delivery);
+    const credential: Credential =
+      'cancelled' in target ? { state: 'none' } : await this.openCredential(tenantId, delivery);
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};
@@ -112,12 +113,12 @@ export class AttemptDelivery {
   }: DueDelivery): Promise<{ url: string } | { cancelled: CancelReason }> {
     if (cancel) return { cancelled: cancel };
     const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-    if (state.status !== 'living') return { cancelled: 'webhook-deleted' };
+    if (state.status !== 'active') return { cancelled: 'webhook-deleted' };
     return state.disabled ? { cancelled: 'webhook-disabled' } : { url: state.url };
   }
 
   /** A key that never was, or a broken seal, does not mend: the delivery runs out of attempts and says why. */
-  private async open(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
+  private async openCredential(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
     if (!sealedCredential) return { state: 'none' };
     try {
       const opened = await this.sealing.openSealed(tenantId, 'delivery', sealedCredential.sealed);

@@ -19,7 +19,7 @@ import { isPending, type WebhookDeliveryState } from '../webhook-delivery/webhoo
 import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 import { AttemptDelivery, type Attempted } from './attempt-delivery.js';
 import { ObserveAttempts, type QueueState } from './observe-attempts.js';
-import { WaitingLine, type DueDelivery, type Waiting } from './waiting-line.js';
+import { DeliveryQueue, type DueDelivery, type QueuedDelivery } from './delivery-queue.js';
 
 const NAME = 'webhooks.sender';
 /** Looked at this often for what other processes scheduled. */
@@ -47,7 +47,7 @@ export interface Offer extends Pick<DueDelivery, 'tenantId' | 'requestId' | 'hos
 }
 
 /** One attempt may go out at once, under this id. It counts as under way until it is sent or left. */
-export interface Place {
+export interface AttemptSlot {
   deliveryId: string;
   /** Unless it came otherwise, and the delivery does not tell of this attempt. */
   send(offer: Offer): void;
@@ -55,7 +55,7 @@ export interface Place {
 }
 
 /** Asks for a place before there is a delivery. */
-interface Asking extends Waiting {
+interface SlotRequest extends QueuedDelivery {
   answer(isGranted: boolean): void;
 }
 
@@ -68,9 +68,9 @@ interface Asking extends Waiting {
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly worker: LeasedWorker<true>;
   private readonly stopping = new AbortController();
-  private readonly line = new WaitingLine<DueDelivery | Asking>();
+  private readonly queue = new DeliveryQueue<DueDelivery | SlotRequest>();
   /** Hosts that let nobody pass while somebody waited for a place, until they do. */
-  private readonly stalled = new LRUCache<string, true>({ max: 10_000 });
+  private readonly slowHosts = new LRUCache<string, true>({ max: 10_000 });
   private readonly underWay = new Set<Promise<void>>();
   /** Ended here, by the position from which on the queue shows it. */
   private readonly settling = new Map<string, string>();
@@ -97,7 +97,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.worker = new LeasedWorker<true>({
       name: NAME,
       lease: { leases, holder: randomUUID() },
-      open: (term) => this.open(term),
+      openSource: (term) => this.beginTerm(term),
       batch: () => this.fetchDue(),
       standBy: () => (this.error = undefined),
       onError: (error) => this.log(error.message),
@@ -123,12 +123,12 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
    * looked for in the queue. It is waited for where the host is quick, so that what comes in a rush stays in the feed until
    * it can go out. Without one the delivery is stored and {@link offer}ed.
    */
-  async place(of: Waiting): Promise<Place | undefined> {
-    if (!this.term || !of.host || this.line.has(of.deliveryKey) || !(await this.ask(of))) return undefined;
+  async reserveSlot(of: QueuedDelivery): Promise<AttemptSlot | undefined> {
+    if (!this.term || !of.host || this.queue.has(of.deliveryKey) || !(await this.waitForSlot(of))) return undefined;
     const ended = Promise.withResolvers<void>();
     this.underWay.add(ended.promise);
     const leave = () => {
-      this.line.end(of);
+      this.queue.end(of);
       this.underWay.delete(ended.promise);
       ended.resolve();
       this.fill();
@@ -145,29 +145,29 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return { deliveryId, send, leave };
   }
 
-  private ask(of: Waiting): Promise<boolean> {
-    const asked = Promise.withResolvers<boolean>();
+  private waitForSlot(of: QueuedDelivery): Promise<boolean> {
+    const granted = Promise.withResolvers<boolean>();
     let isOpen = true;
     const answer = (isGranted: boolean) => {
       isOpen = false;
-      asked.resolve(isGranted);
+      granted.resolve(isGranted);
     };
-    const asking: Asking = { ...of, answer };
+    const request: SlotRequest = { ...of, answer };
     const giveUp = () => {
-      this.line.withdraw(asking);
+      this.queue.withdraw(request);
       answer(false);
     };
-    if (this.line.add(asking)) this.fill();
+    if (this.queue.add(request)) this.fill();
     else giveUp();
-    if (isOpen && (this.stalled.has(of.host) || !this.line.trusts(of.host))) giveUp();
+    if (isOpen && (this.slowHosts.has(of.host) || !this.queue.isQuick(of.host))) giveUp();
     if (isOpen) {
       const timer = setTimeout(() => {
-        this.stalled.set(of.host, true);
+        this.slowHosts.set(of.host, true);
         giveUp();
       }, PATIENCE_MS);
-      void asked.promise.then(() => clearTimeout(timer));
+      void granted.promise.then(() => clearTimeout(timer));
     }
-    return asked.promise;
+    return granted.promise;
   }
 
   /** Something was stored that is to be sent at once. */
@@ -176,7 +176,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     if (!due) return;
     const { position } = offer.decided;
     if (!this.term) return this.wake(position);
-    if (this.line.add(due)) return this.fill();
+    if (this.queue.add(due)) return this.fill();
     this.note(position);
   }
 
@@ -192,14 +192,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.worker.wake();
   }
 
-  private async open(term: Term): Promise<BatchSource<true>> {
+  private async beginTerm(term: Term): Promise<BatchSource<true>> {
     this.term = term;
     return { next: async () => true, close: () => this.endTerm() };
   }
 
   private async endTerm(): Promise<void> {
     this.term = undefined;
-    for (const waiting of this.line.clear()) if ('answer' in waiting) waiting.answer(false);
+    for (const waiting of this.queue.clear()) if ('answer' in waiting) waiting.answer(false);
     await Promise.all(this.underWay);
   }
 
@@ -217,9 +217,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private async fetch(): Promise<void> {
     this.settle();
     // The oldest of those who have nothing here first: a host with much to come must not hide the others.
-    this.take(await this.due(this.line.present(), FETCHED));
+    this.take(await this.due(this.queue.present(), FETCHED));
     for (let round = 0; !this.stopping.signal.aborted; round++) {
-      const { lanes, others } = this.line.full();
+      const { lanes, others } = this.queue.full();
       const limit = FETCHED + others + this.settling.size;
       const rows = await this.due({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
       const refused = this.take(rows);
@@ -232,7 +232,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   /** Answers how many found no room. */
   private take(rows: readonly DueDelivery[]): number {
     let refused = 0;
-    for (const due of rows) if (!this.settling.has(due.deliveryKey) && !this.line.add(due)) refused += 1;
+    for (const due of rows) if (!this.settling.has(due.deliveryKey) && !this.queue.add(due)) refused += 1;
     this.fill();
     return refused;
   }
@@ -240,7 +240,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   /** Starts as many as the limits allow. */
   private fill(): void {
     if (!this.term || this.stopping.signal.aborted) return;
-    for (let next = this.line.take(); next; next = this.line.take())
+    for (let next = this.queue.take(); next; next = this.queue.take())
       if ('answer' in next) next.answer(true);
       else this.start(next);
   }
@@ -266,12 +266,12 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     }
     const { position, quick, ended } = attempted;
     if (position !== undefined) this.settling.set(due.deliveryKey, position);
-    this.line.end(due, quick);
-    if (quick) this.stalled.delete(due.host);
+    this.queue.end(due, quick);
+    if (quick) this.slowHosts.delete(due.host);
     this.fill();
     // When it is due again is for the queue to say.
     if (!ended) this.wake(position);
-    else if (this.line.wantsMore(due)) this.wake();
+    else if (this.queue.wantsMore(due)) this.wake();
   }
 
   /** Forgets what ended as far as the queue shows it. */

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
 import { WebhookDirectory } from '../webhook/webhook.directory.js';
 import { viewOf } from '../webhook/webhook-view.js';
-import { acceptedUrl, living, updateWebhook as decide } from '../webhook/webhook.decisions.js';
+import { acceptedUrl, activeWebhook, updateWebhook as decide } from '../webhook/webhook.decisions.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { TenantSlots } from '../webhook-slots/tenant-slots.js';
 import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
@@ -23,8 +23,8 @@ export class UpdateWebhook {
     const tenantId = context.tenant.id;
     const { webhookId } = request.params;
     const { events, disabled } = request.body;
-    living((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
-    const url = acceptedUrl(request.body.url, this.outbound.check(request.body.url));
+    activeWebhook((await this.streams.load(webhook, webhookStream(tenantId, webhookId))).state);
+    const url = acceptedUrl(request.body.url, this.outbound.checkUrl(request.body.url));
     await this.slots.changeUrl(tenantId, { webhookId, url }, eventContext(context));
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
@@ -33,10 +33,10 @@ export class UpdateWebhook {
       eventContext(context),
     );
     const { state: stored } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-    if (stored.status === 'living')
+    if (stored.status === 'active')
       await this.slots.correctUrl(tenantId, { webhookId, url: stored.url }, eventContext(context));
     this.directory.note(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
-    return viewOf(living(state));
+    return viewOf(activeWebhook(state));
   }
 }

@@ -1,6 +1,6 @@
 import { readEvent } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
-import { forgetting } from '@attestry/service-kit';
+import { purgingTenants } from '@attestry/service-kit';
 import { webhookKeys } from './webhook-keys.state.js';
 
 export interface KeyTables {
@@ -9,7 +9,7 @@ export interface KeyTables {
 }
 
 /** Which keys of all tenants are to be replaced or retired, and when. */
-export const keysProjection: Projection<KeyTables> = forgetting('webhooks', {
+export const keysProjection: Projection<KeyTables> = purgingTenants('webhooks', {
   name: 'webhooks.keys',
   version: 1,
   categories: [webhookKeys.category],

@@ -19,16 +19,16 @@ export const rotateKey = (
   { keyId }: { keyId: string },
   facts: RotationFacts,
 ): WebhookKeysEvent[] => {
-  if (state.status !== 'living') throw notFound();
+  if (state.status !== 'active') throw notFound();
   const succession = succeed(state.keys, facts);
   return succession ? [{ type: 'WebhookKeyRotated', data: { keyId, ...succession } }] : [];
 };
 
 /** Whose overlap is over. */
 export const retireKeys = (state: WebhookKeysState, { now }: { now: string }): WebhookKeysEvent[] =>
-  state.status !== 'living'
+  state.status !== 'active'
     ? []
     : overdueKeys(state.keys, now).map(({ keyId }) => ({ type: 'WebhookKeyRetired', data: { keyId } }));
 
 export const endKeys = (state: WebhookKeysState): WebhookKeysEvent[] =>
-  state.status === 'living' ? [{ type: 'WebhookKeysEnded', data: {} }] : [];
+  state.status === 'active' ? [{ type: 'WebhookKeysEnded', data: {} }] : [];

@@ -24,7 +24,7 @@ const rotate = (n: number, seconds: number) => (state: WebhookKeysState) =>
   rotateKey(state, { keyId: `k${n}` }, { now: at(seconds), ...times });
 const keysAfter = (...events: WebhookKeysEvent[]) => {
   const state = stateAfter<WebhookKeysState, WebhookKeysEvent>(webhookKeys, events);
-  return state.status === 'living' ? state.keys : [];
+  return state.status === 'active' ? state.keys : [];
 };
 
 describe('webhook keys', () => {

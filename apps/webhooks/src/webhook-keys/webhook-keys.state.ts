@@ -5,7 +5,7 @@ import type { WebhookKeysEvent } from './webhook-keys.events.js';
 export type WebhookKeysState =
   | { status: 'absent' }
   /** Oldest first, never empty. */
-  | { status: 'living'; keys: readonly PublishedKey[] }
+  | { status: 'active'; keys: readonly PublishedKey[] }
   | { status: 'ended' };
 
 export const webhookKeysStream = (tenantId: string): string => `webhookKeys-${tenantId}`;
@@ -13,14 +13,14 @@ export const webhookKeysStream = (tenantId: string): string => `webhookKeys-${te
 const evolve = (state: WebhookKeysState, event: WebhookKeysEvent): WebhookKeysState => {
   switch (event.type) {
     case 'WebhookKeyChosen':
-      return { status: 'living', keys: [{ keyId: event.data.keyId, signsFrom: event.data.chosenAt }] };
+      return { status: 'active', keys: [{ keyId: event.data.keyId, signsFrom: event.data.chosenAt }] };
     case 'WebhookKeyRotated': {
-      if (state.status !== 'living') return state;
-      return { status: 'living', keys: withSuccessor(state.keys, event.data) };
+      if (state.status !== 'active') return state;
+      return { status: 'active', keys: withSuccessor(state.keys, event.data) };
     }
     case 'WebhookKeyRetired':
-      if (state.status !== 'living') return state;
-      return { status: 'living', keys: withoutKey(state.keys, event.data.keyId) };
+      if (state.status !== 'active') return state;
+      return { status: 'active', keys: withoutKey(state.keys, event.data.keyId) };
     case 'WebhookKeysEnded':
       return { status: 'ended' };
   }

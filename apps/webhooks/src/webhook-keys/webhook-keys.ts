@@ -50,7 +50,7 @@ export class WebhookKeys {
         context,
       ));
     }
-    if (state.status !== 'living') throw new KeyNotFound(tenantId);
+    if (state.status !== 'active') throw new KeyNotFound(tenantId);
     this.known.set(tenantId, state.keys);
     return state.keys;
   }
@@ -75,7 +75,7 @@ export class WebhookKeys {
       },
       context,
     );
-    const keys = state.status === 'living' ? state.keys : [];
+    const keys = state.status === 'active' ? state.keys : [];
     this.known.set(tenantId, keys);
     const [previous, newest] = keys.slice(-2);
     return {
@@ -124,7 +124,7 @@ export class WebhookKeys {
   private async published(tenantId: string): Promise<Set<string> | undefined> {
     const state = await this.load(tenantId);
     if (state.status === 'ended') return new Set();
-    if (state.status === 'living') return new Set(publishedAt(state.keys, this.now()).map(({ keyId }) => keyId));
+    if (state.status === 'active') return new Set(publishedAt(state.keys, this.now()).map(({ keyId }) => keyId));
     await this.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
     return undefined;
   }

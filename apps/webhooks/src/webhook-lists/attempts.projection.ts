@@ -1,7 +1,7 @@
 import type { WebhookAttempt, WebhookEventType } from '@attestry/contracts';
 import { readEvent } from '@attestry/event-store';
 import { BatchedRows, type Projection } from '@attestry/read-model';
-import { forgetting } from '@attestry/service-kit';
+import { purgingTenants } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type {
   CancelReason,
@@ -40,7 +40,7 @@ type Row = AttemptTables['webhook_attempt'];
 export const keptSince = (now: string): string => new Date(Date.parse(now) - ATTEMPTS_KEPT_MS).toISOString();
 
 /** The attempts of each webhook, beside the sender's queue so that nobody who sends waits for it. */
-export const attemptsProjection: Projection<AttemptTables> = forgetting('webhooks', {
+export const attemptsProjection: Projection<AttemptTables> = purgingTenants('webhooks', {
   name: 'webhooks.attempts',
   version: 1,
   categories: [webhookDelivery.category],

@@ -1,6 +1,6 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { BatchedRows, type Projection } from '@attestry/read-model';
-import { forgetting } from '@attestry/service-kit';
+import { purgingTenants } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
@@ -33,7 +33,7 @@ export interface WebhookTables {
 }
 
 /** The subscriptions, and what is on its way to them: the list operation's pages and the sender's queue. */
-export const webhooksProjection: Projection<WebhookTables> = forgetting('webhooks', {
+export const webhooksProjection: Projection<WebhookTables> = purgingTenants('webhooks', {
   name: 'webhooks.webhooks',
   version: 1,
   categories: [webhook.category, webhookDelivery.category],

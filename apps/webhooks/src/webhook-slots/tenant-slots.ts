@@ -33,7 +33,7 @@ export class TenantSlots {
   /** @throws AppError 400 when a limit is reached */
   async claim(tenantId: string, command: SlotCommand, events: EventContext): Promise<void> {
     const now = this.clock.now().toISOString();
-    await this.run(tenantId, events, async (state) =>
+    await this.decideSlots(tenantId, events, async (state) =>
       claimSlot(state, command, { now, owners: await this.ownersOf(tenantId, state, command) }),
     );
   }
@@ -41,20 +41,20 @@ export class TenantSlots {
   /** @throws AppError 400 on `url` */
   async changeUrl(tenantId: string, command: SlotCommand, events: EventContext): Promise<void> {
     const now = this.clock.now().toISOString();
-    await this.run(tenantId, events, async (state) =>
+    await this.decideSlots(tenantId, events, async (state) =>
       changeSlotUrl(state, command, { now, owners: await this.ownersOf(tenantId, state, command) }),
     );
   }
 
   async correctUrl(tenantId: string, command: SlotCommand, events: EventContext): Promise<void> {
-    await this.run(tenantId, events, (state) => correctSlotUrl(state, command));
+    await this.decideSlots(tenantId, events, (state) => correctSlotUrl(state, command));
   }
 
   async release(tenantId: string, webhookId: string, events: EventContext): Promise<void> {
-    await this.run(tenantId, events, (state) => releaseSlot(state, webhookId));
+    await this.decideSlots(tenantId, events, (state) => releaseSlot(state, webhookId));
   }
 
-  private async run(
+  private async decideSlots(
     tenantId: string,
     events: EventContext,
     decide: Decide<WebhookSlotsState, WebhookSlotsEvent>,
@@ -67,7 +67,7 @@ export class TenantSlots {
     if (!needsOwners(slots, command)) return new Map();
     const owners = slots.held.map(async ({ webhookId }): Promise<[string, Owner]> => {
       const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-      return [webhookId, state.status === 'living' ? { status: 'living', url: state.url } : { status: state.status }];
+      return [webhookId, state.status === 'active' ? { status: 'active', url: state.url } : { status: state.status }];
     });
     return new Map(await Promise.all(owners));
   }

@@ -8,7 +8,7 @@ export const MAX_WEBHOOKS = 20;
 export const MAX_WEBHOOKS_PER_URL = 5;
 
 /** A webhook as its own stream has it. */
-export type Owner = { status: 'absent' | 'deleted' } | { status: 'living'; url: string };
+export type Owner = { status: 'absent' | 'deleted' } | { status: 'active'; url: string };
 
 /** By webhook id. */
 export type Owners = ReadonlyMap<string, Owner>;
@@ -44,7 +44,7 @@ const sharing = (
   });
 };
 
-const urlOf = (owner: Owner | undefined): string | undefined => (owner?.status === 'living' ? owner.url : undefined);
+const urlOf = (owner: Owner | undefined): string | undefined => (owner?.status === 'active' ? owner.url : undefined);
 
 interface SlotFacts {
   /** RFC 3339. */

@@ -26,24 +26,24 @@ const changed = (webhookId: string, url: string): WebhookSlotsEvent => ({
 });
 const released = (webhookId: string): WebhookSlotsEvent => ({ type: 'WebhookSlotReleased', data: { webhookId } });
 const full = Array.from({ length: MAX_WEBHOOKS }, (_, index) => claimed(`w${index}`));
-const living = (url: string): Owner => ({ status: 'living', url });
+const activeWebhook = (url: string): Owner => ({ status: 'active', url });
 const claim = (now: string, w3: Owner['status']) => (state: Parameters<typeof claimSlot>[0]) => {
-  const owners = new Map(full.map(({ data }) => [data.webhookId, living(urlOf(data.webhookId))]));
-  owners.set('w3', w3 === 'living' ? living(urlOf('w3')) : { status: w3 });
+  const owners = new Map(full.map(({ data }) => [data.webhookId, activeWebhook(urlOf(data.webhookId))]));
+  owners.set('w3', w3 === 'active' ? activeWebhook(urlOf('w3')) : { status: w3 });
   return claimSlot(state, { webhookId: 'new', url: urlOf('new') }, { now, owners });
 };
 
 describe('webhook slots', () => {
   it('holds twenty and refuses the next', () => {
     given(webhookSlots, full.slice(1))
-      .when(claim(soon, 'living'))
+      .when(claim(soon, 'active'))
       .then([claimed('new', soon)]);
-    given(webhookSlots, full).when(claim(later, 'living')).thenThrows('BadRequest');
+    given(webhookSlots, full).when(claim(later, 'active')).thenThrows('BadRequest');
   });
 
   it('claims once for the same webhook', () => {
     given(webhookSlots, [...full.slice(1), claimed('new')])
-      .when(claim(later, 'living'))
+      .when(claim(later, 'active'))
       .then([]);
   });
 
@@ -72,7 +72,7 @@ describe('webhooks with one URL', () => {
   const ids = Array.from({ length: MAX_WEBHOOKS_PER_URL }, (_, index) => `w${index}`);
   const five = ids.map((webhookId) => claimed(webhookId, claimedAt, url));
   const other = claimed('other');
-  const owners = new Map<string, Owner>(ids.map((id) => [id, living(url)]));
+  const owners = new Map<string, Owner>(ids.map((id) => [id, activeWebhook(url)]));
   const claimWith =
     (shared: string, known: ReadonlyMap<string, Owner> = owners) =>
     (state: State) =>
@@ -133,7 +133,7 @@ describe('webhooks with one URL', () => {
     expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url }] }, { webhookId: 'new', url })).toBe(false);
     given(webhookSlots, old).when(claimWith(url)).thenThrows('BadRequest');
     given(webhookSlots, old)
-      .when(claimWith(url, new Map(owners).set('w0', living(urlOf('elsewhere')))))
+      .when(claimWith(url, new Map(owners).set('w0', activeWebhook(urlOf('elsewhere')))))
       .then([claimed('new', later, url)]);
     const stored = { stream: 'webhookSlots-t', type: 'WebhookSlotClaimed', schemaVersion: 1 };
     const event = readEvent(webhookSlots, { ...stored, data: { webhookId: 'w0', claimedAt } });
@@ -142,7 +142,7 @@ describe('webhooks with one URL', () => {
 
   it('keep a URL that they share with more from before the limit', () => {
     const six = [...five, claimed('other', claimedAt, null)];
-    const known = new Map(owners).set('other', living(url));
+    const known = new Map(owners).set('other', activeWebhook(url));
     given(webhookSlots, six)
       .when(changeOther(url, known))
       .then([changed('other', url)]);

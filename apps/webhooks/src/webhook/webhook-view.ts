@@ -1,8 +1,8 @@
 import type { Webhook } from '@attestry/contracts';
-import type { LivingWebhook } from './webhook.state.js';
+import type { ActiveWebhook } from './webhook.state.js';
 
 /** A webhook as the API shows it. */
-export const viewOf = ({ webhookId, events, url, disabled }: LivingWebhook): Webhook => ({
+export const viewOf = ({ webhookId, events, url, disabled }: ActiveWebhook): Webhook => ({
   id: webhookId,
   events,
   url,

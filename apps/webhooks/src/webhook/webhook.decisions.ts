@@ -1,6 +1,6 @@
 import { conflict, invalidBody, notFound, type WebhookEvent } from '@attestry/contracts';
 import type { WebhookDomainEvent } from './webhook.events.js';
-import type { LivingWebhook, WebhookState } from './webhook.state.js';
+import type { ActiveWebhook, WebhookState } from './webhook.state.js';
 
 /** What the rules for outbound targets say of a URL: its ASCII form, or what is wrong with it. */
 export type CheckedTarget = { url: string } | { fault: string };
@@ -12,14 +12,14 @@ export const acceptedUrl = (text: string, target: CheckedTarget): string => {
 };
 
 /** @throws 404 when it does not exist or was deleted */
-export const living = (state: WebhookState): LivingWebhook => {
-  if (state.status !== 'living') throw notFound();
+export const activeWebhook = (state: WebhookState): ActiveWebhook => {
+  if (state.status !== 'active') throw notFound();
   return state;
 };
 
 /** To send it something on demand. @throws 404, or 409 when it is disabled: then nothing is produced */
-export const enabled = (state: WebhookState): LivingWebhook => {
-  const webhook = living(state);
+export const enabled = (state: WebhookState): ActiveWebhook => {
+  const webhook = activeWebhook(state);
   if (webhook.disabled) throw conflict('The webhook is disabled');
   return webhook;
 };
@@ -40,7 +40,7 @@ export const updateWebhook = (
   state: WebhookState,
   command: { url: string; events: WebhookEvent[]; disabled?: boolean },
 ): WebhookDomainEvent[] => {
-  const { webhookId, ...current } = living(state);
+  const { webhookId, ...current } = activeWebhook(state);
   const { url, events, disabled = current.disabled } = command;
   const changes: WebhookDomainEvent[] = [];
   if (url !== current.url) changes.push({ type: 'WebhookUrlChanged', data: { webhookId, url } });
@@ -53,5 +53,5 @@ export const updateWebhook = (
 
 /** @throws 404, also the second time */
 export const deleteWebhook = (state: WebhookState): WebhookDomainEvent[] => [
-  { type: 'WebhookDeleted', data: { webhookId: living(state).webhookId } },
+  { type: 'WebhookDeleted', data: { webhookId: activeWebhook(state).webhookId } },
 ];

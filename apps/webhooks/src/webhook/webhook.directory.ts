@@ -55,7 +55,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
   ) {
     this.worker = new LeasedWorker<EventBatch>({
       name: NAME,
-      open: (term) => this.open(term),
+      openSource: (term) => this.openSource(term),
       batch: async ({ events, next }) => {
         for (const stored of events) this.apply(stored);
         this.after = next;
@@ -108,14 +108,14 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
 
   /** What this process has just stored, so that it counts from the answer on. */
   note(tenantId: string, webhookId: string, state: WebhookState, revision: number): void {
-    if (state.status !== 'living') return this.remove(tenantId, webhookId);
+    if (state.status !== 'active') return this.remove(tenantId, webhookId);
     const known = this.tenants.get(tenantId)?.get(webhookId);
     if (known && known.revision >= revision) return;
     const { url, events, disabled, createdAt } = state;
     this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
   }
 
-  private async open({ signal }: Term): Promise<BatchSource<EventBatch>> {
+  private async openSource({ signal }: Term): Promise<BatchSource<EventBatch>> {
     while (!this.isLoaded && !signal.aborted) await this.load();
     this.worker.succeeded();
     const after = this.after === undefined ? {} : { after: this.after };

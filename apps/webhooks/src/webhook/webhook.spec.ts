@@ -23,7 +23,7 @@ describe('webhook', () => {
       .then([created]);
     given<WebhookState, WebhookDomainEvent>(webhook, [])
       .when((state) => createWebhook(state, { ...command, disabled: true }, { now }))
-      .thenState({ status: 'living', ...created.data, disabled: true } as never);
+      .thenState({ status: 'active', ...created.data, disabled: true } as never);
     given<WebhookState, WebhookDomainEvent>(webhook, [created])
       .when((state) => createWebhook(state, command, { now }))
       .then([]);

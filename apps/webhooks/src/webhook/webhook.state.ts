@@ -2,28 +2,28 @@ import type { WebhookEvent } from '@attestry/contracts';
 import type { Aggregate } from '@attestry/event-store';
 import type { WebhookDomainEvent } from './webhook.events.js';
 
-export interface LivingWebhook {
-  status: 'living';
+export interface ActiveWebhook {
+  status: 'active';
   webhookId: string;
   url: string;
   events: WebhookEvent[];
   disabled: boolean;
   createdAt: string;
 }
-export type WebhookState = { status: 'absent' } | LivingWebhook | { status: 'deleted' };
+export type WebhookState = { status: 'absent' } | ActiveWebhook | { status: 'deleted' };
 
 export const webhookStream = (tenantId: string, webhookId: string): string => `webhook-${tenantId}+${webhookId}`;
 
 /** Where a URL points to: name, and port if it is not the usual one. */
 export const hostOf = (url: string): string => new URL(url).host;
 
-const change = (state: WebhookState, changed: Partial<LivingWebhook>): WebhookState =>
-  state.status === 'living' ? { ...state, ...changed } : state;
+const change = (state: WebhookState, changed: Partial<ActiveWebhook>): WebhookState =>
+  state.status === 'active' ? { ...state, ...changed } : state;
 
 const evolve = (state: WebhookState, event: WebhookDomainEvent): WebhookState => {
   switch (event.type) {
     case 'WebhookCreated':
-      return { status: 'living', ...event.data };
+      return { status: 'active', ...event.data };
     case 'WebhookUrlChanged':
       return change(state, { url: event.data.url });
     case 'WebhookEventsChanged':

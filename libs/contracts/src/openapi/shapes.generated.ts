@@ -1484,16 +1484,6 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['access_token', 'expires_in', 'token_type'],
   },
-  ToldEventName: {
-    type: 'string',
-    enum: [
-      'DidCreated',
-      'TenantClientCreated',
-      'CustomDomainVerified',
-      'CustomDomainDeletedInUse',
-      'TenantMemberInvited',
-    ],
-  },
   TransactionCodeConfiguration: {
     type: 'object',
     properties: {
@@ -1745,7 +1735,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['webhookId', 'event'],
   },
   WebhookEvent: {
-    anyOf: [{ $ref: '#/components/schemas/CredentialEvent' }, { $ref: '#/components/schemas/ToldEventName' }],
+    anyOf: [{ $ref: '#/components/schemas/CredentialEvent' }, { $ref: '#/components/schemas/WebhookEventName' }],
+  },
+  WebhookEventName: {
+    type: 'string',
+    enum: [
+      'DidCreated',
+      'TenantClientCreated',
+      'CustomDomainVerified',
+      'CustomDomainDeletedInUse',
+      'TenantMemberInvited',
+    ],
   },
   WebhookEventReference: {
     type: 'object',

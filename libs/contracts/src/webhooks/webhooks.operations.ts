@@ -2,17 +2,17 @@ import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn } from 'class-val
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { BoundedText, Normalize, Optional, Unique, Uuid } from '../validators.js';
-import { TOLD_EVENTS, type ToldEventName } from './told-events.js';
+import { WEBHOOK_EVENT_SOURCES, type WebhookEventName } from './webhook-events.js';
 
 export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
 export type CredentialEvent = (typeof CREDENTIAL_EVENTS)[number];
 export const isCredentialEvent = (name: WebhookEventType): name is CredentialEvent =>
   (CREDENTIAL_EVENTS as readonly string[]).includes(name);
 
-export type WebhookEvent = CredentialEvent | ToldEventName;
+export type WebhookEvent = CredentialEvent | WebhookEventName;
 export const WEBHOOK_EVENTS: readonly WebhookEvent[] = [
   ...CREDENTIAL_EVENTS,
-  ...(Object.keys(TOLD_EVENTS) as ToldEventName[]),
+  ...(Object.keys(WEBHOOK_EVENT_SOURCES) as WebhookEventName[]),
 ];
 /** Sent on request, to any webhook regardless of its subscription. */
 export const TEST_EVENT = 'WebhookTested';

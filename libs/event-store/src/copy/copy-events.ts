@@ -121,7 +121,7 @@ export const copyEvents = async (
   source: EventStore,
   target: EventStore,
   options: CopyOptions = {},
-): Promise<CopyCounts> => new Copying(source, target, options).run();
+): Promise<CopyCounts> => new Copying(source, target, options).copyAll();
 
 class Copying {
   private readonly counts: CopyCounts = { read: 0, copied: 0, present: 0, streams: 0, renumbered: 0, reordered: 0 };
@@ -136,10 +136,10 @@ class Copying {
     private readonly options: CopyOptions,
   ) {}
 
-  async run(): Promise<CopyCounts> {
+  async copyAll(): Promise<CopyCounts> {
     for (let after: Position | undefined; ;) {
       const page = await this.source.readAll({ after, limit: PAGE, categories: this.options.categories });
-      await this.open(page.events);
+      await this.loadStreams(page.events);
       try {
         for (const event of page.events) await this.take(event);
       } catch (error) {
@@ -156,7 +156,7 @@ class Copying {
   }
 
   /** Looks all streams of a page up at once. */
-  private async open(events: readonly RecordedEvent[]): Promise<void> {
+  private async loadStreams(events: readonly RecordedEvent[]): Promise<void> {
     const unknown = new Map<StreamName, RecordedEvent>();
     for (const event of events)
       if (!this.heads.has(event.stream) && !unknown.has(event.stream)) unknown.set(event.stream, event);

@@ -66,7 +66,7 @@ export class EmbeddedEventStore extends EventStore {
   /** Only for the sole owner of the folder: nobody else can append. */
   private readonly revisions: LRUCache<StreamName, Revision> | undefined;
   private newest = 0;
-  private poll: NodeJS.Timeout | undefined;
+  private pollTimer: NodeJS.Timeout | undefined;
   private retention: NodeJS.Timeout | undefined;
   private closing: Promise<void> | undefined;
 
@@ -147,7 +147,7 @@ export class EmbeddedEventStore extends EventStore {
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
     const rows = this.readHere(stream, from, descending);
     if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
-    return fromRows(await this.ask<Rows>('readStream', [stream, from, limit, descending]));
+    return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
   }
 
   /** Short reads are done in the caller's thread: a few microseconds, where waking the file's thread costs ten times that. */
@@ -163,7 +163,7 @@ export class EmbeddedEventStore extends EventStore {
     if (!(options.limit >= 1)) throw new RangeError(`limit is ${options.limit}, expected 1 or more`);
     const after = options.after === undefined ? 0 : toNumber(options.after);
     const categories = options.categories && [...new Set(options.categories)];
-    const [rows, next, atEnd] = await this.ask<PageAnswer>('readAll', [after, options.limit, categories]);
+    const [rows, next, atEnd] = await this.callJob<PageAnswer>('readAll', [after, options.limit, categories]);
     return { events: fromRows(rows), next: next > 0 ? String(next) : undefined, atEnd };
   }
 
@@ -180,12 +180,12 @@ export class EmbeddedEventStore extends EventStore {
     );
     this.subscriptions.add(subscription);
     subscription.wake();
-    this.poll ??= setInterval(() => void this.look(), POLL_MS).unref();
+    this.pollTimer ??= setInterval(() => void this.poll(), POLL_MS).unref();
     return subscription;
   }
 
   async head(): Promise<Position | undefined> {
-    const position = await this.ask<number>('head');
+    const position = await this.callJob<number>('head');
     return position > 0 ? String(position) : undefined;
   }
 
@@ -202,7 +202,7 @@ export class EmbeddedEventStore extends EventStore {
   async discardBefore(time: string): Promise<number> {
     let total = 0;
     for (;;) {
-      const [gone, more] = await this.ask<[number, boolean]>('discardBefore', [time, DISCARD_PORTION]);
+      const [gone, more] = await this.callJob<[number, boolean]>('discardBefore', [time, DISCARD_PORTION]);
       total += gone;
       if (gone) {
         this.tail.clear();
@@ -214,7 +214,7 @@ export class EmbeddedEventStore extends EventStore {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      clearInterval(this.poll);
+      clearInterval(this.pollTimer);
       clearInterval(this.retention);
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
       await this.thread.close();
@@ -233,10 +233,10 @@ export class EmbeddedEventStore extends EventStore {
     }, HOUR).unref();
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     if (this.subscriptions.size === 0) return;
     try {
-      const position = await this.ask<number>('head');
+      const position = await this.callJob<number>('head');
       if (position <= this.newest) return;
       this.newest = position;
       for (const subscription of this.subscriptions) subscription.wake();
@@ -245,7 +245,7 @@ export class EmbeddedEventStore extends EventStore {
     }
   }
 
-  private async ask<T>(job: string, args?: unknown): Promise<T> {
+  private async callJob<T>(job: string, args?: unknown): Promise<T> {
     try {
       return await this.thread.call<T>(job, args);
     } catch (error) {

@@ -72,7 +72,7 @@ describeLeasedWorker('embedded (SQLite)', async () => {
   return {
     start: (options) => startWorkerProcess({ ...options, engine: { file } }),
     position: async () => Number((await store.checkpoints.read('work')) ?? 0),
-    tellsStaleWriters: true,
+    reportsStaleWriters: true,
     async close() {
       await store.close();
       await rm(folder, { recursive: true });

@@ -45,7 +45,7 @@ export class BatchAppend {
   async append(stream: StreamName, events: readonly EncodedEvent[], expected: Revision): Promise<AppendResult> {
     const id = randomUUID();
     const request = appendRequest(id, stream, events, expected);
-    const batches = await (this.batches ??= this.open());
+    const batches = await (this.batches ??= this.openCall());
     return new Promise((resolve, reject) => {
       const late = () => {
         this.pending.delete(id);
@@ -57,7 +57,7 @@ export class BatchAppend {
     });
   }
 
-  private async open(): Promise<Batches> {
+  private async openCall(): Promise<Batches> {
     try {
       const batches = await this.connection.call((client, metadata, options) => client.batchAppend(metadata, options));
       const ended = (error: Error) => {

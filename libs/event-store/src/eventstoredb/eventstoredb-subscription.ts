@@ -7,7 +7,7 @@ import { comparePositions, latest, toText, type LogPosition } from './log-positi
 import { isWanted, recordOf, subscriptionRequest, type Categories } from './messages.js';
 
 /** What the server told: an event, or only how far it is. */
-interface Told {
+interface Received {
   position: LogPosition;
   event?: RecordedEvent;
 }
@@ -17,7 +17,7 @@ export interface SubscriptionSource {
   /** Position of the log's last record. */
   head(): Promise<LogPosition | undefined>;
   /** The first record at a position or behind it. */
-  firstFrom(position: LogPosition): Promise<(Told & { stream: string }) | undefined>;
+  firstFrom(position: LogPosition): Promise<(Received & { stream: string }) | undefined>;
 }
 
 export interface EventStoreDbSubscriptionOptions {
@@ -37,11 +37,11 @@ const MOST_RESUMES = 10;
 export class EventStoreDbSubscription implements Subscription {
   /** How often the server dropped it because it could not keep up. */
   drops = 0;
-  private readonly queue: Told[] = [];
+  private readonly queue: Received[] = [];
   /** Everything up to here is in the queue or handed over. */
   private taken: LogPosition | undefined;
   /** Everything up to here was handed over, or told to be passed. */
-  private told: LogPosition | undefined;
+  private reported: LogPosition | undefined;
   private call: ClientReadableStream<ReadResp> | undefined;
   private fault: Error | undefined;
   private resumes = 0;
@@ -55,8 +55,8 @@ export class EventStoreDbSubscription implements Subscription {
     private readonly handler: SubscriptionHandler,
     private readonly onEnd: () => void,
   ) {
-    this.taken = this.told = options.after;
-    this.running = this.run();
+    this.taken = this.reported = options.after;
+    this.running = this.deliverAll();
   }
 
   async close(): Promise<void> {
@@ -71,10 +71,10 @@ export class EventStoreDbSubscription implements Subscription {
     this.onEnd();
   }
 
-  private async run(): Promise<void> {
+  private async deliverAll(): Promise<void> {
     try {
       while (!this.ended) {
-        await this.open();
+        await this.subscribe();
         await this.deliver();
       }
     } catch (error) {
@@ -84,7 +84,7 @@ export class EventStoreDbSubscription implements Subscription {
     }
   }
 
-  private async open(): Promise<void> {
+  private async subscribe(): Promise<void> {
     const { source } = this;
     const { categories } = this.options;
     this.call = this.fault = undefined;
@@ -134,7 +134,7 @@ export class EventStoreDbSubscription implements Subscription {
     return first.position;
   }
 
-  private take({ position, event }: Told): void {
+  private take({ position, event }: Received): void {
     if (this.taken && comparePositions(position, this.taken) <= 0) return;
     this.taken = position;
     const last = this.queue.at(-1);
@@ -163,7 +163,7 @@ export class EventStoreDbSubscription implements Subscription {
 
   private async handOver(): Promise<void> {
     const events: RecordedEvent[] = [];
-    let next = this.told;
+    let next = this.reported;
     let count = 0;
     for (const { position, event } of this.queue) {
       if (event && events.length === this.options.batchSize) break;
@@ -174,7 +174,7 @@ export class EventStoreDbSubscription implements Subscription {
     this.queue.splice(0, count);
     if (this.queue.length < this.most) this.call?.resume();
     if (events.length > 0) this.resumes = 0;
-    this.told = next;
+    this.reported = next;
     await this.handler.onEvents(events, toText(next!));
   }
 

@@ -31,7 +31,7 @@ export class AppendGroups {
   append(append: Append): Promise<AppendAnswer> {
     return new Promise((resolve, reject) => {
       this.pending.push({ append, resolve, reject });
-      this.running ??= this.run();
+      this.running ??= this.writeGroups();
     });
   }
 
@@ -40,7 +40,7 @@ export class AppendGroups {
     await this.running;
   }
 
-  private async run(): Promise<void> {
+  private async writeGroups(): Promise<void> {
     while (this.pending.length > 0) await this.send(this.pending.splice(0, this.nextLength()));
     // In the same moment as the look at what is pending: an append that comes now begins a new run.
     this.running = undefined;

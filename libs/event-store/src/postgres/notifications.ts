@@ -8,7 +8,7 @@ const BACK_OFF = { firstMs: 100, maxMs: 2000 };
 export interface Listener {
   /** From here on every notification is heard; what was sent before may have been missed. */
   connected(): void;
-  heard(payload: string): void;
+  onNotified(payload: string): void;
   /** From here on nothing is heard until `connected` again. */
   lost(): void;
 }
@@ -47,7 +47,7 @@ export class Notifications {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     client.on('error', this.options.onFailure);
-    client.on('notification', ({ payload }) => this.listener.heard(payload!));
+    client.on('notification', ({ payload }) => this.listener.onNotified(payload!));
     try {
       await client.connect();
       await client.query(`LISTEN "${this.channel}"`);

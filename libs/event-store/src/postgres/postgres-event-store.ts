@@ -44,11 +44,11 @@ export class PostgresEventStore extends EventStore {
   private readonly subscriptions = new Set<PagedSubscription>();
   private notifications: Notifications | undefined;
   /** Up to here this connection heard of everything; undefined while it may have missed something. */
-  private heardTo: number | undefined;
+  private notifiedUpTo: number | undefined;
   private listening = false;
   private newest = 0;
-  private poll: NodeJS.Timeout | undefined;
-  private looking = false;
+  private pollTimer: NodeJS.Timeout | undefined;
+  private polling = false;
   private upkeep: PartitionUpkeep | undefined;
   private closing: Promise<void> | undefined;
 
@@ -103,7 +103,7 @@ export class PostgresEventStore extends EventStore {
     const backwards = options.direction === 'backwards';
     const from = options.from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
     const statement = backwards ? this.statements.backwards : this.statements.forwards;
-    return (await this.ask<EventRow>(statement, [stream, from, options.limit ?? null])).map(toEvent);
+    return (await this.query<EventRow>(statement, [stream, from, options.limit ?? null])).map(toEvent);
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {
@@ -111,13 +111,13 @@ export class PostgresEventStore extends EventStore {
     if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
     const after = options.after === undefined ? 0 : toNumber(options.after);
     const rows = options.categories
-      ? await this.ask<PageRow>(this.statements.ofCategories, [
+      ? await this.query<PageRow>(this.statements.ofCategories, [
           after,
           limit,
           PAGE_BYTES,
           [...new Set(options.categories)],
         ])
-      : await this.ask<PageRow>(this.statements.all, [after, limit, PAGE_BYTES]);
+      : await this.query<PageRow>(this.statements.all, [after, limit, PAGE_BYTES]);
     const head = Math.max(Number(rows[0]![0]), after);
     const events = rows.filter(([, , position]) => position !== null).map(([, , ...row]) => toEvent(row));
     const full = events.length === limit || Number(rows.at(-1)![1]) >= PAGE_BYTES;
@@ -134,12 +134,12 @@ export class PostgresEventStore extends EventStore {
     this.subscriptions.add(subscription);
     subscription.wake();
     this.notifications ??= this.listen();
-    this.poll ??= setInterval(() => void this.look(), POLL_MS).unref();
+    this.pollTimer ??= setInterval(() => void this.poll(), POLL_MS).unref();
     return subscription;
   }
 
   async head(): Promise<Position | undefined> {
-    const [row] = await this.ask<[head: string | null]>(this.statements.head, []);
+    const [row] = await this.query<[head: string | null]>(this.statements.head, []);
     return row![0] ?? undefined;
   }
 
@@ -149,7 +149,7 @@ export class PostgresEventStore extends EventStore {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      clearInterval(this.poll);
+      clearInterval(this.pollTimer);
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
       await Promise.all([this.groups.idle(), this.notifications?.close(), this.upkeep?.close()]);
       await this.pool.end();
@@ -159,7 +159,7 @@ export class PostgresEventStore extends EventStore {
 
   private async appendGroup(group: readonly Append[]): Promise<AppendAnswer[]> {
     const all = group.flatMap(({ events }) => events);
-    const rows = await this.ask<[actual: string, position: string | null, fresh: boolean]>(this.statements.append, [
+    const rows = await this.query<[actual: string, position: string | null, fresh: boolean]>(this.statements.append, [
       group.map(({ stream }) => stream),
       group.map(({ expected }) => expected),
       group.map(({ events }) => events.length),
@@ -169,7 +169,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   private async keepPartitions(): Promise<void> {
-    const step = async () => (await this.ask<[string | null]>(this.statements.keepPartitions, []))[0]![0];
+    const step = async () => (await this.query<[string | null]>(this.statements.keepPartitions, []))[0]![0];
     this.upkeep = new PartitionUpkeep(step, this.options.onFailure);
     await this.upkeep.start();
   }
@@ -179,12 +179,12 @@ export class PostgresEventStore extends EventStore {
     return new Notifications(this.options, this.statements.channel, {
       connected: () => {
         this.listening = true;
-        void this.look();
+        void this.poll();
       },
-      heard: (payload) => {
+      onNotified: (payload) => {
         const [last, categories] = JSON.parse(payload) as [number, string[]?];
-        const after = this.heardTo;
-        this.heardTo = last;
+        const after = this.notifiedUpTo;
+        this.notifiedUpTo = last;
         this.newest = Math.max(this.newest, last);
         for (const subscription of this.subscriptions)
           if (after === undefined || categories === undefined) subscription.wake();
@@ -192,20 +192,20 @@ export class PostgresEventStore extends EventStore {
       },
       lost: () => {
         this.listening = false;
-        this.heardTo = undefined;
+        this.notifiedUpTo = undefined;
       },
     });
   }
 
-  private async look(): Promise<void> {
-    if (this.looking || this.subscriptions.size === 0) return;
-    this.looking = true;
+  private async poll(): Promise<void> {
+    if (this.polling || this.subscriptions.size === 0) return;
+    this.polling = true;
     try {
       this.wake(Number((await this.head()) ?? 0));
     } catch (error) {
       for (const subscription of [...this.subscriptions]) subscription.drop(error as Error);
     } finally {
-      this.looking = false;
+      this.polling = false;
     }
   }
 
@@ -215,7 +215,7 @@ export class PostgresEventStore extends EventStore {
     for (const subscription of this.subscriptions) subscription.wake();
   }
 
-  private async ask<Row extends unknown[]>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  private async query<Row extends unknown[]>(statement: Statement, values: unknown[]): Promise<Row[]> {
     try {
       const { rows } = await this.pool.query<Row>({ ...statement, values, rowMode: 'array' });
       return rows;

@@ -74,7 +74,7 @@ describeOnPostgres('PostgreSQL', (server) => {
     return {
       start: (options) => startWorkerProcess({ ...options, engine }),
       position: async () => Number((await checkpoints.read('work')) ?? 0),
-      tellsStaleWriters: true,
+      reportsStaleWriters: true,
       close,
     };
   });

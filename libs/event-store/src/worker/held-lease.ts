@@ -29,10 +29,10 @@ export class HeldLease {
     private readonly leases: Leases,
     private held: Lease,
     leaseMs: number,
-    askedAt: number,
+    requestedAt: number,
   ) {
     this.leaseMs = leaseMs;
-    this.extend(held, askedAt);
+    this.extend(held, requestedAt);
   }
 
   /** `undefined` while another process holds it. */
@@ -40,9 +40,9 @@ export class HeldLease {
     name: string,
     { leases, holder, leaseMs = DEFAULT_LEASE_MS }: LeaseOptions,
   ): Promise<HeldLease | undefined> {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const lease = await leases.acquire(name, holder, leaseMs);
-    return lease && new HeldLease(leases, lease, leaseMs, askedAt);
+    return lease && new HeldLease(leases, lease, leaseMs, requestedAt);
   }
 
   get lease(): Lease {
@@ -72,9 +72,9 @@ export class HeldLease {
     this.ended.abort();
   }
 
-  private extend(lease: Lease, askedAt: number): void {
+  private extend(lease: Lease, requestedAt: number): void {
     this.held = lease;
-    this.until = askedAt + this.leaseMs;
+    this.until = requestedAt + this.leaseMs;
     clearTimeout(this.expiry);
     this.expiry = setTimeout(() => this.end(), this.until - performance.now()).unref();
     this.renewAfter(this.leaseMs / 3);
@@ -85,11 +85,11 @@ export class HeldLease {
   }
 
   private async renew(): Promise<void> {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     try {
       const renewed = await this.leases.renew(this.held, this.leaseMs);
       if (this.ended.signal.aborted) return;
-      if (renewed) this.extend(renewed, askedAt);
+      if (renewed) this.extend(renewed, requestedAt);
       else this.end();
     } catch {
       // The engine is away, for every process: the lease may outlive that.

@@ -22,7 +22,7 @@ export interface WorkersUnderTest {
   /** The last batch whose write is stored; 0 before the first. */
   position(): Promise<number>;
   /** A writer is told that its epoch is stale. Where acknowledgements are not answered, it is not. */
-  tellsStaleWriters: boolean;
+  reportsStaleWriters: boolean;
   /** All processes have ended by then. */
   close(): Promise<void>;
 }
@@ -123,18 +123,18 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       const before = first.begun.length;
       await until(() => first.begun.length > before, 'a batch to begin');
       first.signal('SIGSTOP');
-      const inHand = first.begun.at(-1)!;
+      const current = first.begun.at(-1)!;
       await until(() => second.begun.length > 2, 'the take-over');
-      expect(second.begun[0]).toBe(inHand);
+      expect(second.begun[0]).toBe(current);
       const done = [...first.done];
       const begun = first.begun.length;
       first.signal('SIGCONT');
       await until(() => !first.isHolding, 'the first worker to notice');
-      if (under.tellsStaleWriters) await until(() => first.failures.length > 0, 'the refusal of its write');
+      if (under.reportsStaleWriters) await until(() => first.failures.length > 0, 'the refusal of its write');
       await reaches(second.begun.at(-1)! + 3);
       expect(first.begun).toHaveLength(begun);
       expect(first.done).toEqual(done);
-      expect(first.failures).toEqual(under.tellsStaleWriters ? ['StaleEpoch'] : []);
+      expect(first.failures).toEqual(under.reportsStaleWriters ? ['StaleEpoch'] : []);
       expect(isConsecutive(second.begun)).toBe(true);
       expectFenced();
 

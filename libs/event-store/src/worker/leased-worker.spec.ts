@@ -189,7 +189,7 @@ describe('a leased worker', () => {
     const batches: string[] = [];
     const inputs: Promise<string | undefined>[] = [arrived.promise];
     start<string>('a', {
-      open: async () => ({
+      openSource: async () => ({
         next: () => inputs.shift() ?? Promise.resolve(undefined),
         close: async () => undefined,
       }),

@@ -45,7 +45,7 @@ export interface WorkerOptions<Batch> {
   /** A term of another worker, with whose lease it works and with which it ends. */
   within?: Term;
   /** At the beginning of each term. Absent: a batch is due whenever the pause after the one before is over. */
-  open?(term: Term): Promise<BatchSource<Batch>>;
+  openSource?(term: Term): Promise<BatchSource<Batch>>;
   /** Does the work of one batch, at least once. Resolves with the milliseconds to pause before the next. */
   batch(batch: Batch, term: Term): Promise<number | void>;
   /** Whenever it finds that another process holds the lease. */
@@ -159,10 +159,10 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async work(term: Term): Promise<void> {
-    const { open, batch: handle } = this.options;
+    const { openSource, batch: handle } = this.options;
     this.term = term;
     try {
-      const source = await open?.call(this.options, term);
+      const source = await openSource?.call(this.options, term);
       try {
         while (!term.signal.aborted && term.isHeld) {
           const batch = await source?.next();

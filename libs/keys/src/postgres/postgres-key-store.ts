@@ -110,7 +110,7 @@ export class PostgresKeyStore implements KeyStore {
   private readonly jobs: Jobs = {
     wrappedKeys: async () => {
       // One statement, one moment: a pepper is there before the first tenant key.
-      const rows = await this.ask(
+      const rows = await this.query(
         `SELECT 'tenant' AS kind, 0::bigint AS seq, tenant AS id, wrapped FROM ${this.schema}.tenant_keys WHERE live
          UNION ALL SELECT 'pepper', seq, id, wrapped FROM ${this.schema}.peppers ORDER BY seq`,
       );
@@ -118,11 +118,11 @@ export class PostgresKeyStore implements KeyStore {
       return { tenantKeys: of('tenant'), peppers: of('pepper') };
     },
     putPepper: async (pepper) => {
-      await this.ask(`INSERT INTO ${this.schema}.peppers (id, wrapped) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, [
+      await this.query(`INSERT INTO ${this.schema}.peppers (id, wrapped) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, [
         pepper.id,
         pepper.wrapped,
       ]);
-      return (await this.ask(`SELECT id, wrapped FROM ${this.schema}.peppers ORDER BY seq`)).map(wrapped);
+      return (await this.query(`SELECT id, wrapped FROM ${this.schema}.peppers ORDER BY seq`)).map(wrapped);
     },
     rewrap: async ({ tenantKeys, peppers }) => {
       const columns = (keys: readonly { id: string; wrapped: Uint8Array; before: Uint8Array }[]) => [
@@ -130,7 +130,7 @@ export class PostgresKeyStore implements KeyStore {
         keys.map((key) => key.wrapped),
         keys.map(({ before }) => before),
       ];
-      await this.ask(
+      await this.query(
         `WITH tenants AS (
            UPDATE ${this.schema}.tenant_keys t SET wrapped = given.wrapped
            FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS given (id, wrapped, before)
@@ -143,14 +143,14 @@ export class PostgresKeyStore implements KeyStore {
     },
     tenantKey: (tenant) => this.tenantKey(tenant),
     putTenantKey: async ({ id, wrapped: key }) => {
-      await this.ask(
+      await this.query(
         `INSERT INTO ${this.schema}.tenant_keys (tenant, live, wrapped) VALUES ($1, true, $2) ON CONFLICT (tenant) DO NOTHING`,
         [id, key],
       );
       return this.tenantKey(id);
     },
     putSigningKeys: async ({ tenant, rows }) => {
-      const [answer] = await this.ask(
+      const [answer] = await this.query(
         `SELECT ${this.schema}.put_signing_keys($1, $2, $3, $4, $5, $6, $7::bytea[]) AS made`,
         [
           tenant,
@@ -162,7 +162,7 @@ export class PostgresKeyStore implements KeyStore {
       return answer!['made'] ? 'made' : 'destroyed';
     },
     ensureSigningKey: async (row) => {
-      const [found] = await this.ask(`SELECT * FROM ${this.schema}.ensure_signing_key($1, $2, $3, $4, $5, $6, $7)`, [
+      const [found] = await this.query(`SELECT * FROM ${this.schema}.ensure_signing_key($1, $2, $3, $4, $5, $6, $7)`, [
         row.tenant,
         row.keyId,
         row.purpose,
@@ -174,14 +174,14 @@ export class PostgresKeyStore implements KeyStore {
       return found ? { state: 'live', row: signingKey(found) } : { state: 'destroyed' };
     },
     signingKey: async ({ tenant, keyId }) => {
-      const [row] = await this.ask(
+      const [row] = await this.query(
         `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND key_id = $2 AND live`,
         [tenant, keyId],
       );
       return row && signingKey(row);
     },
     newestSigningKey: async ({ tenant, purpose, algorithm }) => {
-      const [row] = await this.ask(
+      const [row] = await this.query(
         `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND purpose = $2 AND algorithm = $3 AND live
          ORDER BY seq DESC LIMIT 1`,
         [tenant, purpose, algorithm],
@@ -190,7 +190,7 @@ export class PostgresKeyStore implements KeyStore {
     },
     signingKeys: async ({ tenant, purpose }) =>
       (
-        await this.ask(
+        await this.query(
           `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND purpose = $2 AND live ORDER BY seq`,
           [tenant, purpose],
         )
@@ -201,7 +201,7 @@ export class PostgresKeyStore implements KeyStore {
         this.storing ??= this.storeDataKeys().finally(() => (this.storing = undefined));
       }),
     dataKey: async (key) => {
-      const rows = await this.ask(
+      const rows = await this.query(
         `SELECT k.purpose, k.live, k.sealed FROM ${this.schema}.data_keys k WHERE k.tenant = $1 AND k.id = $2
          UNION ALL SELECT '', false, NULL FROM ${this.schema}.tenant_keys t WHERE t.tenant = $1 AND NOT t.live`,
         [key.tenant, key.id],
@@ -211,17 +211,17 @@ export class PostgresKeyStore implements KeyStore {
       return row ? { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array } } : { state: 'absent' };
     },
     destroy: async ({ tenant, keyIds }) => {
-      await this.ask(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenant, keyIds]);
+      await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenant, keyIds]);
     },
     destroyTenant: async (tenant) => {
-      await this.ask(`SELECT ${this.schema}.destroy_tenant($1)`, [tenant]);
-      await this.ask(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1`, [tenant]);
+      await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenant]);
+      await this.query(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1`, [tenant]);
     },
     // Rows are overwritten; what was in their place goes with the server's own vacuum (ADR 0018).
     scrub: async () => undefined,
     pageOfKeys: async ({ table, after, limit, tenantId }) => {
       const { columns, order, cast } = KEPT[table];
-      const rows = await this.ask(
+      const rows = await this.query(
         `SELECT ${columns} FROM ${this.schema}.${table}
          WHERE ${after === undefined ? '$1::text IS NULL' : `${order} > ${cast}`} AND ($2::text IS NULL OR tenant = $2)
          ORDER BY ${order} LIMIT $3`,
@@ -232,7 +232,7 @@ export class PostgresKeyStore implements KeyStore {
     },
     findKeys: async ({ table, keys }) => {
       const { columns, id } = KEPT[table];
-      const rows = await this.ask(
+      const rows = await this.query(
         `SELECT DISTINCT ${columns} FROM ${this.schema}.${table}
          JOIN unnest($1::text[], $2::text[]) AS wanted (of_tenant, of_id) ON tenant = of_tenant AND ${id} = of_id`,
         [keys.map(({ tenantId }) => tenantId), keys.map((key) => key.id)],
@@ -241,26 +241,26 @@ export class PostgresKeyStore implements KeyStore {
     },
     keepKeys: async ({ table, add, destroy }) => {
       for (const { tenantId, id } of destroy) {
-        if (table === 'tenant_keys') await this.ask(`SELECT ${this.schema}.destroy_tenant($1)`, [tenantId]);
-        else await this.ask(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenantId, [id]]);
+        if (table === 'tenant_keys') await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenantId]);
+        else await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenantId, [id]]);
       }
       const of = (member: keyof KeptKey) => add.map((row) => row[member]);
       const common = [of('tenantId'), of('live'), of('sealed')];
       const into = `INSERT INTO ${this.schema}.${table}`;
       if (!add.length) return;
       if (table === 'tenant_keys')
-        await this.ask(
+        await this.query(
           `${into} (tenant, live, wrapped) SELECT * FROM unnest($1::text[], $2::boolean[], $3::bytea[]) ON CONFLICT DO NOTHING`,
           common,
         );
       else if (table === 'data_keys')
-        await this.ask(
+        await this.query(
           `${into} (tenant, live, sealed, id, purpose)
            SELECT * FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[]) ON CONFLICT DO NOTHING`,
           [...common, of('id'), of('purpose')],
         );
       else
-        await this.ask(
+        await this.query(
           `${into} (tenant, live, sealed, key_id, purpose, algorithm, public_jwk, created_at)
            SELECT tenant, live, sealed, id, purpose, algorithm, public_jwk, created_at
            FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
@@ -270,7 +270,7 @@ export class PostgresKeyStore implements KeyStore {
         );
     },
     readExpiring: async ({ tenant, name }) => {
-      const [row] = await this.ask(
+      const [row] = await this.query(
         `SELECT version, expires_at, sealed FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2`,
         [tenant, name],
       );
@@ -285,7 +285,7 @@ export class PostgresKeyStore implements KeyStore {
       );
     },
     writeExpiring: async ({ tenant, name, version, expiresAt, sealed, after }) => {
-      const rows = await this.ask(
+      const rows = await this.query(
         after === undefined
           ? `INSERT INTO ${this.schema}.remembered (tenant, name, version, expires_at, sealed)
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING name`
@@ -296,21 +296,21 @@ export class PostgresKeyStore implements KeyStore {
       return rows.length === 1;
     },
     deleteExpiring: async ({ tenant, name, version }) => {
-      await this.ask(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2 AND version = $3`, [
+      await this.query(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2 AND version = $3`, [
         tenant,
         name,
         version,
       ]);
     },
     deleteExpired: async (now) => {
-      await this.ask(`DELETE FROM ${this.schema}.remembered WHERE expires_at <= $1`, [now]);
+      await this.query(`DELETE FROM ${this.schema}.remembered WHERE expires_at <= $1`, [now]);
     },
     checkpoint: async (name) => {
-      const [row] = await this.ask(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);
+      const [row] = await this.query(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);
       return row?.['position'] as string | undefined;
     },
     setCheckpoint: async ({ name, position }) => {
-      await this.ask(
+      await this.query(
         `INSERT INTO ${this.schema}.key_checkpoints (name, position) VALUES ($1, $2)
          ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
         [name, position],
@@ -319,7 +319,7 @@ export class PostgresKeyStore implements KeyStore {
   };
 
   private async tenantKey(tenant: string): Promise<Found<WrappedKey>> {
-    const [row] = await this.ask(`SELECT live, wrapped FROM ${this.schema}.tenant_keys WHERE tenant = $1`, [tenant]);
+    const [row] = await this.query(`SELECT live, wrapped FROM ${this.schema}.tenant_keys WHERE tenant = $1`, [tenant]);
     if (!row) return { state: 'absent' };
     return row['live'] ? { state: 'live', row: wrapped({ ...row, id: tenant }) } : { state: 'destroyed' };
   }
@@ -329,7 +329,7 @@ export class PostgresKeyStore implements KeyStore {
     while (this.waiting.length) {
       const group = this.waiting.splice(0, MOST_KEYS);
       try {
-        const rows = await this.ask(
+        const rows = await this.query(
           `SELECT at, state, stored, created FROM ${this.schema}.put_data_keys($1, $2, $3, $4::bytea[])`,
           (['tenant', 'purpose', 'id', 'sealed'] as const).map((column) => group.map(({ row }) => row[column])),
         );
@@ -347,7 +347,7 @@ export class PostgresKeyStore implements KeyStore {
     }
   }
 
-  private async ask(text: string, values: unknown[] = []): Promise<Row[]> {
+  private async query(text: string, values: unknown[] = []): Promise<Row[]> {
     try {
       return (await this.pool.query<Row>(text, values)).rows;
     } catch (error) {

@@ -43,7 +43,7 @@ export const open = (db: Database): Jobs => {
   const head = db.prepare('SELECT coalesce(max(sequence), 0) AS head FROM message');
   const register = db.prepare('INSERT INTO consumer (name, acknowledged) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
   const find = db.prepare('SELECT acknowledged FROM consumer WHERE name = ?');
-  const forget = db.prepare('DELETE FROM consumer WHERE name = ?');
+  const deleteRow = db.prepare('DELETE FROM consumer WHERE name = ?');
   const checkpoint = db.prepare('UPDATE consumer SET acknowledged = max(acknowledged, ?) WHERE name = ?');
   const park = db.prepare(
     `INSERT INTO parked (consumer, sequence, id, subject, body, attempts, error, parked_at, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
@@ -57,7 +57,7 @@ export const open = (db: Database): Jobs => {
     'SELECT sequence, id, subject, body FROM parked WHERE consumer = ? AND replay = 1 ORDER BY sequence LIMIT 1',
   );
   const unpark = db.prepare('DELETE FROM parked WHERE consumer = ? AND id = ?');
-  const forgetParked = db.prepare('DELETE FROM parked WHERE consumer = ?');
+  const deleteParked = db.prepare('DELETE FROM parked WHERE consumer = ?');
   // At most 4,096 rows at once: after a long pause the backlog goes in several steps and no publish waits for all of it.
   const prune = db.prepare(
     `DELETE FROM message WHERE sequence < (SELECT min(sequence) + 4096 FROM message) AND sequence < (SELECT max(sequence) FROM message)
@@ -145,11 +145,11 @@ export const open = (db: Database): Jobs => {
         unpark.run(name, id);
       },
     },
-    forget: {
+    deleteConsumer: {
       kind: 'write',
       run: (name: string) => {
-        forget.run(name);
-        forgetParked.run(name);
+        deleteRow.run(name);
+        deleteParked.run(name);
       },
     },
     prune: {

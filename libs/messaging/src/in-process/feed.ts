@@ -85,7 +85,7 @@ export class Feed implements ConsumerFeed {
       .then((sequences) => this.published(messages, sequences));
   }
 
-  async open(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number> {
+  async openConsumer(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number> {
     if (this.held.has(name)) throw new Error(`consumer ${name} is already running`);
     const consumer: Held = {
       name,
@@ -200,10 +200,10 @@ export class Feed implements ConsumerFeed {
   }
 
   /** Removes a consumer that will never run again, so that it no longer keeps messages from being pruned. */
-  async forget(name: string): Promise<void> {
+  async deleteConsumer(name: string): Promise<void> {
     if (this.held.has(name)) throw new Error(`consumer ${name} is running`);
     this.dirty.delete(name);
-    await this.thread.call('forget', name);
+    await this.thread.call('deleteConsumer', name);
   }
 
   async close(): Promise<void> {

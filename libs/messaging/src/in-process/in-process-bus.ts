@@ -12,7 +12,7 @@ import type {
   Serving,
   Subject,
 } from '../message-bus.js';
-import { INTERNAL_ERROR, MessageBus, NOBODY, RequestFailed } from '../message-bus.js';
+import { INTERNAL_ERROR, MessageBus, UNNAMED_CALLER, RequestFailed } from '../message-bus.js';
 import { feedMessage, type Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type FeedAccess, type LoopOptions } from '../durable-consumer.js';
 import { inTime } from '../in-time.js';
@@ -23,7 +23,7 @@ export type InProcessBusOptions = FeedOptions;
 
 /** One server of a subject. */
 class Server implements Serving {
-  private inHand = 0;
+  private running = 0;
   private closing: Promise<void> | undefined;
   private idle: (() => void) | undefined;
 
@@ -34,17 +34,17 @@ class Server implements Serving {
   ) {}
 
   begin(): void {
-    this.inHand++;
+    this.running++;
   }
 
   end(): void {
-    if (--this.inHand === 0) this.idle?.();
+    if (--this.running === 0) this.idle?.();
   }
 
   close(): Promise<void> {
     this.closing ??= (async () => {
       this.leave(this);
-      if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
+      if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
     })();
     return this.closing;
   }
@@ -93,7 +93,7 @@ export class InProcessBus extends MessageBus {
     const server = servers[0]!;
     if (servers.length > 1) servers.push(servers.shift()!);
     server.begin();
-    const answer = this.answer(server, body, options.from ?? NOBODY);
+    const answer = this.answer(server, body, options.from ?? UNNAMED_CALLER);
     return JSON.parse(
       await inTime(answer, deadline - started, () => new RequestFailed('timeout', subject)),
     ) as Reply<T>;
@@ -137,8 +137,8 @@ export class InProcessBus extends MessageBus {
   }
 
   /** Removes a durable consumer that will never run again, so that it no longer keeps messages from being pruned. */
-  forgetConsumer(name: string): Promise<void> {
-    return this.onFeed('forget', () => this.feed.forget(name));
+  deleteConsumer(name: string): Promise<void> {
+    return this.onFeed('deleteConsumer', () => this.feed.deleteConsumer(name));
   }
 
   close(): Promise<void> {
@@ -176,8 +176,8 @@ export class InProcessBus extends MessageBus {
     if (this.closed) return Promise.reject(new RequestFailed('closed', `feed.${method}`)) as T;
     const result = call();
     this.feedCalls.add(result);
-    const forget = () => this.feedCalls.delete(result);
-    result.then(forget, forget);
+    const settle = () => this.feedCalls.delete(result);
+    result.then(settle, settle);
     return result;
   }
 

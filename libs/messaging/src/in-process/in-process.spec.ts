@@ -96,7 +96,7 @@ describe('in-process bus', () => {
       const head = await bus.head();
       await until(() => reading.got.at(-1)?.sequence === head);
       await reading.consumer.close();
-      await bus.forgetConsumer(reader);
+      await bus.deleteConsumer(reader);
       return numbers(reading.got);
     };
     await bus.publish(range(1, 5).map(event));
@@ -106,7 +106,7 @@ describe('in-process bus', () => {
     expect(await kept('reader-1')).toEqual(range(1, 6));
 
     await stuck.close();
-    await bus.forgetConsumer('stuck');
+    await bus.deleteConsumer('stuck');
     const sixth = await bus.head();
     await until(() => fast.consumer.health.acknowledged === sixth);
     await bus.publish([event(7)]);

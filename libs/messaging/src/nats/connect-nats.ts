@@ -44,7 +44,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 export const connectNats = async (options: NatsOptions): Promise<NatsConnection> => {
   const { onWaiting } = options;
   const settings = connectionSettings(options);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (;;)
     try {
       return await connect(settings);
@@ -53,8 +53,8 @@ export const connectNats = async (options: NatsOptions): Promise<NatsConnection>
       if (reason !== undefined)
         throw new NatsRefused(`NATS at ${addresses(options.servers)}: ${reason}`, { cause: error });
       const message = (error as Error | undefined)?.message ?? 'no connection';
-      if (!told.has(message)) onWaiting?.(message);
-      told.add(message);
+      if (!reported.has(message)) onWaiting?.(message);
+      reported.add(message);
       await pause(FIRST_CONNECT_PAUSE_MS);
     }
 };

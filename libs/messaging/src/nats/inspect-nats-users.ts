@@ -55,7 +55,7 @@ const inspectServer = async (options: NatsOptions, others: readonly string[]): P
   try {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const [actsAs, isOpen] = await Promise.all([
-      partiesNotDenied(connection, names, others),
+      participantsNotDenied(connection, names, others),
       acceptsWithoutCredentials(options),
     ]);
     return { ...none, actsAs, anonymous: isOpen ? [...options.servers] : [] };
@@ -64,7 +64,7 @@ const inspectServer = async (options: NatsOptions, others: readonly string[]): P
   }
 };
 
-const partiesNotDenied = async (
+const participantsNotDenied = async (
   connection: NatsConnection,
   names: Names,
   others: readonly string[],
@@ -75,22 +75,24 @@ const partiesNotDenied = async (
       if (status.type === 'error' && status.error instanceof errors.PermissionViolationError)
         denied.add(status.error.subject);
   })();
-  const tried = others.map((party) => {
+  const tried = others.map((participant) => {
     const word = randomBytes(16).toString('hex');
-    const [inbox, request] = [`${names.inbox(party)}.${word}`, names.request(party, word)];
+    const [inbox, request] = [`${names.inbox(participant)}.${word}`, names.request(participant, word)];
     connection.subscribe(inbox, {
       callback: (error) => {
         if (error) denied.add(inbox);
       },
     });
     connection.publish(request);
-    return { party, subjects: [inbox, request] };
+    return { participant, subjects: [inbox, request] };
   });
   // The server answers in order: what it denies, it denies before it answers this.
   await connection.flush();
   await connection.close();
   await errorsOf;
-  return tried.filter(({ subjects }) => subjects.some((subject) => !denied.has(subject))).map(({ party }) => party);
+  return tried
+    .filter(({ subjects }) => subjects.some((subject) => !denied.has(subject)))
+    .map(({ participant }) => participant);
 };
 
 const acceptsWithoutCredentials = async ({ servers, tls }: NatsOptions): Promise<boolean> => {

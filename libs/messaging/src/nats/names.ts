@@ -59,8 +59,8 @@ export class Names {
   }
 
   /** Answers to one party; nobody else may subscribe here. */
-  inbox(party: string): string {
-    return `_INBOX_${this.namespace}_${token(party)}`;
+  inbox(participant: string): string {
+    return `_INBOX_${this.namespace}_${token(participant)}`;
   }
 
   /** Where a party asks. Permissions of a server say who may publish it, so nobody asks in another's name. */

@@ -21,7 +21,7 @@ import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import {
   INTERNAL_ERROR,
   MessageBus,
-  NOBODY,
+  UNNAMED_CALLER,
   RequestFailed,
   type Consumer,
   type ConsumerOptions,
@@ -55,7 +55,7 @@ export interface NatsBusOptions extends NatsOptions {
 }
 
 class NatsServing implements Serving {
-  private inHand = 0;
+  private running = 0;
   private idle: (() => void) | undefined;
   private closing: Promise<void> | undefined;
 
@@ -65,18 +65,18 @@ class NatsServing implements Serving {
   ) {}
 
   begin(): void {
-    this.inHand++;
+    this.running++;
   }
 
   end(): void {
-    if (--this.inHand === 0) this.idle?.();
+    if (--this.running === 0) this.idle?.();
   }
 
   close(): Promise<void> {
     this.closing ??= (async () => {
       // Resolves when the server routes nothing here any more and everything it routed before has begun.
       if (!this.subscription.isClosed()) await this.subscription.drain();
-      if (this.inHand) await new Promise<void>((resolve) => (this.idle = resolve));
+      if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
       this.onClosed();
     })();
     return this.closing;
@@ -118,7 +118,7 @@ export class NatsBus extends MessageBus {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const onWaiting = (reason: string) => options.onError('nats', new Error(`waiting for a server: ${reason}`));
     const connection = await connectNats({ onWaiting, ...options });
-    void tellErrors(connection, options.onError);
+    void reportErrors(connection, options.onError);
     try {
       // The account's state is no service's business.
       const manager = await jetstreamManager(connection, { checkAPI: false });
@@ -154,7 +154,7 @@ export class NatsBus extends MessageBus {
     if (this.connection.isClosed()) throw new RequestFailed('closed', subject);
     if (deadline <= started) throw new RequestFailed('timeout', subject);
     try {
-      const answer = await this.connection.request(this.names.request(options.from ?? NOBODY, subject), body, {
+      const answer = await this.connection.request(this.names.request(options.from ?? UNNAMED_CALLER, subject), body, {
         timeout: deadline - started,
         headers: deadlineHeader(deadline),
       });
@@ -196,7 +196,7 @@ export class NatsBus extends MessageBus {
         }),
     );
     const { leaseMs = 6000 } = this.options;
-    return this.run(options, handler, feed, {
+    return this.startConsumer(options, handler, feed, {
       leases: new NatsLeases(bucketOf, (name) => this.names.leaseKey(name)),
       holder: randomUUID(),
       leaseMs,
@@ -214,10 +214,10 @@ export class NatsBus extends MessageBus {
     });
     // Who listens wants to know soon that it hears again.
     const retry = { initialDelayMs: 100, maxDelayMs: 1000 };
-    return this.run({ name, subjects, start: 'listener', retry }, handler, feed);
+    return this.startConsumer({ name, subjects, start: 'listener', retry }, handler, feed);
   }
 
-  private run(
+  private startConsumer(
     options: LoopOptions,
     handler: (messages: FeedMessage[]) => Promise<void>,
     feed: ConsumerFeed | Promise<ConsumerFeed>,
@@ -316,8 +316,8 @@ export class NatsBus extends MessageBus {
       throw failed(error, subject);
     });
     this.feedCalls.add(result);
-    const forget = () => this.feedCalls.delete(result);
-    result.then(forget, forget);
+    const settle = () => this.feedCalls.delete(result);
+    result.then(settle, settle);
     return result;
   }
 
@@ -350,7 +350,7 @@ export class NatsBus extends MessageBus {
 }
 
 /** What the server refuses or complains about, for the log. */
-const tellErrors = async (connection: NatsConnection, onError: OnError): Promise<void> => {
+const reportErrors = async (connection: NatsConnection, onError: OnError): Promise<void> => {
   for await (const status of connection.status()) if (status.type === 'error') onError('nats', status.error);
 };
 

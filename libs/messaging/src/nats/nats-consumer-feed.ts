@@ -75,7 +75,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     private readonly options: NatsConsumerFeedOptions,
   ) {}
 
-  async open(
+  async openConsumer(
     _name: string,
     subjects: readonly string[],
     batchSize: number,

@@ -35,25 +35,27 @@ export class NatsLeases extends Leases {
     const ours = this.granted.get(`${name} ${holder}`);
     const renewed = ours && (await this.renew(ours.lease, ttlMs));
     if (renewed) return renewed;
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const bucket = await this.bucket();
     const entry = await bucket.get(this.keyOf(name));
     if (entry && !this.isFree(name, entry, holder, ttlMs)) return undefined;
     const value = `${holder} ${ttlMs}`;
     const key = this.keyOf(name);
     const epoch = await changed(entry ? bucket.update(key, value, entry.revision) : bucket.create(key, value));
-    return epoch === undefined ? undefined : this.grant({ name, holder, epoch, expiresAt: 0 }, epoch, askedAt, ttlMs);
+    return epoch === undefined
+      ? undefined
+      : this.grant({ name, holder, epoch, expiresAt: 0 }, epoch, requestedAt, ttlMs);
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {
     const { name, holder } = lease;
     const known = this.known(lease);
     if (!known) return undefined;
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const bucket = await this.bucket();
     const update = bucket.update(this.keyOf(name), `${holder} ${ttlMs}`, known.revision, Math.max(ttlMs / 4, 250));
     const revision = await changed(update);
-    if (revision !== undefined) return this.grant(lease, revision, askedAt, ttlMs);
+    if (revision !== undefined) return this.grant(lease, revision, requestedAt, ttlMs);
     this.granted.delete(`${name} ${holder}`);
     return undefined;
   }
@@ -85,9 +87,9 @@ export class NatsLeases extends Leases {
     return known?.lease.epoch === epoch && performance.now() < known.until ? known : undefined;
   }
 
-  private grant(lease: Lease, revision: number, askedAt: number, ttlMs: number): Lease {
+  private grant(lease: Lease, revision: number, requestedAt: number, ttlMs: number): Lease {
     const granted = { ...lease, expiresAt: Date.now() + ttlMs };
-    this.granted.set(`${lease.name} ${lease.holder}`, { lease: granted, revision, until: askedAt + ttlMs });
+    this.granted.set(`${lease.name} ${lease.holder}`, { lease: granted, revision, until: requestedAt + ttlMs });
     return granted;
   }
 }

@@ -36,7 +36,7 @@ export class NatsListenerFeed implements ConsumerFeed {
 
   constructor(private readonly options: NatsListenerFeedOptions) {}
 
-  async open(listener: string, subjects: readonly string[], batchSize: number): Promise<number> {
+  async openConsumer(listener: string, subjects: readonly string[], batchSize: number): Promise<number> {
     const { manager, names, startAfter } = this.options;
     this.last ??= await startAfter();
     const session = ++this.session;

@@ -19,9 +19,9 @@ export const natsPermissions = (namespace: string, rights: BusRights): NatsPermi
   const owners = unique(consumes.map(({ name }) => ownerOf(name)));
   return {
     publish: unique([
-      ...rights.asks.map((subject) => names.request(rights.name, subject)),
+      ...rights.calls.map((subject) => names.request(rights.name, subject)),
       // Not whatever address a request names: that could be anybody's subject.
-      ...rights.askedBy.map((party) => `${names.inbox(party)}.>`),
+      ...rights.calledBy.map((participant) => `${names.inbox(participant)}.>`),
       ...rights.publishes.map((subject) => names.event(subject)),
       `${api}.STREAM.INFO.${stream}`,
       // A consumer of whatever name, but with this filter.

@@ -78,7 +78,7 @@ if (program === undefined) {
           floors.push(Math.max(ack_floor.stream_seq, (config.opt_start_seq ?? 1) - 1));
         return Math.max(0, ...floors);
       },
-      tellsStaleWriters: false,
+      reportsStaleWriters: false,
       async close() {
         await connection.close();
         await bus.close();

@@ -14,7 +14,7 @@ export interface QueryAnswer {
   insertId?: bigint;
 }
 
-const STATEMENTS_KEPT = 256;
+const MAX_STATEMENTS = 256;
 
 /** Runs what Kysely compiled. Statements stay prepared, the least recently used go first. */
 export const open = (db: Database, _options: unknown): Jobs => {
@@ -28,7 +28,7 @@ export const open = (db: Database, _options: unknown): Jobs => {
       entry = { statement, reads: statement.columns().length > 0 };
     }
     prepared.set(sql, entry);
-    if (prepared.size > STATEMENTS_KEPT) prepared.delete(prepared.keys().next().value!);
+    if (prepared.size > MAX_STATEMENTS) prepared.delete(prepared.keys().next().value!);
     return entry;
   };
 

@@ -82,17 +82,17 @@ class PooledDriver implements Driver {
    * gone on from: a projection need not wait for the server's disk.
    */
   async beginTransaction(connection: PooledConnection): Promise<void> {
-    await connection.run('begin; set local synchronous_commit to off');
+    await connection.runStatement('begin; set local synchronous_commit to off');
   }
 
   async commitTransaction(connection: PooledConnection): Promise<void> {
     // What an earlier failure has aborted is rolled back by COMMIT, without an error.
-    if ((await connection.run('commit')) === 'ROLLBACK') throw new AbortedTransactionError();
+    if ((await connection.runStatement('commit')) === 'ROLLBACK') throw new AbortedTransactionError();
   }
 
   async rollbackTransaction(connection: PooledConnection): Promise<void> {
     try {
-      await connection.run('rollback');
+      await connection.runStatement('rollback');
     } catch (error) {
       connection.discard();
       throw error;
@@ -100,15 +100,15 @@ class PooledDriver implements Driver {
   }
 
   async savepoint(connection: PooledConnection, name: string): Promise<void> {
-    await connection.run(`savepoint ${pg.escapeIdentifier(name)}`);
+    await connection.runStatement(`savepoint ${pg.escapeIdentifier(name)}`);
   }
 
   async rollbackToSavepoint(connection: PooledConnection, name: string): Promise<void> {
-    await connection.run(`rollback to ${pg.escapeIdentifier(name)}`);
+    await connection.runStatement(`rollback to ${pg.escapeIdentifier(name)}`);
   }
 
   async releaseSavepoint(connection: PooledConnection, name: string): Promise<void> {
-    await connection.run(`release ${pg.escapeIdentifier(name)}`);
+    await connection.runStatement(`release ${pg.escapeIdentifier(name)}`);
   }
 
   async releaseConnection(connection: PooledConnection): Promise<void> {
@@ -126,7 +126,9 @@ class PooledConnection implements DatabaseConnection {
   constructor(private readonly client: PoolClient) {}
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { command, rowCount, rows } = await this.ask(() => this.client.query(sql, parameters.map(bindable)));
+    const { command, rowCount, rows } = await this.discardOnFailure(() =>
+      this.client.query(sql, parameters.map(bindable)),
+    );
     return {
       rows: rows as R[],
       ...(CHANGES.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),
@@ -138,8 +140,8 @@ class PooledConnection implements DatabaseConnection {
   }
 
   /** What the server did, `COMMIT` for one. */
-  async run(sql: string): Promise<string> {
-    return (await this.ask(() => this.client.query(sql))).command;
+  async runStatement(sql: string): Promise<string> {
+    return (await this.discardOnFailure(() => this.client.query(sql))).command;
   }
 
   discard(): void {
@@ -150,7 +152,7 @@ class PooledConnection implements DatabaseConnection {
     this.client.release(!this.usable);
   }
 
-  private async ask<T>(query: () => Promise<T>): Promise<T> {
+  private async discardOnFailure<T>(query: () => Promise<T>): Promise<T> {
     try {
       return await query();
     } catch (error) {

@@ -283,7 +283,7 @@ if (programs === undefined) {
       try {
         const db = openPostgresDatabase<RegistryTables>(pool);
         const registry = new ProjectionRegistry(db);
-        const old = await registry.open(items());
+        const old = await registry.openGeneration(items());
         await registry.takeOver(items(), 1);
         const fresh = await registry.requestRebuild(items());
         for (const g of [old, fresh])

@@ -18,7 +18,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { observedCanonicalization } from '../observed/observed-canonicalization.js';
 import { Outbound } from '../outbound.js';
 import { OutboundResolver } from '../outbound-resolver.js';
-import { SignInDesk } from '../sign-in-desk.js';
+import { SignInRegistry } from '../sign-in-registry.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
 import type { ProcessEngines } from './engines.js';
@@ -54,7 +54,7 @@ export class EnginesModule {
       [ReplayGuard, engines.replayGuard],
       [RateCounter, engines.rates],
       [SignInStore, engines.signIn],
-      [SignInDesk, new SignInDesk()],
+      [SignInRegistry, new SignInRegistry()],
       [ReadModels, engines.readModels],
       [OPERATION_READ_MODELS, engines.operationReadModels],
       [Canonicalization, observedCanonicalization(engines.config, engines.metrics)],

@@ -2,14 +2,14 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { statSync } from 'node:fs';
 import { BlockList, isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { BUS_PARTIES, type BusParty } from '@attestry/contracts';
+import { BUS_PARTICIPANTS, type BusParticipant } from '@attestry/contracts';
 import { inspectNatsServers, type NatsOptions } from '@attestry/messaging';
 import type { ParsedSettings } from '../config.js';
 import { MASTER_KEY_FILE } from './master-key-file.js';
 import { engineConnections, type EngineConnection } from './engine-connections.js';
 
 /** Whom a process authenticates as on the bus; `none` for a program that does not use it. */
-export type BusUser = BusParty | 'migrate' | 'none';
+export type BusUser = BusParticipant | 'migrate' | 'none';
 
 /** Why production does not start with a setting, and what to do. */
 export interface Refusal {
@@ -72,7 +72,7 @@ export class EngineInspector {
   async inspectNatsServers(options: NatsOptions): Promise<EnginesInspection> {
     const { user } = this;
     if (user === undefined || user === 'none') return this.found;
-    const others = BUS_PARTIES.filter((party) => party !== user);
+    const others = BUS_PARTICIPANTS.filter((participant) => participant !== user);
     const { anonymous, actsAs, unreachable, refused } = await inspectNatsServers({ ...options, name: user }, others);
     const users = 'configure the users of deploy/nats/users.conf on the server (docs/guides/nats.md)';
     if (refused !== undefined) this.refuse('NATS_URL', `cannot be used: ${refused}`, 'see docs/guides/nats.md');
@@ -188,8 +188,8 @@ export class EngineInspector {
 }
 
 /** Of several platforms on one server each has users of its own, so a prefix is allowed. */
-const isUserOf = (name: string, party: string): boolean =>
-  name === party || ['-', '_', '.'].some((separator) => name.endsWith(separator + party));
+const isUserOf = (name: string, participant: string): boolean =>
+  name === participant || ['-', '_', '.'].some((separator) => name.endsWith(separator + participant));
 
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
 

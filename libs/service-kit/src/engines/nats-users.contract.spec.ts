@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { BUS_PARTIES, busRights, type BusParty } from '@attestry/contracts';
+import { BUS_PARTICIPANTS, busRights, type BusParticipant } from '@attestry/contracts';
 import {
   migrateNatsServer,
   openNatsBus,
@@ -22,10 +22,10 @@ if (program === undefined) {
 } else
   describe('users of a NATS server (deploy/nats)', () => {
     let server: NatsServer;
-    let buses: Map<BusParty, MessageBus>;
+    let buses: Map<BusParticipant, MessageBus>;
     const open: MessageBus[] = [];
-    const errors: [party: string, subject: string, error: string][] = [];
-    const bus = (party: BusParty) => buses.get(party)!;
+    const errors: [participant: string, subject: string, error: string][] = [];
+    const bus = (participant: BusParticipant) => buses.get(participant)!;
     const optionsOf = (user: string): NatsBusOptions => ({
       servers: [server.url],
       name: user,
@@ -33,17 +33,17 @@ if (program === undefined) {
       password: passwordOf(user),
       onError: (subject, error) => void errors.push([user, subject, String(error)]),
     });
-    const openBus = async (party: BusParty) => {
-      const opened = await openNatsBus({ ...optionsOf(party), owners: consumerOwners([party]) });
+    const openBus = async (participant: BusParticipant) => {
+      const opened = await openNatsBus({ ...optionsOf(participant), owners: consumerOwners([participant]) });
       open.push(opened);
-      return new RestrictedBus(opened, busRights(party));
+      return new RestrictedBus(opened, busRights(participant));
     };
     let published = 0;
     const message = (subject: string, data: unknown = {}) => ({ id: `message-${++published}`, subject, data });
 
     beforeAll(async () => {
       const env = Object.fromEntries(
-        [...BUS_PARTIES, 'migrate'].map((user) => [
+        [...BUS_PARTICIPANTS, 'migrate'].map((user) => [
           `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`,
           passwordOf(user),
         ]),
@@ -51,7 +51,11 @@ if (program === undefined) {
       server = await NatsServer.start(program, undefined, { config: join(REPOSITORY, 'deploy/nats'), env });
       for (const _ of ['once', 'again']) await migrateNatsServer({ ...optionsOf('migrate'), owners: consumerOwners() });
       buses = new Map(
-        await Promise.all(BUS_PARTIES.map(async (party) => [party, await openBus(party)] as [BusParty, MessageBus])),
+        await Promise.all(
+          BUS_PARTICIPANTS.map(
+            async (participant) => [participant, await openBus(participant)] as [BusParticipant, MessageBus],
+          ),
+        ),
       );
     }, 60_000);
     afterAll(async () => {
@@ -60,18 +64,18 @@ if (program === undefined) {
     });
     beforeEach(() => errors.splice(0));
 
-    describe.each(BUS_PARTIES)('let %s', (party) => {
-      const { serves, askedBy, publishes, consumes, listens } = busRights(party);
+    describe.each(BUS_PARTICIPANTS)('let %s', (participant) => {
+      const { serves, calledBy, publishes, consumes, listens } = busRights(participant);
 
       it('serve its operations to those who may ask, and know who asked', async () => {
         const servings = serves.map((subject) =>
-          bus(party).serve(subject, async (data, _headers, from) => ({ ok: true, data: [from, data] })),
+          bus(participant).serve(subject, async (data, _headers, from) => ({ ok: true, data: [from, data] })),
         );
         // The server knows of them when it has answered what came behind them.
-        await bus(party).head();
+        await bus(participant).head();
         let asked = 0;
-        for (const asker of askedBy)
-          for (const subject of serves.filter((it) => busRights(asker).asks.includes(it))) {
+        for (const asker of calledBy)
+          for (const subject of serves.filter((it) => busRights(asker).calls.includes(it))) {
             const reply = await bus(asker).request(subject, ++asked, { timeoutMs: 5000 });
             expect(reply).toEqual({ ok: true, data: [asker, asked] });
           }
@@ -81,16 +85,19 @@ if (program === undefined) {
       });
 
       it('publish what it tells', async () => {
-        await bus(party).publish(publishes.map((subject) => message(subject)));
-        expect(await bus(party).head()).toMatch(/^\d+$/);
+        await bus(participant).publish(publishes.map((subject) => message(subject)));
+        expect(await bus(participant).head()).toMatch(/^\d+$/);
         expect(errors).toEqual([]);
       });
 
       it('hear what it listens to', async () => {
         for (const { name, subjects } of listens) {
           const heard: FeedMessage[] = [];
-          const listener = bus(party).listen({ name, subjects }, async (messages) => void heard.push(...messages));
-          await bus(party).head();
+          const listener = bus(participant).listen(
+            { name, subjects },
+            async (messages) => void heard.push(...messages),
+          );
+          await bus(participant).head();
           const sent = subjects.map((subject) => message(subject));
           for (const { id, subject, data } of sent) await bus(publisherOf(subject)).publish([{ id, subject, data }]);
           await waitUntil(() => sent.every(({ id }) => heard.some((it) => it.id === id)));
@@ -111,16 +118,16 @@ if (program === undefined) {
             got.push(...messages.map(({ id }) => id));
           };
           const retry = { maxAttempts: 1, initialDelayMs: 1, maxDelayMs: 1 };
-          const before = bus(party).consume({ name, subjects, retry }, handler);
+          const before = bus(participant).consume({ name, subjects, retry }, handler);
           await waitUntil(() => got.includes(sent[2]!.id));
           await before.close();
-          expect((await bus(party).parked(name)).map(({ message: { id } }) => id)).toEqual([sent[1]!.id]);
+          expect((await bus(participant).parked(name)).map(({ message: { id } }) => id)).toEqual([sent[1]!.id]);
 
           broken = false;
-          const after = bus(party).consume({ name, subjects, retry }, handler);
-          await bus(party).replay(name, sent[1]!.id);
+          const after = bus(participant).consume({ name, subjects, retry }, handler);
+          await bus(participant).replay(name, sent[1]!.id);
           await waitUntil(() => got.includes(sent[1]!.id));
-          await waitUntil(async () => (await bus(party).parked(name)).length === 0);
+          await waitUntil(async () => (await bus(participant).parked(name)).length === 0);
           const last = message(first!);
           await bus(publisherOf(first!)).publish([last]);
           await waitUntil(() => got.includes(last.id));
@@ -278,7 +285,8 @@ if (program === undefined) {
         await bus('gateway').request(DELETE_TENANT, {}, { timeoutMs: 5000 });
         expect(served).toEqual(['gateway']);
       };
-      const notAsked = () => errors.filter(([party, subject]) => party === 'management' && subject === DELETE_TENANT);
+      const notAsked = () =>
+        errors.filter(([participant, subject]) => participant === 'management' && subject === DELETE_TENANT);
       const storeForged = async () => {
         const set = headers();
         set.set('Nats-Msg-Id', `forged-${++published}`);
@@ -324,7 +332,7 @@ if (program === undefined) {
         const request = JSON.stringify({ h: { deadline: '99999999999999' }, d: {} });
         issuance.publish('attestry.call.issuance.op.dids.reserve-issuer-key', request, { reply: TARGET });
         await waitUntil(() =>
-          errors.some(([party, , error]) => party === 'dids' && /permissions violation/i.test(error)),
+          errors.some(([participant, , error]) => participant === 'dids' && /permissions violation/i.test(error)),
         );
         await onlyTheGateway();
         expect(notAsked()).toEqual([]);
@@ -354,11 +362,11 @@ if (program === undefined) {
   });
 
 /** Some party that publishes a subject. */
-const publisherOf = (subject: string): BusParty =>
-  BUS_PARTIES.find((party) => busRights(party).publishes.includes(subject))!;
+const publisherOf = (subject: string): BusParticipant =>
+  BUS_PARTICIPANTS.find((participant) => busRights(participant).publishes.includes(subject))!;
 
 /** What is published of a subject or below a prefix. */
 const publishedBelow = (subject: string): string[] =>
-  BUS_PARTIES.flatMap((party) => busRights(party).publishes).filter((it) =>
+  BUS_PARTICIPANTS.flatMap((participant) => busRights(participant).publishes).filter((it) =>
     subject.endsWith('.>') ? it.startsWith(subject.slice(0, -1)) : it === subject,
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BusParty } from '@attestry/contracts';
+import type { BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
   openEventStoreDb,
@@ -60,7 +60,7 @@ export interface EnginesOptions {
   ids?: Ids;
   logger?: Logger;
   /** Whose name the process has on the bus; default: `SERVICE`. */
-  party?: BusParty;
+  participant?: BusParticipant;
   /** Call operations of this process by reference. Tests leave it out, so that nothing relies on shared references. */
   callsByReference?: boolean;
   /** An engine failed for good: what is acknowledged is safe, but the process must end and start anew. */
@@ -148,11 +148,11 @@ class Opening {
       this.logger.error({ subject, error: messageOf(error) }, 'messaging failed');
     const { natsServers } = this.config;
     if (natsServers === undefined) return this.keep(InProcessBus.open({ file: this.file('feed.db'), onError }));
-    const party = this.options.party ?? this.config.service;
-    const owners = consumerOwners(party && [party]);
+    const participant = this.options.participant ?? this.config.service;
+    const owners = consumerOwners(participant && [participant]);
     const options = natsOptions(this.config);
-    const bus = await this.keep(openNatsBus({ ...options, name: party ?? 'platform', owners, onError }));
-    await refuseOpenNats(this.config, party, options);
+    const bus = await this.keep(openNatsBus({ ...options, name: participant ?? 'platform', owners, onError }));
+    await refuseOpenNats(this.config, participant, options);
     return bus;
   }
 

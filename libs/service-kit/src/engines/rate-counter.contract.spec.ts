@@ -35,14 +35,14 @@ if (program === undefined) {
       const begun = performance.now();
       expect((await one.count('alone')).used).toBe(1);
       expect((await one.count('alone')).used).toBe(2);
-      expect((await one.look('alone')).used).toBe(2);
+      expect((await one.peek('alone')).used).toBe(2);
       expect((await other.count('alone')).used).toBe(1);
       expect(performance.now() - begun).toBeLessThan(2500);
       expect(errors.length).toBeGreaterThan(0);
       await server.restart();
       await waitUntil(async () => {
         await one.count('back');
-        return (await other.look('back')).used > 0;
+        return (await other.peek('back')).used > 0;
       });
       await Promise.all([one.close(), other.close()]);
     });

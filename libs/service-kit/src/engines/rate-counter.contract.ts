@@ -21,10 +21,10 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
 
     it('looks without counting', async () => {
       const a = key();
-      expect(await counter.look(a)).toEqual({ used: 0, resetsInMs: 60_000 });
+      expect(await counter.peek(a)).toEqual({ used: 0, resetsInMs: 60_000 });
       await counter.count(a);
-      expect((await counter.look(a)).used).toBe(1);
-      expect((await counter.look(a)).used).toBe(1);
+      expect((await counter.peek(a)).used).toBe(1);
+      expect((await counter.peek(a)).used).toBe(1);
     });
 
     it('loses no count of many at once', async () => {

@@ -11,7 +11,7 @@ export interface Counted {
 export abstract class RateCounter {
   abstract count(key: string): Promise<Counted>;
   /** Counts nothing. */
-  abstract look(key: string): Promise<Counted>;
+  abstract peek(key: string): Promise<Counted>;
   abstract close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export const countWith = async (limiter: Limiter, key: string): Promise<Counted>
   return { used: consumedPoints, resetsInMs: msBeforeNext };
 };
 
-export const lookWith = async (limiter: Limiter, key: string): Promise<Counted> => {
+export const peekWith = async (limiter: Limiter, key: string): Promise<Counted> => {
   const found = await limiter.get(key);
   return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
 };
@@ -42,8 +42,8 @@ export class MemoryRateCounter extends RateCounter {
     return countWith(this.limiter, key);
   }
 
-  look(key: string): Promise<Counted> {
-    return lookWith(this.limiter, key);
+  peek(key: string): Promise<Counted> {
+    return peekWith(this.limiter, key);
   }
 
   async close(): Promise<void> {}

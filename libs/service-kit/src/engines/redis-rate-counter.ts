@@ -2,7 +2,7 @@ import { createClient } from '@redis/client';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import {
   countWith,
-  lookWith,
+  peekWith,
   MemoryRateCounter,
   RateCounter,
   UNLIMITED,
@@ -64,8 +64,8 @@ export class RedisRateCounter extends RateCounter {
     return this.orAlone(countWith(this.limiter, key), () => this.own.count(key));
   }
 
-  look(key: string): Promise<Counted> {
-    return this.orAlone(lookWith(this.limiter, key), () => this.own.look(key));
+  peek(key: string): Promise<Counted> {
+    return this.orAlone(peekWith(this.limiter, key), () => this.own.peek(key));
   }
 
   async close(): Promise<void> {

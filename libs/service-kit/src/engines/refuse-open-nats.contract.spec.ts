@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BUS_PARTIES } from '@attestry/contracts';
+import { BUS_PARTICIPANTS } from '@attestry/contracts';
 import { findNatsServer, NatsServer, skipSuite } from '@attestry/testing';
 import { ConfigError, parseConfig } from '../config.js';
 import { inspectConfig, loadConfig } from '../load-config.js';
@@ -32,7 +32,7 @@ if (program === undefined) {
       start(undefined, {
         config: join(REPOSITORY, 'deploy/nats'),
         env: Object.fromEntries(
-          [...BUS_PARTIES, 'migrate'].map((user) => [
+          [...BUS_PARTICIPANTS, 'migrate'].map((user) => [
             `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`,
             passwordOf(user),
           ]),
@@ -59,10 +59,10 @@ if (program === undefined) {
 
     it('is accepted by every service where each has its user, and by the migration', async () => {
       const server = await startWithUsers();
-      for (const party of BUS_PARTIES) {
-        const { faults, passed, skipped } = await inspectConfig(environment(server, party));
-        expect({ party, faults, skipped }).toEqual({ party, faults: [], skipped: [] });
-        expect(passed).toContain(`NATS_URL: the server denies ${party} the subjects of other services`);
+      for (const participant of BUS_PARTICIPANTS) {
+        const { faults, passed, skipped } = await inspectConfig(environment(server, participant));
+        expect({ participant, faults, skipped }).toEqual({ participant, faults: [], skipped: [] });
+        expect(passed).toContain(`NATS_URL: the server denies ${participant} the subjects of other services`);
       }
       const { SERVICE: _, ...migrate } = environment(server, 'migrate');
       const inspected = await inspectConfig(migrate, { purpose: 'migrate', busUser: 'migrate' });
@@ -71,14 +71,14 @@ if (program === undefined) {
 
     it('is refused on a server without users, which takes any name and password', async () => {
       const server = await start();
-      for (const party of BUS_PARTIES) {
-        const faults = await faultsOf(server, party);
+      for (const participant of BUS_PARTICIPANTS) {
+        const faults = await faultsOf(server, participant);
         expect(faults).toEqual([
           expect.stringMatching(
             /^NATS_URL names servers that accept clients without credentials \(nats:.*\): configure the users/,
           ),
           expect.stringMatching(
-            new RegExp(`^NATS_URL gives ${party} a user that can also act as .*: configure the users`),
+            new RegExp(`^NATS_URL gives ${participant} a user that can also act as .*: configure the users`),
           ),
         ]);
       }
@@ -86,10 +86,12 @@ if (program === undefined) {
     });
 
     it('is refused with one user for all services', async () => {
-      const users = BUS_PARTIES.map((party) => `{ user: ${party}, password: ${passwordOf(party)} }`).join(', ');
+      const users = BUS_PARTICIPANTS.map(
+        (participant) => `{ user: ${participant}, password: ${passwordOf(participant)} }`,
+      ).join(', ');
       const server = await start(undefined, { lines: [`authorization { users = [ ${users} ] }`] });
       expect(await faultsOf(server, 'dids')).toEqual([
-        `NATS_URL gives dids a user that can also act as ${BUS_PARTIES.filter((it) => it !== 'dids').join(', ')}: ` +
+        `NATS_URL gives dids a user that can also act as ${BUS_PARTICIPANTS.filter((it) => it !== 'dids').join(', ')}: ` +
           'configure the users of deploy/nats/users.conf on the server (docs/guides/nats.md)',
       ]);
     });

@@ -23,7 +23,7 @@ const waitingSince = (messages: readonly FeedMessage[]): number => {
 };
 
 /** A batch that is being handled, or waits for its next attempt. */
-interface InHand {
+interface RunningBatch {
   /** Since when its oldest message waits, milliseconds since the epoch. */
   since: number;
   /** End of the last attempt that failed, `performance.now()`; absent during an attempt. */
@@ -33,12 +33,13 @@ interface InHand {
 /** Attempts follow each other within 30 s; a batch that does not come again has gone to another process. */
 const GONE_MS = 60_000;
 
-const isGone = ({ failedAt }: InHand): boolean => failedAt !== undefined && performance.now() - failedAt > GONE_MS;
+const isGone = ({ failedAt }: RunningBatch): boolean =>
+  failedAt !== undefined && performance.now() - failedAt > GONE_MS;
 
 /** Any message bus, with what goes over it counted and timed, and traced under the `traceparent` in the headers. */
 export class ObservedBus extends MessageBus {
   /** What each consumer has in hand. */
-  private readonly inHand = new Map<string, InHand | undefined>();
+  private readonly runningBatches = new Map<string, RunningBatch | undefined>();
   private readonly published;
   private readonly publishSeconds;
   private readonly outboxDelay;
@@ -54,7 +55,7 @@ export class ObservedBus extends MessageBus {
     this.outboxDelay = metrics.histogram('outboxDelay');
     const lag = metrics.gauge('consumerLag');
     metrics.onScrape(() => {
-      for (const [consumer, batch] of this.inHand)
+      for (const [consumer, batch] of this.runningBatches)
         lag.set({ consumer }, batch && !isGone(batch) ? Math.max(0, (Date.now() - batch.since) / 1000) : 0);
     });
   }
@@ -113,22 +114,22 @@ export class ObservedBus extends MessageBus {
   private observed(consumer: string, handler: (messages: FeedMessage[]) => Promise<void>) {
     const consumed = this.metrics.counter('consumed');
     const failures = this.metrics.counter('consumerFailures');
-    this.inHand.set(consumer, undefined);
+    this.runningBatches.set(consumer, undefined);
     return async (messages: FeedMessage[]): Promise<void> => {
       // Attempts of one batch follow each other: what waits since the first one goes on waiting.
-      const before = this.inHand.get(consumer);
+      const before = this.runningBatches.get(consumer);
       const since = before && !isGone(before) ? before.since : waitingSince(messages);
-      this.inHand.set(consumer, { since });
+      this.runningBatches.set(consumer, { since });
       const { traced, end } = this.traced(consumer, messages);
       try {
         await handler(traced);
       } catch (error) {
-        this.inHand.set(consumer, { since, failedAt: performance.now() });
+        this.runningBatches.set(consumer, { since, failedAt: performance.now() });
         failures.inc({ consumer });
         end('error');
         throw error;
       }
-      this.inHand.set(consumer, undefined);
+      this.runningBatches.set(consumer, undefined);
       consumed.inc({ consumer }, messages.length);
       end();
     };

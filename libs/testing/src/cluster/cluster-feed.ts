@@ -46,7 +46,7 @@ export class ClusterFeed {
   }
 
   /** The server forgets what was acknowledged: everything comes again. Nobody may hold the consumer. */
-  async forget(consumer: string): Promise<void> {
+  async deleteConsumer(consumer: string): Promise<void> {
     for (const name of await this.consumersOf(consumer)) await this.manager.consumers.delete(this.stream, name);
   }
 

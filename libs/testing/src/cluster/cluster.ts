@@ -130,23 +130,23 @@ export class Cluster implements RunningPlatform {
     });
     this.processes.push(process);
     this.processes.sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name));
-    if (!this.looking) this.balance();
+    if (!this.polling) this.balance();
     return process;
   }
 
-  of(service: string): ServiceProcess[] {
+  processesOf(service: string): ServiceProcess[] {
     return this.processes.filter((process) => process.service === service);
   }
 
   get gateways(): ServiceProcess[] {
-    return this.of('gateway');
+    return this.processesOf('gateway');
   }
 
   /** Ends a process for good. Resolves with its exit code or signal. */
   async retire(process: ServiceProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
     const code = await process.end(signal);
     this.processes.splice(this.processes.indexOf(process), 1);
-    if (!this.looking) this.balance();
+    if (!this.polling) this.balance();
     return code;
   }
 
@@ -155,17 +155,17 @@ export class Cluster implements RunningPlatform {
     const look = async () => {
       const states = await Promise.all(this.gateways.map(async (one) => ({ one, ready: await one.isReady() })));
       const ready = states.filter((state) => state.ready).map(({ one }) => one);
-      if (ready.length && this.looking) this.balance(ready);
+      if (ready.length && this.polling) this.balance(ready);
     };
-    this.looking = setInterval(() => void look(), 100);
+    this.polling = setInterval(() => void look(), 100);
     return () => {
-      clearInterval(this.looking);
-      this.looking = undefined;
+      clearInterval(this.polling);
+      this.polling = undefined;
       this.balance();
     };
   }
 
-  private looking: NodeJS.Timeout | undefined;
+  private polling: NodeJS.Timeout | undefined;
 
   /** New connections go to these gateways; default all. */
   balance(gateways: readonly ServiceProcess[] = this.gateways): void {

@@ -1362,13 +1362,6 @@ export interface components {
     };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
-    /** @enum {string} */
-    ToldEventName:
-      | 'DidCreated'
-      | 'TenantClientCreated'
-      | 'CustomDomainVerified'
-      | 'CustomDomainDeletedInUse'
-      | 'TenantMemberInvited';
     User: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       authenticationProvider?: components['schemas']['UserLink'];
@@ -1438,7 +1431,14 @@ export interface components {
       event: components['schemas']['WebhookEventReference'];
       webhookId: string;
     };
-    WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['ToldEventName'];
+    WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['WebhookEventName'];
+    /** @enum {string} */
+    WebhookEventName:
+      | 'DidCreated'
+      | 'TenantClientCreated'
+      | 'CustomDomainVerified'
+      | 'CustomDomainDeletedInUse'
+      | 'TenantMemberInvited';
     /** @description Member `event` of a delivery's body, without its payload. */
     WebhookEventReference: {
       /** @description UUID of the event, the same in all its deliveries. */

@@ -11,7 +11,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
 import { didsService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -21,7 +21,7 @@ let services: RunningServices;
 let serial = 0;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
   engines = await chosenEngines(await openEngines(config, { clock }));
   services = await startServices([didsService], engines);
@@ -45,7 +45,7 @@ const context = (host: string, clientId: string, idempotencyKey: string): Contex
   idempotencyKey,
 });
 
-describeRepeats('creating a did:key', {
+describeIdempotency('creating a did:key', {
   engines: () => engines,
   clock,
   category: 'did',
@@ -60,7 +60,7 @@ describeRepeats('creating a did:key', {
       ),
 });
 
-describeRepeats('creating a did:web', {
+describeIdempotency('creating a did:web', {
   engines: () => engines,
   clock,
   category: 'did',

@@ -11,7 +11,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
 import { webhooksService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -22,7 +22,7 @@ let serial = 0;
 let tenants = 0;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
   const config = parseConfig({
     ...TEST_SETTINGS,
     DATA_DIR: dataDir,
@@ -52,7 +52,7 @@ const create = (tenantId: string, url: string, clientId = 'one', key?: string): 
     context(tenantId, clientId, key),
   );
 
-describeRepeats('creating a webhook', {
+describeIdempotency('creating a webhook', {
   engines: () => engines,
   clock,
   category: 'webhook',

@@ -1,8 +1,8 @@
-import { REPEATABLE_MS } from '@attestry/contracts';
+import { IDEMPOTENCY_TTL_MS } from '@attestry/contracts';
 import { EventStoreUnavailable, type EventStore } from '@attestry/event-store';
 import { KeyVaultUnavailable, type KeyVault } from '@attestry/keys';
 
-export interface RepeatedCall {
+export interface IdempotentCallOptions {
   /** The `Idempotency-Key`. */
   key: string;
   /** Who calls; default `one`. */
@@ -18,7 +18,7 @@ export interface Repeatable {
   category: string;
   made: string;
   /** The calls about one new thing; `other` makes another one. */
-  thing: () => (call: RepeatedCall) => Promise<unknown>;
+  thing: () => (call: IdempotentCallOptions) => Promise<unknown>;
 }
 
 const kindOf = (call: Promise<unknown>): Promise<string> =>
@@ -28,7 +28,7 @@ const kindOf = (call: Promise<unknown>): Promise<string> =>
   );
 
 /** What every idempotent operation does (ADR 0036). Jest's globals are used only when it is called. */
-export const describeRepeats = (operation: string, { engines, clock, category, made, thing }: Repeatable): void => {
+export const describeIdempotency = (operation: string, { engines, clock, category, made, thing }: Repeatable): void => {
   describe(`${operation} with an Idempotency-Key`, () => {
     let serial = 0;
     const newKey = () => `"key-${++serial}"`;
@@ -62,7 +62,7 @@ export const describeRepeats = (operation: string, { engines, clock, category, m
       const key = newKey();
       const created = await madeBy(async () => {
         const first = await call({ key });
-        clock.time += REPEATABLE_MS - 1;
+        clock.time += IDEMPOTENCY_TTL_MS - 1;
         expect(await call({ key })).toEqual(first);
         expect(await call({ key })).toEqual(first);
       });
@@ -160,7 +160,7 @@ export const describeRepeats = (operation: string, { engines, clock, category, m
       const call = thing();
       const key = newKey();
       await call({ key });
-      clock.time += REPEATABLE_MS;
+      clock.time += IDEMPOTENCY_TTL_MS;
       const created = await madeBy(async () => {
         await call({ key, other: true });
       });

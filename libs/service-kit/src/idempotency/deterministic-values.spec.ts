@@ -1,9 +1,9 @@
-import { idFor, seededBytes } from './drawn-again.js';
+import { idFor, seededBytes } from './deterministic-values.js';
 
 const seed = Buffer.alloc(32, 7);
 const ids = { uuid: () => 'from the generator' };
 const context = (bytes = seededBytes(seed)) =>
-  ({ attempt: { id: 'a', beganAt: '2026-03-01T10:00:00.000Z', resumed: false, bytes } }) as never;
+  ({ idempotentCall: { id: 'a', beganAt: '2026-03-01T10:00:00.000Z', resumed: false, bytes } }) as never;
 
 describe('what is drawn again', () => {
   it('is the same stream for the same seed and name, however it is cut', () => {

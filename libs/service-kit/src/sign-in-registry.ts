@@ -11,7 +11,7 @@ export interface PersonOfIssuer {
 }
 
 /** What a page of the sign-in knows of the request beside itself, and may ask the gateway for. */
-export interface SignInVisit {
+export interface SignInCall {
   requestId: string;
   /** What attempts are counted by. */
   address: string;
@@ -29,11 +29,11 @@ export interface SignIn {
   /** Whether the grant of a token (`grant_id`) was ended before its tokens expire. */
   hasEnded(grantId: string): Promise<boolean>;
   /** Answers a request whose path begins with the issuer's. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, visit: SignInVisit): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, visit: SignInCall): Promise<void>;
 }
 
 /** Where a service that has a sign-in offers it, and the gateway finds it. Both are in one process, or there is none. */
-export class SignInDesk {
+export class SignInRegistry {
   private offered: SignIn | undefined;
 
   offer(signIn: SignIn): void {

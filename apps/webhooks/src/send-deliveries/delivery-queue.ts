@@ -4,7 +4,7 @@ import type { WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.
 import { Allowances } from './allowances.js';
 
 /** A delivery that waits for a place, or will once it is stored. */
-export interface Waiting {
+export interface QueuedDelivery {
   tenantId: string;
   deliveryKey: string;
   /** Empty when the webhook is gone: nothing will be sent. */
@@ -14,7 +14,7 @@ export interface Waiting {
 /** A stream as it was read or left, and where that shows. */
 export type Stored = Loaded<WebhookDeliveryState> & { position?: string };
 
-export interface DueDelivery extends Waiting {
+export interface DueDelivery extends QueuedDelivery {
   webhookId: string;
   requestId: string;
   cancel: CancelReason | null;
@@ -29,7 +29,7 @@ export const LIMITS = { all: 256, tenant: { least: 8, most: 128 }, host: { least
 /** What is kept waiting in memory for a host: so many times what it may have under way. */
 const AHEAD = 8;
 /** Kept waiting in all, but for the first of each host and tenant. */
-const MOST_WAITING = 4096;
+const MAX_QUEUED = 4096;
 /** Part of the room of a host and tenant that is still filled when they may have more. */
 const LOW = 0.25;
 
@@ -42,7 +42,7 @@ interface Lane<T> {
 
 type Busy = Map<string, number>;
 
-const laneOf = ({ tenantId, host }: Omit<Waiting, 'deliveryKey'>): string => `${tenantId} ${host}`;
+const laneOf = ({ tenantId, host }: Omit<QueuedDelivery, 'deliveryKey'>): string => `${tenantId} ${host}`;
 const more = (busy: Busy, name: string, by: 1 | -1): void => {
   const count = (busy.get(name) ?? 0) + by;
   if (count) busy.set(name, count);
@@ -53,7 +53,7 @@ const more = (busy: Busy, name: string, by: 1 | -1): void => {
  * Deliveries that wait in memory for a free place, and the places taken. It holds copies of what the queue's table knows or
  * is about to learn: what finds no room here, or is lost with the process, is found there.
  */
-export class WaitingLine<T extends Waiting> {
+export class DeliveryQueue<T extends QueuedDelivery> {
   private readonly lanes = new Map<string, Lane<T>>();
   private readonly known = new Set<string>();
   /** Lanes of which more was offered than there was room for. */
@@ -75,8 +75,8 @@ export class WaitingLine<T extends Waiting> {
   }
 
   /** The host was quick of late. */
-  trusts(host: string): boolean {
-    return this.allowances.host.of(host) > LIMITS.host.least;
+  isQuick(host: string): boolean {
+    return this.allowances.host.limitOf(host) > LIMITS.host.least;
   }
 
   /** Whether it waits here from now on, or did already. */
@@ -84,7 +84,7 @@ export class WaitingLine<T extends Waiting> {
     if (this.known.has(due.deliveryKey)) return true;
     const name = laneOf(due);
     const lane = this.lanes.get(name);
-    if (lane && (this.waiting >= MOST_WAITING || this.isFull(lane))) {
+    if (lane && (this.waiting >= MAX_QUEUED || this.isFull(lane))) {
       this.refused.add(name);
       return false;
     }
@@ -109,7 +109,7 @@ export class WaitingLine<T extends Waiting> {
   }
 
   /** Its place is free again. @param quick how the attempt went; absent when there was none */
-  end({ deliveryKey, host, tenantId }: Waiting, quick?: boolean): void {
+  end({ deliveryKey, host, tenantId }: QueuedDelivery, quick?: boolean): void {
     this.known.delete(deliveryKey);
     this.underWay -= 1;
     if (host) more(this.hosts, host, -1);
@@ -140,7 +140,7 @@ export class WaitingLine<T extends Waiting> {
   }
 
   /** There was more of this host and tenant than there was room for, and now there is. */
-  wantsMore(of: Omit<Waiting, 'deliveryKey'>): boolean {
+  wantsMore(of: Omit<QueuedDelivery, 'deliveryKey'>): boolean {
     const name = laneOf(of);
     if (!this.refused.has(name)) return false;
     const lane = this.lanes.get(name);
@@ -180,7 +180,10 @@ export class WaitingLine<T extends Waiting> {
 
   private mayHaveMore({ host, tenantId }: Lane<T>): boolean {
     const { host: ofHost, tenant: ofTenant } = this.allowances;
-    return (this.hosts.get(host) ?? 0) < ofHost.of(host) && (this.tenants.get(tenantId) ?? 0) < ofTenant.of(tenantId);
+    return (
+      (this.hosts.get(host) ?? 0) < ofHost.limitOf(host) &&
+      (this.tenants.get(tenantId) ?? 0) < ofTenant.limitOf(tenantId)
+    );
   }
 
   private isFull(lane: Lane<T>): boolean {
@@ -188,6 +191,6 @@ export class WaitingLine<T extends Waiting> {
   }
 
   private capacity({ host }: Lane<T>): number {
-    return AHEAD * this.allowances.host.of(host);
+    return AHEAD * this.allowances.host.limitOf(host);
   }
 }

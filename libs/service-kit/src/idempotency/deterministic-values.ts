@@ -12,9 +12,9 @@ export const seededBytes =
     return (length) => {
       while (rest.length < length)
         rest = Buffer.concat([rest, createHmac('sha256', seed).update(`${block++}:${name}`).digest()]);
-      const drawn = rest.subarray(0, length);
+      const bytes = rest.subarray(0, length);
       rest = rest.subarray(length);
-      return drawn;
+      return bytes;
     };
   };
 
@@ -28,12 +28,12 @@ const uuidOf = (milliseconds: number, bytes: Buffer): string => {
 };
 
 /** Random bytes for the secrets of what a call makes: the same ones each time it is repeated under one key. */
-export const bytesFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: string): ByteSource =>
-  attempt?.bytes(name) ?? pooledBytes;
+export const bytesFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall'>, name: string): ByteSource =>
+  idempotentCall?.bytes(name) ?? pooledBytes;
 
 /** An id for what a call makes: the same one each time it is repeated under one key. */
-export const idFor = ({ attempt }: Pick<OperationContext, 'attempt'>, name: string, ids: Ids): string =>
-  attempt ? uuidOf(Date.parse(attempt.beganAt), attempt.bytes(`id ${name}`)(16)) : ids.uuid();
+export const idFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall'>, name: string, ids: Ids): string =>
+  idempotentCall ? uuidOf(Date.parse(idempotentCall.beganAt), idempotentCall.bytes(`id ${name}`)(16)) : ids.uuid();
 
 /** `sealed` may be read when an event is made, no earlier. */
 export interface SealedForNew {
@@ -45,7 +45,7 @@ export interface SealedForNew {
  * Seals under the key that an earlier run of this call may have made. A key that was destroyed since says that the event is
  * stored and what it sealed has ended: nobody asks for the text then.
  */
-export const sealAgain = async (
+export const sealIdempotently = async (
   sealing: Sealing,
   tenantId: string,
   purpose: DataPurpose,

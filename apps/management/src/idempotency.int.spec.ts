@@ -20,7 +20,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
 import { managementService } from './index.js';
 import type { TenantEvent } from './tenant/tenant.events.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
@@ -55,7 +55,7 @@ const makeClient = (name: string, key?: string, by = 'one') =>
   client.call(createClient, { params: { tenantId }, body: { name, roles: ['issuer'] } }, context(machine(by), key));
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
   environmentId = config.environments[0]!.id;
   engines = await chosenEngines(await openEngines(config, { clock }));
@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-describeRepeats('creating a tenant', {
+describeIdempotency('creating a tenant', {
   engines: () => engines,
   clock,
   category: 'tenant',
@@ -87,7 +87,7 @@ describeRepeats('creating a tenant', {
   },
 });
 
-describeRepeats('creating a client', {
+describeIdempotency('creating a client', {
   engines: () => engines,
   clock,
   category: 'tenant',
@@ -103,7 +103,7 @@ describe('a client', () => {
   beforeAll(async () => {
     ({ clientId } = await makeClient('to be given secrets'));
   });
-  describeRepeats('rotating its secret', {
+  describeIdempotency('rotating its secret', {
     engines: () => engines,
     clock,
     category: 'tenant',
@@ -119,7 +119,7 @@ describe('a client', () => {
   });
 });
 
-describeRepeats('inviting a member', {
+describeIdempotency('inviting a member', {
   engines: () => engines,
   clock,
   category: 'tenant',

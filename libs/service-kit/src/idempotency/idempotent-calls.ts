@@ -6,9 +6,9 @@ import {
   HTTP_STATUS,
   IDEMPOTENCY_KEY,
   invalid,
-  REPEATABLE_MS,
+  IDEMPOTENCY_TTL_MS,
   unavailable,
-  type Attempt,
+  type IdempotentCall,
   type ErrorDetail,
   type Operation,
   type OperationContext,
@@ -17,10 +17,10 @@ import {
 import type { Clock } from '@attestry/event-store';
 import { isErased, newId, PLATFORM, type ExpiringState } from '@attestry/keys';
 import { requestFields, type Logger } from '../logger.js';
-import { seededBytes } from './drawn-again.js';
+import { seededBytes } from './deterministic-values.js';
 
 /** What is remembered of a call, sealed. */
-interface KeptCall {
+interface StoredCall {
   attempt: string;
   beganAt: string;
   /** Ids and secrets come from it: 256 bits, base64url. */
@@ -59,7 +59,7 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && HTTP
  * does anything: the id under which its events are found again, and the seed of its ids and secrets. A run that broke off is
  * simply run again; a result that was told is told again. A refusal changed nothing and is forgotten.
  */
-export class Repeats {
+export class IdempotentCalls {
   private sweeping: NodeJS.Timeout | undefined;
 
   constructor(
@@ -86,15 +86,15 @@ export class Repeats {
 
   /**
    * @param execute one run of the call
-   * @param mayRepeat throws for a caller who may no longer be told the first result
+   * @param authorizeReplay throws for a caller who may no longer be told the first result
    * @throws AppError 400 for a key that is none, 409 while another run is under way, 422 for another request
    */
-  async run(
+  async runIdempotently(
     operation: Operation,
     request: OperationRequest,
     context: OperationContext,
     execute: (context: OperationContext) => Promise<unknown>,
-    mayRepeat?: () => Promise<unknown>,
+    authorizeReplay?: () => Promise<unknown>,
   ): Promise<unknown> {
     checkIdempotencyKey(context.idempotencyKey!);
     const owner = context.tenant?.id ?? PLATFORM;
@@ -103,26 +103,26 @@ export class Repeats {
       const found = await this.state.read(owner, name);
       if (isErased(found)) break;
       const now = this.clock.now().getTime();
-      const known = found && found.expiresAt > now ? (JSON.parse(found.text) as KeptCall) : undefined;
+      const known = found && found.expiresAt > now ? (JSON.parse(found.text) as StoredCall) : undefined;
       if (known) {
         if (!isSame(fingerprintOf(request, known.seed), known.fingerprint)) throw otherRequest();
         if (known.answer) {
-          await mayRepeat?.();
+          await authorizeReplay?.();
           return known.answer.value;
         }
         const wait = Date.parse(known.busyUntil) - now;
         if (wait > 0) throw underWay(Math.ceil(wait / 1000));
       }
       const busyUntil = new Date(now + Math.max(0, context.deadline - Date.now()) + GRACE_MS).toISOString();
-      const call: KeptCall = { ...(known ?? newCall(request, now)), busyUntil };
-      const expiresAt = Date.parse(call.beganAt) + REPEATABLE_MS;
+      const call: StoredCall = { ...(known ?? newCall(request, now)), busyUntil };
+      const expiresAt = Date.parse(call.beganAt) + IDEMPOTENCY_TTL_MS;
       const version = await this.state.write(owner, name, JSON.stringify(call), {
         after: found?.version,
         expiresAt,
       });
       // Somebody else was first: what he says is read in the next round.
       if (version === undefined) continue;
-      const attempt: Attempt = {
+      const idempotentCall: IdempotentCall = {
         id: call.attempt,
         beganAt: call.beganAt,
         resumed: known !== undefined,
@@ -130,14 +130,14 @@ export class Repeats {
       };
       const kept = { owner, name, version, expiresAt };
       try {
-        const value = await execute({ ...context, attempt });
+        const value = await execute({ ...context, idempotentCall });
         await this.settle(context, () =>
           this.write(kept, { ...call, answer: { ...(value !== undefined && { value }) } }),
         );
         return value;
       } catch (error) {
         // A run that took over from another may have found what that one made: then there is something to come back to.
-        if (isRefusal(error) && !attempt.resumed)
+        if (isRefusal(error) && !idempotentCall.resumed)
           await this.settle(context, () => this.state.delete(owner, name, version));
         else await this.settle(context, () => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
         throw error;
@@ -148,7 +148,7 @@ export class Repeats {
 
   private async write(
     { owner, name, version, expiresAt }: { owner: string; name: string; version: string; expiresAt: number },
-    call: KeptCall,
+    call: StoredCall,
   ): Promise<void> {
     await this.state.write(owner, name, JSON.stringify(call), { after: version, expiresAt });
   }
@@ -170,7 +170,7 @@ const nameOf = (operation: Operation, { params }: OperationRequest, context: Ope
   return `call ${hash('sha256', JSON.stringify(parts), 'base64url')}`;
 };
 
-const newCall = (request: OperationRequest, now: number): Omit<KeptCall, 'busyUntil'> => {
+const newCall = (request: OperationRequest, now: number): Omit<StoredCall, 'busyUntil'> => {
   const seed = randomBytes(32).toString('base64url');
   return { attempt: newId(), beganAt: new Date(now).toISOString(), seed, fingerprint: fingerprintOf(request, seed) };
 };

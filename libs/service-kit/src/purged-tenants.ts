@@ -4,32 +4,33 @@ import type { Projection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
 import type { Reactions } from './reactions.js';
 
-type TenantForgotten = { type: 'TenantForgotten'; data: { tenantId: string } };
-type TenantMemory = { status: 'kept' | 'forgotten' };
+type PurgedTenantEvent = { type: 'TenantForgotten'; data: { tenantId: string } };
+type PurgedTenantState = { status: 'present' | 'purged' };
 
 /** In a service's own streams that a tenant was purged: its projections remove the rows, also when they are built anew. */
-export const forgottenTenant = (service: ServiceName): Aggregate<TenantMemory, TenantForgotten> => ({
+export const purgedTenant = (service: ServiceName): Aggregate<PurgedTenantState, PurgedTenantEvent> => ({
   category: `${service}ForgottenTenant`,
-  initial: { status: 'kept' },
+  initial: { status: 'present' },
   types: { TenantForgotten: 1 },
-  evolve: () => ({ status: 'forgotten' }),
+  evolve: () => ({ status: 'purged' }),
 });
 
 /** Notes every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
-export const forgetTenants = (
+export const recordPurgedTenants = (
   name: `${ServiceName}.forgotten-tenants`,
   reactions: Reactions,
   streams: Streams,
 ): void => {
   const service = name.slice(0, name.indexOf('.')) as ServiceName;
-  const aggregate = forgottenTenant(service);
+  const aggregate = purgedTenant(service);
   reactions.consume({ name, subjects: [tenantPurged.subject] }, async (messages) => {
     for (const { id, data, headers } of messages) {
       const { tenantId } = data as { tenantId: string };
       await streams.runDecision(
         aggregate,
         `${aggregate.category}-${tenantId}`,
-        ({ status }): TenantForgotten[] => (status === 'kept' ? [{ type: 'TenantForgotten', data: { tenantId } }] : []),
+        ({ status }): PurgedTenantEvent[] =>
+          status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
         {
           tenantId,
           requestId: headers['requestId'] ?? id,
@@ -44,8 +45,8 @@ export const forgetTenants = (
 };
 
 /** A projection all of whose tables have a column `tenant_id`, and whose rows go with their tenant. */
-export const forgetting = <Tables>(service: ServiceName, projection: Projection<Tables>): Projection<Tables> => {
-  const { category, types } = forgottenTenant(service);
+export const purgingTenants = <Tables>(service: ServiceName, projection: Projection<Tables>): Projection<Tables> => {
+  const { category, types } = purgedTenant(service);
   return {
     ...projection,
     categories: [...projection.categories, category],

@@ -1,14 +1,14 @@
 import type { KeyStore } from './key-store.js';
 
 /** Where keys are kept: a SQLite file, or a schema of PostgreSQL that was migrated. */
-export type KeyPlace = { file: string } | { url: string; schema: string };
+export type KeyLocation = { file: string } | { url: string; schema: string };
 
 /** The sealed keys without a vault over them. @throws NotMigrated */
-export const openKeyPlace = async (place: KeyPlace): Promise<KeyStore> => {
-  if ('file' in place) {
+export const openKeyStore = async (location: KeyLocation): Promise<KeyStore> => {
+  if ('file' in location) {
     const { openKeyFile } = await import('./embedded/embedded-key-vault.js');
-    return openKeyFile(place.file);
+    return openKeyFile(location.file);
   }
   const { PostgresKeyStore } = await import('./postgres/postgres-key-store.js');
-  return PostgresKeyStore.open({ ...place, connections: 2, timeoutMs: 60_000, onFailure: () => undefined });
+  return PostgresKeyStore.open({ ...location, connections: 2, timeoutMs: 60_000, onFailure: () => undefined });
 };

@@ -19,7 +19,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
 import { issuanceService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -47,7 +47,7 @@ const configuration = (type: string) => ({
 });
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
   engines = await chosenEngines(await openEngines(config, { clock }));
   // The dids service as issuance sees it.
@@ -70,7 +70,7 @@ afterAll(async () => {
 });
 let configurationId: string;
 
-describeRepeats('creating a user', {
+describeIdempotency('creating a user', {
   engines: () => engines,
   clock,
   category: 'user',
@@ -85,7 +85,7 @@ describe.each([
   ['web-semantic', webSemanticConfigurations.create],
   ['jwt-vc', jwtVcConfigurations.create],
 ] as const)('%s', (_profile, create) => {
-  describeRepeats('creating a configuration', {
+  describeIdempotency('creating a configuration', {
     engines: () => engines,
     clock,
     category: 'credentialConfiguration',
@@ -102,7 +102,7 @@ describe.each([
   });
 });
 
-describeRepeats('creating an offer', {
+describeIdempotency('creating an offer', {
   engines: () => engines,
   clock,
   category: 'issuanceSession',

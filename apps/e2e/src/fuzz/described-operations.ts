@@ -23,7 +23,7 @@ export interface Response {
 }
 
 /** An operation as an interface definition tells it. */
-export interface ToldOperation {
+export interface DescribedOperation {
   api: ApiName;
   /** `createDid` */
   id: string;
@@ -43,15 +43,15 @@ export const readDefinition = (api: ApiName): OpenApiDocument =>
 
 const escaped = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
-export const toldOperations = (api: ApiName, { paths }: OpenApiDocument): ToldOperation[] =>
+export const describedOperations = (api: ApiName, { paths }: OpenApiDocument): DescribedOperation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, told]) => {
-      const { operationId, security, parameters, requestBody, responses } = told as unknown as {
+    Object.entries(methods).map(([method, described]) => {
+      const { operationId, security, parameters, requestBody, responses } = described as unknown as {
         operationId: string;
-        security: ToldOperation['security'];
+        security: DescribedOperation['security'];
         parameters?: Parameter[];
         requestBody?: { content: Content };
-        responses: ToldOperation['responses'];
+        responses: DescribedOperation['responses'];
       };
       return {
         api,

@@ -1,17 +1,17 @@
 import { given } from '@attestry/event-store';
-import { keepContext } from './kept-context.decisions.js';
-import type { KeptContextEvent } from './kept-context.events.js';
-import { keptContext } from './kept-context.state.js';
+import { keepContext } from './stored-context.decisions.js';
+import type { StoredContextEvent } from './stored-context.events.js';
+import { storedContext } from './stored-context.state.js';
 
 const document = { sha256: 'digest', document: '{"@context":{}}' };
-const kept: KeptContextEvent = { type: 'ContextKept', data: document };
+const kept: StoredContextEvent = { type: 'ContextKept', data: document };
 
 describe('kept context', () => {
   it('is kept once', () => {
-    given(keptContext, [])
+    given(storedContext, [])
       .when((state) => keepContext(state, document))
       .then([kept]);
-    given(keptContext, [kept])
+    given(storedContext, [kept])
       .when((state) => keepContext(state, document))
       .then([]);
   });

@@ -22,7 +22,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeRepeats, OpenIdProvider, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency, OpenIdProvider, TEST_SETTINGS } from '@attestry/testing';
 import { tenantConfigService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -34,7 +34,7 @@ let client: ServiceClient;
 let serial = 0;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'repeats-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
   const config = parseConfig({
     ...TEST_SETTINGS,
     DATA_DIR: dataDir,
@@ -74,7 +74,7 @@ const unlessAbsent = async (work: Promise<unknown>): Promise<void> => {
   }
 };
 
-describeRepeats('creating a custom domain', {
+describeIdempotency('creating a custom domain', {
   engines: () => engines,
   clock,
   category: 'customDomain',
@@ -95,7 +95,7 @@ describeRepeats('creating a custom domain', {
   },
 });
 
-describeRepeats('creating an authentication provider', {
+describeIdempotency('creating an authentication provider', {
   engines: () => engines,
   clock,
   category: 'authenticationProvider',

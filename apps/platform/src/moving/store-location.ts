@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 
 /** Where history or keys are kept, as an argument names it. */
-export type Place =
+export type StoreLocation =
   | { kind: 'folder'; folder: string }
   | { kind: 'file'; folder: string; file: string }
   | { kind: 'postgres'; url: string; schema: string }
@@ -10,10 +10,10 @@ export type Place =
 /** Domain events, or operation events: each has a store of its own (ADR 0004). */
 export type HistoryKind = 'events' | 'operations';
 
-export const PLACES = 'FOLDER, file:PATH/events.db, postgres://…[?schema=attestry] or esdb://…';
+export const LOCATION_FORMATS = 'FOLDER, file:PATH/events.db, postgres://…[?schema=attestry] or esdb://…';
 
 /** @throws Error for what names no place */
-export const parsePlace = (text: string): Place => {
+export const parseLocation = (text: string): StoreLocation => {
   if (/^postgres(ql)?:\/\//.test(text)) {
     const url = new URL(text);
     const schema = url.searchParams.get('schema') ?? 'attestry';
@@ -22,28 +22,28 @@ export const parsePlace = (text: string): Place => {
   }
   if (/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) return { kind: 'eventstoredb', url: text };
   if (/^(?!file:)[a-z][a-z0-9+]*:\/\//i.test(text))
-    throw new Error(`${text.split(':')[0]}: is not supported; use ${PLACES}`);
+    throw new Error(`${text.split(':')[0]}: is not supported; use ${LOCATION_FORMATS}`);
   const path = resolve(text.replace(/^file:(\/\/)?/, ''));
   if (!path.endsWith('.db')) return { kind: 'folder', folder: path };
   return { kind: 'file', folder: resolve(path, '..'), file: path };
 };
 
 /** What a place may hold; domain events last, for with them the target may be started. */
-export const kindsOf = (place: Place): HistoryKind[] => {
-  if (place.kind !== 'file') return ['operations', 'events'];
-  return [basename(place.file).startsWith('operations') ? 'operations' : 'events'];
+export const kindsOf = (location: StoreLocation): HistoryKind[] => {
+  if (location.kind !== 'file') return ['operations', 'events'];
+  return [basename(location.file).startsWith('operations') ? 'operations' : 'events'];
 };
 
-export const fileOf = (place: Extract<Place, { folder: string }>, kind: HistoryKind): string =>
-  place.kind === 'file' ? place.file : join(place.folder, `${kind}.db`);
+export const fileOf = (location: Extract<StoreLocation, { folder: string }>, kind: HistoryKind): string =>
+  location.kind === 'file' ? location.file : join(location.folder, `${kind}.db`);
 
-export const schemaOf = ({ schema }: Extract<Place, { kind: 'postgres' }>, kind: HistoryKind): string =>
+export const schemaOf = ({ schema }: Extract<StoreLocation, { kind: 'postgres' }>, kind: HistoryKind): string =>
   kind === 'operations' ? `${schema}_operations` : schema;
 
 /** Safe to print: without user and password. */
-export const nameOf = (place: Place): string => {
-  if (place.kind === 'folder') return place.folder;
-  if (place.kind === 'file') return place.file;
-  const address = place.url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*$/, '');
-  return place.kind === 'postgres' ? `${address}, schema ${place.schema}` : address;
+export const nameOf = (location: StoreLocation): string => {
+  if (location.kind === 'folder') return location.folder;
+  if (location.kind === 'file') return location.file;
+  const address = location.url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*$/, '');
+  return location.kind === 'postgres' ? `${address}, schema ${location.schema}` : address;
 };

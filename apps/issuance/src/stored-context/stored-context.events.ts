@@ -1,5 +1,5 @@
 /** A fetched JSON-LD context document. The stream's name is its SHA-256, so it never changes (ADR 0060). */
-export type KeptContextEvent = {
+export type StoredContextEvent = {
   type: 'ContextKept';
   data: {
     /** base64url, over the UTF-8 of `document`. */

@@ -14,7 +14,7 @@ const LONGEST_SECONDS = 90 * 86_400;
  * How long a code is kept after it has expired, seconds: as long as a token that was issued for it can live, so that a second use
  * ends that token whenever it comes (RFC 6749 §4.1.2). The library refuses an expired code by its payload.
  */
-const CODE_KEPT_SECONDS = ACCESS_TOKEN_SECONDS;
+const CODE_RETENTION_SECONDS = ACCESS_TOKEN_SECONDS;
 
 /** Grants whose code came a second time. */
 const ENDED = 'EndedGrant';
@@ -27,17 +27,17 @@ export const hasEnded = async (records: SignInRecords, grantId: string): Promise
   (await records.get(ENDED, grantId)) !== undefined;
 
 /** Makes the key once. @returns the store of one model of the provider */
-export const keptState = async (
+export const storedRecords = async (
   records: SignInRecords,
   sealing: Sealing,
   now: () => number,
 ): Promise<(model: string) => Adapter> => {
   await sealing.createDataKey(PLATFORM, 'session', KEY);
-  return (model) => new KeptState(model, records, sealing, now);
+  return (model) => new StoredRecords(model, records, sealing, now);
 };
 
 /** What the provider keeps of one model: sealed, under the digest of its id, so that no session and no code stands in a file. */
-class KeptState implements Adapter {
+class StoredRecords implements Adapter {
   constructor(
     private readonly model: string,
     private readonly records: SignInRecords,
@@ -47,7 +47,7 @@ class KeptState implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const life = Number.isFinite(expiresIn) ? expiresIn : LONGEST_SECONDS;
-    const seconds = this.isCode ? life + CODE_KEPT_SECONDS : life;
+    const seconds = this.isCode ? life + CODE_RETENTION_SECONDS : life;
     await this.records.put({
       kind: this.model,
       key: id,

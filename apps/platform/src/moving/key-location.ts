@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KeyLocation } from '@attestry/keys';
+import { nameOf, type StoreLocation } from './store-location.js';
+
+/** Where the keys of a place are: `keys.db`, or the schema with `_keys` behind its name. */
+export const keyLocationOf = (location: StoreLocation): KeyLocation => {
+  switch (location.kind) {
+    case 'folder':
+      return { file: join(location.folder, 'keys.db') };
+    case 'file':
+      return { file: location.file };
+    case 'postgres':
+      return { url: location.url, schema: `${location.schema}_keys` };
+    case 'eventstoredb':
+      throw new Error(`${nameOf(location)} stores no keys`);
+  }
+};
+
+/** @throws Error where a file would be made anew */
+export const mustExist = (location: KeyLocation): KeyLocation => {
+  if ('file' in location && !existsSync(location.file)) throw new Error(`${location.file} does not exist`);
+  return location;
+};

@@ -1,0 +1,126 @@
+import { LIMITS, DeliveryQueue, type DueDelivery } from './delivery-queue.js';
+
+const LEAST = LIMITS.host.least;
+let made = 0;
+const due = (host: string, tenantId = `tenant of ${host}`): DueDelivery => ({
+  tenantId,
+  host,
+  deliveryKey: `delivery ${(made += 1)}`,
+  webhookId: 'w',
+  requestId: 'r',
+  cancel: null,
+});
+const many = (count: number, ...of: Parameters<typeof due>) => Array.from({ length: count }, () => due(...of));
+const queueOf = (...deliveries: DueDelivery[]) => {
+  const queue = new DeliveryQueue<DueDelivery>();
+  return { queue, taken: deliveries.map((delivery) => queue.add(delivery)) };
+};
+const takeAll = (queue: DeliveryQueue<DueDelivery>) => {
+  const all: DueDelivery[] = [];
+  for (let next = queue.take(); next; next = queue.take()) all.push(next);
+  return all;
+};
+/** So many attempts that go well, one after the other. */
+const trust = (queue: DeliveryQueue<DueDelivery>, count: number, ...of: Parameters<typeof due>) => {
+  for (let i = 0; i < count; i++) {
+    queue.add(due(...of));
+    queue.end(queue.take()!, true);
+  }
+};
+
+describe('the queue of due deliveries', () => {
+  it('gives what came first, as many as the host may have', () => {
+    const deliveries = many(LEAST + 2, 'a');
+    const { queue } = queueOf(...deliveries);
+    expect(takeAll(queue)).toEqual(deliveries.slice(0, LEAST));
+    expect(queue.take()).toBeUndefined();
+    queue.end(deliveries[1]!, false);
+    expect(takeAll(queue)).toEqual([deliveries[LEAST]]);
+  });
+
+  it('gives more to who is quick, up to the most of a host', () => {
+    const { queue } = queueOf();
+    trust(queue, LIMITS.host.most, 'a');
+    many(LIMITS.host.most + 1, 'a').forEach((each) => queue.add(each));
+    expect(takeAll(queue)).toHaveLength(LIMITS.host.most);
+  });
+
+  it('keeps what is for one tenant to its part, over all hosts', () => {
+    const { queue } = queueOf(...Array.from({ length: 4 }, (_, at) => many(LEAST, `host ${at}`, 'one')).flat());
+    expect(takeAll(queue)).toHaveLength(LIMITS.tenant.least);
+  });
+
+  it('prefers who has nothing under way, and lets all take turns', () => {
+    const { queue } = queueOf(...many(3, 'a'), ...many(3, 'b'), ...many(1, 'c'));
+    expect(takeAll(queue).map(({ host }) => host)).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'b']);
+  });
+
+  it('has so many slots in all', () => {
+    const { queue } = queueOf(...Array.from({ length: LIMITS.all + 1 }, (_, at) => due(`host ${at}`)));
+    const under = takeAll(queue);
+    expect(under).toHaveLength(LIMITS.all);
+    queue.end(under[0]!);
+    expect(takeAll(queue)).toHaveLength(1);
+  });
+
+  it('knows a delivery once, whether it waits or is under way', () => {
+    const [first, second] = [due('a'), due('a')];
+    const { queue, taken } = queueOf(first, first, second);
+    expect(taken).toEqual([true, true, true]);
+    expect(queue.take()).toBe(first);
+    expect(queue.add(first)).toBe(true);
+    expect(takeAll(queue)).toEqual([second]);
+    queue.end(first, true);
+    queue.add(first);
+    expect(takeAll(queue)).toEqual([first]);
+  });
+
+  it('has no room for more than a host may soon have, and says when there is', () => {
+    const { queue, taken } = queueOf(...many(8 * LEAST + 1, 'a'));
+    expect(taken.indexOf(false)).toBe(8 * LEAST);
+    // Others are not concerned.
+    expect(queue.add(due('b'))).toBe(true);
+    const room: number[] = [];
+    for (let left = 8 * LEAST; left; left--) {
+      const next = queue.take()!;
+      // As it went neither well nor badly, the host may have no more than before.
+      queue.end(next);
+      if (next.host === 'b') left += 1;
+      else if (queue.wantsMore(next)) room.push(left - 1);
+    }
+    expect(room[0]).toBe(2 * LEAST);
+    expect(queue.wantsMore(due('b'))).toBe(false);
+  });
+
+  it('lets the first of everybody in, however many wait', () => {
+    const { queue } = queueOf();
+    let hosts = 0;
+    while (many(8 * LEAST, `host ${(hosts += 1)}`).every((each) => queue.add(each)));
+    expect(hosts * 8 * LEAST).toBeGreaterThan(4096);
+    expect(queue.add(due('new'))).toBe(true);
+    expect(queue.add(due('new'))).toBe(false);
+  });
+
+  it('tells who is here and who is full', () => {
+    const { queue } = queueOf(...many(8 * LEAST, 'a'), due('b'), due('', 'gone'));
+    expect(queue.present()).toEqual({
+      hosts: new Set(['a', 'b']),
+      tenants: new Set(['tenant of a', 'tenant of b', 'gone']),
+    });
+    expect(queue.full()).toMatchObject({ lanes: [{ tenantId: 'tenant of a', host: 'a' }], others: 2 });
+    takeAll(queue);
+    expect(queue.full()).toMatchObject({ lanes: [], others: 8 * LEAST + 2 });
+    expect(queue.present().hosts).toEqual(new Set(['a', 'b']));
+  });
+
+  it('forgets what waits, not what is under way', () => {
+    const [first, second] = [due('a'), due('a')];
+    const { queue } = queueOf(first, second);
+    queue.take();
+    queue.clear();
+    expect(queue.take()).toBeUndefined();
+    queue.add(first);
+    queue.add(second);
+    expect(takeAll(queue)).toEqual([second]);
+  });
+});

@@ -1,0 +1,38 @@
+import { BUS_PARTICIPANTS, busRights } from '../bus-rights.js';
+import {
+  WEBHOOK_EVENT_SOURCES,
+  webhookEventsOf,
+  webhookEventPayload,
+  type WebhookEventName,
+} from './webhook-events.js';
+import { WEBHOOK_EVENTS } from './webhooks.operations.js';
+
+const sources = Object.entries(WEBHOOK_EVENT_SOURCES) as [
+  WebhookEventName,
+  (typeof WEBHOOK_EVENT_SOURCES)[WebhookEventName],
+][];
+
+describe('webhook events', () => {
+  it.each(sources)(
+    '%s derives from an integration event that a service publishes and webhooks reads',
+    (name, { integrationEvent }) => {
+      expect(BUS_PARTICIPANTS.flatMap((participant) => busRights(participant).publishes)).toContain(
+        integrationEvent.subject,
+      );
+      expect(busRights('webhooks').consumes.flatMap(({ subjects }) => subjects)).toContain(integrationEvent.subject);
+      expect(webhookEventsOf(integrationEvent.subject)).toEqual([name]);
+      expect(WEBHOOK_EVENTS).toContain(name);
+    },
+  );
+
+  it('hold the members that are named and no others', () => {
+    const data = { tenantId: 't', did: 'did:web:a', method: 'web', name: 'Ada' };
+    expect(webhookEventPayload('DidCreated', data)).toEqual({ did: 'did:web:a', method: 'web' });
+    expect(webhookEventsOf('event.nobody.knows')).toEqual([]);
+  });
+
+  // Names that would hold what a person typed, or say whose it is.
+  it.each(sources)('%s holds no personal value', (_name, { members }) => {
+    for (const member of members) expect(member).not.toMatch(/name|mail|claim|subject|address|phone/i);
+  });
+});
