@@ -5,8 +5,8 @@ import type { RedeemedSession } from '../issuance-session/issuance-session.state
 import type { CredentialSelector } from './parse-credential-request.js';
 
 /**
- * The configuration asked for (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a matter of the
- * token: 403 (RFC 6750 §3.1, OID4VCI §8.3.1.1).
+ * The requested configuration (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a 403 (RFC 6750 §3.1, OID4VCI
+ * §8.3.1.1).
  */
 export const checkConfiguration = async (
   session: RedeemedSession,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { KeyPlace } from '@attestry/keys';
 import { nameOf, type Place } from './place.js';
 
-/** Where the keys of a place are: `keys.db`, or the schema with `_keys` behind its name. */
+/** The keys of a place: `keys.db`, or the schema with the suffix `_keys`. */
 export const keyPlaceOf = (place: Place): KeyPlace => {
   switch (place.kind) {
     case 'folder':
@@ -17,7 +17,7 @@ export const keyPlaceOf = (place: Place): KeyPlace => {
   }
 };
 
-/** @throws Error where a file would be made anew */
+/** @throws Error where a file would be created */
 export const mustExist = (place: KeyPlace): KeyPlace => {
   if ('file' in place && !existsSync(place.file)) throw new Error(`${place.file} does not exist`);
   return place;
