@@ -7,7 +7,7 @@ import type { Reactions } from './reactions.js';
 type TenantForgotten = { type: 'TenantForgotten'; data: { tenantId: string } };
 type TenantMemory = { status: 'kept' | 'forgotten' };
 
-/** In a service's own streams that a tenant was purged: its projections remove the rows, also when they are built anew. */
+/** Records in a service's own streams that a tenant was purged: its projections delete the rows, also in a rebuild. */
 export const forgottenTenant = (service: ServiceName): Aggregate<TenantMemory, TenantForgotten> => ({
   category: `${service}ForgottenTenant`,
   initial: { status: 'kept' },
@@ -15,7 +15,7 @@ export const forgottenTenant = (service: ServiceName): Aggregate<TenantMemory, T
   evolve: () => ({ status: 'forgotten' }),
 });
 
-/** Notes every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
+/** Records every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
 export const forgetTenants = (
   name: `${ServiceName}.forgotten-tenants`,
   reactions: Reactions,
@@ -43,7 +43,7 @@ export const forgetTenants = (
   });
 };
 
-/** A projection all of whose tables have a column `tenant_id`, and whose rows go with their tenant. */
+/** A projection all of whose tables have a column `tenant_id`, and whose rows are deleted with their tenant. */
 export const forgetting = <Tables>(service: ServiceName, projection: Projection<Tables>): Projection<Tables> => {
   const { category, types } = forgottenTenant(service);
   return {
