@@ -10,8 +10,8 @@ export interface FeedOptions {
   /** Milliseconds since the epoch. */
   now?: () => number;
   /**
-   * What every known consumer acknowledged is pruned when it is older than `keepMs` (default 1 h) or when more than
-   * `keepMessages` (default 1,000,000) are newer. This is also the window in which an id is known as published.
+   * Messages that every known consumer acknowledged are pruned when they are older than `keepMs` (default 1 h) or when more than
+   * `keepMessages` (default 1,000,000) are newer. This is also the window in which ids are deduplicated.
    */
   keepMs?: number;
   keepMessages?: number;
