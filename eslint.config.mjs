@@ -1,4 +1,5 @@
-// What the architecture page promises and a machine can check. libs/testing/src/boundaries.int.spec.ts proves that each rule fires.
+// Rules of the architecture page that a machine can check. libs/testing/src/boundaries.int.spec.ts proves that each rule reports
+// violations.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import nx from '@nx/eslint-plugin/nx';

@@ -23,7 +23,7 @@ const base = {
   setupFiles: ['reflect-metadata'],
 };
 const tearDown = { globalTeardown: '<rootDir>/scripts/jest/started.mjs' };
-/** What starts before the specs of a project, and what they can tell it by. */
+/** What starts before the specs of a project. */
 const settings = {
   'int-postgres': {
     globalSetup: '<rootDir>/scripts/jest/postgres-setup.mjs',
@@ -38,7 +38,7 @@ const settings = {
   },
 };
 export default {
-  // Engines start and keys are made on a busy machine: the limit is there to end a test that hangs, not to time one.
+  // Engines start and keys are generated on a busy machine: the limit ends a test that hangs.
   testTimeout: 30_000,
   projects: Object.entries(specsByProject()).map(([displayName, specs]) => ({
     ...base,

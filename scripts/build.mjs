@@ -8,7 +8,7 @@ import { root } from './setup.mjs';
 const parallel = 16;
 
 /**
- * Brings dist/ in line with src/.
+ * Updates dist/ from src/.
  * @param {string[]} [packages] their folders, from the root; default all
  * @returns {Promise<{compiled: number, removed: number, files: number, errors: string[]}>} `errors`: a text for each
  *   file that does not compile; its old output is removed, and the next build tries it again.

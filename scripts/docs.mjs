@@ -613,7 +613,7 @@ async function brokenCitations() {
     for (const [, page, name] of text.matchAll(/\((architecture|specification notes), ([^)]+)\)/g)) {
       if (!sections[page].includes(name)) found.push(`${path}: ${page} has no section or rule "${name}"`);
     }
-    // Guides excepted until their prose is rewritten: a number alone says nothing to who reads it.
+    // Guides are excepted until their prose is rewritten.
     for (const [old] of text.matchAll(
       /\b(?:decisions? \d+|facts \d+(?:\.\d+)?\b(?!,)|architecture \d+\.\d+|record 0\d{3})/g,
     )) {

@@ -1,4 +1,4 @@
-// What a public linter says of the interface definitions in docs/reference. Prints a line for each fault; reads no network.
+// Faults that a public linter finds in the interface definitions in docs/reference. Prints a line for each; reads no network.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';

@@ -1,4 +1,4 @@
-// Lints texts that are on no disk, with the repository's own configuration: how the tests prove that a rule fires.
+// Lints texts that are not on disk, with the repository's own configuration: the tests prove with it that a rule reports violations.
 // In (stdin): a JSON array of {filePath, text}. Out: a JSON array, in the same order, of arrays of {rule, message}.
 // A text whose file exists is linted with types; any other without the rules that need them.
 import { existsSync } from 'node:fs';

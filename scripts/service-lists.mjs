@@ -18,7 +18,7 @@ const ENGINES = {
   redis: 'Redis',
 };
 
-/** What stands between the lines, by the name of the list; `all` includes the gateway. */
+/** Content between the lines, by the name of the list; `all` includes the gateway. */
 const LISTS = {
   chart: (services, all) =>
     all.map(([name, { calls, engines }]) => {
@@ -104,7 +104,7 @@ const FILES = [
   'docker-compose.yml',
 ];
 
-/** The files that hold lists, as they should be, and the imports of the platform. @returns {Promise<Record<string, string>>} */
+/** The files with lists, in their current form, and the imports of the platform. @returns {Promise<Record<string, string>>} */
 export async function serviceLists() {
   const { SERVICES, PARTICIPANTS } = await import(
     pathToFileURL(join(root, 'libs', 'contracts', 'dist', 'index.js')).href

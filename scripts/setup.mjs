@@ -1,4 +1,4 @@
-// What every command script does first: packages installed, the repository's own Node running, sources built.
+// First step of every command script: packages installed, the repository's own Node running, sources built.
 // No dependencies and nothing newer than Node 18 here: this file runs before `npm ci` has ever been called.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ export async function ensureInstalled() {
   if (major(process.version) < neededMajor) return runAgainOnRepositoryNode();
   const path = process.env.PATH ?? '';
   if (!path.split(delimiter).includes(binFolder)) process.env.PATH = `${binFolder}${delimiter}${path}`;
-  // What V8 compiled stays for the next process: a service starts in three quarters of the time.
+  // Compiled code is cached for the next process: a service starts in three quarters of the time.
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
 }
 

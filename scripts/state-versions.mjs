@@ -1,5 +1,5 @@
-// A version of the state of each aggregate: a digest of the code that folds it, without its comments and types. `npm run docs` writes
-// them to libs/service-kit, where they say which snapshots may be used (ADR 0055).
+// A version of the state of each aggregate: a digest of the code that folds it, without its comments and types. `npm run docs` writes them
+// to libs/service-kit, where they decide which snapshots may be used (ADR 0055).
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';

@@ -2,14 +2,14 @@
 // independent libraries verify the credential, a signed webhook arrives, the audit trail shows every step.
 import { constants } from 'node:os';
 
-/** What has to be ended, last first. */
+/** Clean-up, last first. */
 const stops = [];
 let current = 'start';
 
 /**
- * Plays the story on a platform that `start` brings.
+ * Runs the story on a platform that `start` provides.
  *
- * @param start takes the list of what is to be ended, and gives the platform and what to say of it
+ * @param start gets the clean-up list, and returns the platform and its description
  * @param keep is called instead of ending the platform
  * @param about more members of the JSON result, known when the story is over
  * @returns the JSON document of the command

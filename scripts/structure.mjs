@@ -1,4 +1,4 @@
-// What no linter sees because it is about files, or about many of them. Prints a line for each fault.
+// Rules about files, or about many of them, which no linter checks. Prints a line for each fault.
 // `node scripts/structure.mjs [folder]`; default: the repository.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

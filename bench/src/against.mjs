@@ -1,6 +1,6 @@
-// `npm run bench -- --against REF [--only=jwt_vc_json:64] [--pairs N] [--json]`: this working tree beside another version of it.
-// Both run at once, each works in slices of 2 s in turn while the other one rests, and the CPU time of all threads is compared
-// for each credential. On a machine where single runs vary by 40 % these ratios vary by a few.
+// `npm run bench -- --against REF [--only=jwt_vc_json:64] [--pairs N] [--json]`: compares this working tree with another version of it.
+// Both run at once, each works in slices of 2 s in turn while the other one is idle, and the CPU time of all threads is compared for each
+// credential. On a machine where single runs vary by 40 % these ratios vary by a few.
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { checkOut } from './checkout.mjs';
@@ -34,7 +34,7 @@ const MEASURED = (options.only ?? 'jwt_vc_json:64,jwt_vc_json:1,ldp_vc:64').spli
 
 const say = (line) => (options.json ? console.error(line) : console.log(line));
 
-/** Lists, trail and publishers follow the answers: they belong to the slice that caused them. */
+/** Lists, operation events and publishers run after the responses: they belong to the slice that caused them. */
 const untilIdle = async (platform) => {
   for (const end = performance.now() + MAX_WAIT_MS; performance.now() < end;) {
     const before = platform.cpu().platform;

@@ -1,5 +1,5 @@
-// Two slices that follow each other see the same machine, and the next one may see another: the ratio is taken inside each
-// pair, and the spread over the pairs says how far one can trust their median.
+// Two consecutive slices run under the same conditions, the next ones perhaps under others: the ratio is computed inside each pair, and the
+// spread over the pairs shows how reliable their median is.
 import { median, percentile, round } from './statistics.mjs';
 
 const spread = (values, digits) => {

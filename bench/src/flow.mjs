@@ -1,15 +1,15 @@
-// The full pre-authorized flow as a wallet plays it: offer, token, nonce, credential with a fresh ES256 proof.
+// The full pre-authorized flow of a wallet: offer, token, nonce, credential with a fresh ES256 proof.
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const JSON_BODY = { 'content-type': 'application/json' };
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
-/** More than the server remembers, so that it imports a key it has not seen for each credential. */
+/** More than the server caches, so that it imports an unknown key for each credential. */
 const KEYS = 20_000;
 
 const base64url = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Holder keys, made before the measurement: a wallet would make them on its own machine. */
+/** Holder keys, created before the measurement: a wallet would create them on its own machine. */
 export const makeHolderKeys = (count = KEYS) =>
   Array.from({ length: count }, () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -76,7 +76,7 @@ export const prepare = async (http, { managementHost, authHost, credentials }) =
   return { host, issuer, asClient, configurations: { jwt_vc_json: jwt.id, ldp_vc: ldp.id } };
 };
 
-/** One credential, from the offer to the answer. */
+/** One credential, from the offer to the response. */
 export const issueOne = async (http, tenant, configurationId, key) => {
   const { host, issuer, asClient } = tenant;
   const offer = await http.send(

@@ -85,7 +85,7 @@ const wanted = [
   ['jwt_vc_json', 64],
   ['ldp_vc', 64],
 ].filter(([format, clients]) => !only || only.includes(`${format}:${clients}`));
-/** Everything wanted on one platform, which is started for it and stopped. */
+/** All requested measurements on one platform, which is started for it and stopped. */
 const measureAll = async (start, wanted) => {
   const platform = await start();
   try {

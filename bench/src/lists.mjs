@@ -87,7 +87,7 @@ try {
     const times = TENANTS.map(() => []);
     const cursors = [];
     for (const { id } of TENANTS) cursors.push((await ask(id)).nextCursor);
-    // Both lists in turn, so that what else the machine does meets both; first and second pages.
+    // Both lists in turn, so that other load of the machine affects both; first and second pages.
     for (let n = -WARM; n < SAMPLES; n++)
       for (const [which, { id }] of TENANTS.entries()) {
         const begun = performance.now();

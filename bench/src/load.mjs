@@ -1,11 +1,11 @@
-// Load on a platform: `clients` wallets at a time, each plays one flow after the other.
+// Load on a platform: `clients` concurrent wallets, each runs one flow after the other.
 import { issueOne, makeHolderKeys } from './flow.mjs';
 
 const keys = makeHolderKeys();
 let nextKey = 0;
 
 /**
- * Plays flows as long as `more(started)` is true, `started` being how many have begun.
+ * Runs flows as long as `more(started)` is true, `started` being how many have begun.
  * @returns {Promise<{latencies: number[], seconds: number}>} latencies in milliseconds, one for each credential
  */
 const load = async (more, http, tenant, configurationId, clients) => {

@@ -95,7 +95,7 @@ export const startCluster = async (kit, { issuance = 2 } = {}) => {
   if (eventStore) pids.eventstoredb = eventStore;
   const here = Object.entries(pids).filter(([, pid]) => pid);
   return {
-    // Past the balancer, which is no part of the platform: connections are made to both gateways in turn.
+    // Past the balancer, which is not part of the platform: connections go to both gateways in turn.
     port: cluster.gateways.map(({ port }) => port),
     managementHost: new URL(ready.management).host,
     authHost: new URL(ready.auth).host,

@@ -117,7 +117,7 @@ const HISTORIES = {
   },
 };
 
-/** The services' own declarations, as they hand them to the read models. */
+/** The services' own declarations, as they pass them to the read models. */
 const declarations = async (folder) => {
   const found = new Map();
   const engines = await openEngines(parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: folder }));
@@ -135,7 +135,7 @@ const declarations = async (folder) => {
   return found;
 };
 
-/** Appends several streams at once, for their order does not matter here. */
+/** Appends to several streams concurrently, as their order does not matter here. */
 const fill = async (store, { streams, also }, count) => {
   let serial = 0;
   const revisions = new Map();

@@ -1,4 +1,4 @@
-// Takes webhooks as a process of its own and tells its parent, in batches, when each event came.
+// Receives webhooks as a process of its own and reports to its parent, in batches, when each event arrived.
 import { createServer } from 'node:http';
 
 const EVENT_ID = /"event":\{"id":"([^"]+)"/;

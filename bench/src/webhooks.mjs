@@ -1,6 +1,6 @@
-// `npm run bench -- --webhooks [--json] [--quick]`: deliveries per second to a receiver on this machine, and the time from the
-// fact on the feed to the receiver at a steady rate. The webhooks service runs here on its embedded engines, as it does in
-// the platform's process; the facts are those that issuance publishes, the receiver is a process of its own.
+// `npm run bench -- --webhooks [--json] [--quick]`: deliveries per second to a receiver on this machine, and the time from the integration
+// event on the feed to the receiver at a steady rate. The webhooks service runs here on its embedded engines, as it does in the platform's
+// process; the events are those that issuance publishes, the receiver is a process of its own.
 import 'reflect-metadata';
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -82,7 +82,7 @@ const publish = async (count) => {
   return messages.map(({ id }) => ({ id, at }));
 };
 const all = async (sent) => {
-  // Looked at from where it stopped the last time: what is measured shares this thread.
+  // Read from where it stopped the last time: the measured code shares this thread.
   let arrived = 0;
   const complete = () => {
     while (arrived < sent.length && receiver.arrivals.has(sent[arrived].id)) arrived += 1;
@@ -98,7 +98,7 @@ const all = async (sent) => {
 
 const dispatch = async () => {
   const times = (await all(await publish(DELIVERIES))).map(({ arrived }) => arrived).sort((a, b) => a - b);
-  // From the first to the last arrival: how fast it goes once it goes.
+  // From the first to the last arrival: the steady rate.
   return round((times.length - 1) / ((times.at(-1) - times[0]) / 1000), 0);
 };
 

@@ -15,7 +15,7 @@ if (!dependencies || !out || (existsSync(out) && readdirSync(out).length > 0)) {
 }
 mkdirSync(out, { recursive: true });
 
-/** Maps and types: half of the size, and nothing reads them at run time. */
+/** Maps and types: half of the size, and not read at run time. */
 const useful = (file) => !/\.(map|d\.[cm]?ts)$/.test(file);
 cpSync(dependencies, join(out, 'node_modules'), { recursive: true, verbatimSymlinks: true, filter: useful });
 for (const folder of ['apps', 'libs'].flatMap((it) => readdirSync(join(root, it)).map((name) => `${it}/${name}`))) {
@@ -33,7 +33,7 @@ function take(file) {
   cpSync(join(root, file), join(out, file));
 }
 
-// npm links every workspace, also those that stay behind.
+// npm links every workspace, also the excluded ones.
 function removeDanglingLinks() {
   const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const scope of [`@${name}`, '.bin']) {

@@ -45,7 +45,7 @@ export interface Manifest {
   [member: string]: any;
 }
 
-/** No settings of whoever runs the tests: no plugins, repositories, clusters. */
+/** No settings of the user that runs the tests: no plugins, repositories, clusters. */
 const environment = (): NodeJS.ProcessEnv => {
   const home = join(repository, 'tmp', 'kube-tools', 'home');
   mkdirSync(home, { recursive: true });
@@ -80,7 +80,7 @@ export const render = (words: string[], folder = chart): Manifest[] => {
   });
 };
 
-/** What `helm` says when it refuses the values. */
+/** Error message of `helm` when it refuses the values. */
 export const refusal = (...words: string[]): string => {
   const { status, stderr } = helm('template', 'attestry', chart, ...words);
   if (status === 0) throw new Error('helm took the values');

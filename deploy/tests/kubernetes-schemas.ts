@@ -36,7 +36,7 @@ const SCHEMAS: Record<string, string> = {
 export const isBuiltIn = ({ apiVersion, kind }: Manifest): boolean =>
   SCHEMAS[`${apiVersion} ${kind}`]?.startsWith(BUILT_IN) ?? false;
 
-/** The value, noting the path of every member that is read. Compiled schemas read what they name, and nothing else. */
+/** The value, recording the path of every member that is read. Compiled schemas read only the members they name. */
 const watched = <T>(value: T, path: string, read: Set<string>): T =>
   typeof value !== 'object' || value === null
     ? value
@@ -57,8 +57,8 @@ const unread = (value: unknown, path: string, read: Set<string>): string[] =>
       );
 
 /**
- * What is wrong with a manifest, a line each: a value of the wrong type or form, a member that is missing, and a member
- * that the schema does not know (which an API server would drop in silence).
+ * Faults of a manifest, a line each: a value of the wrong type or form, a missing member, and a member that the schema does not know (which
+ * an API server would silently drop).
  */
 export const faultsOf = async (manifest: Manifest): Promise<string[]> => {
   const kind = `${manifest.apiVersion} ${manifest.kind}`;

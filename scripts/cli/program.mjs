@@ -1,4 +1,4 @@
-// Parses the words of a command line with commander, runs the command and reports what came of it.
+// Parses a command line with commander, runs the command and reports its outcome.
 // Exit codes: 0 done, 1 failed, 2 wrong usage. With `--json` standard output is one JSON document, also of a failure.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ async function parse(words) {
   return running;
 }
 
-/** What a command runs with. `say` prints what people read: the result, which `--json` replaces. */
+/** Argument of a command. `say` prints the human-readable result, which `--json` replaces. */
 function context(command) {
   const { json = false } = command.opts();
   return {

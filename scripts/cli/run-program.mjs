@@ -6,10 +6,10 @@ import { root } from '../setup.mjs';
 import { note, step } from './progress.mjs';
 
 /**
- * The program reports its own faults in one line. With `json` its standard output is taken as the JSON document of the result.
+ * The program reports its own errors in one line. With `json` its standard output is taken as the JSON document of the result.
  *
  * @param words flags of Node, file and arguments
- * @param isText what it prints is for people only
+ * @param isText its output is for people only
  * @param name shown with the elapsed time when the program takes longer than 3 s; absent where it shows its own progress
  */
 export function runProgram(words, { json = false, isText = false, name, env }) {
@@ -34,7 +34,7 @@ export function runProgram(words, { json = false, isText = false, name, env }) {
   return name ? step(name, run) : run();
 }
 
-/** Shows what a program writes to standard error. @returns what its last line is, once it has ended: the fault */
+/** Passes on a program's standard error. @returns its last line once it has ended: the error */
 export function passOnErrors(child) {
   let last = '';
   child.stderr?.setEncoding('utf8').on('data', (text) => {

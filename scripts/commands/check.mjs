@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../setup.mjs';
 
 const tool = (...path) => join(root, 'node_modules', ...path);
-// nx does not run again what passed on the same inputs.
+// nx does not repeat what passed on the same inputs.
 const nx = (target) => [tool('nx', 'dist', 'bin', 'nx.js'), 'run', `repository:${target}`, '--output-style=static'];
 const checks = [
   { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
@@ -15,7 +15,7 @@ const checks = [
   { name: 'generated docs', words: nx('docs') },
 ];
 
-/** Everything that can be said about the sources without running them. */
+/** All checks of the sources that do not run them. */
 export default {
   group: 'Develop',
   description: 'check format, structure, types, lint, module boundaries, generated documents and links',

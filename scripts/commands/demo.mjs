@@ -39,7 +39,7 @@ export default {
   },
 };
 
-/** What the story needs of a platform that it did not start. */
+/** Platform for the story when it was started before. */
 function runningPlatform(at) {
   const { MANAGEMENT_CLIENT_ID: client_id, MANAGEMENT_CLIENT_SECRET: client_secret } = process.env;
   if (!client_id || !client_secret) throw new Error('--at requires MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET');

@@ -57,7 +57,7 @@ async function discover(issuer) {
   return metadata;
 }
 
-/** The code of the browser's way back; `state` and `iss` (RFC 9207) tell that it is the answer to our question. */
+/** The code from the redirect; `state` and `iss` (RFC 9207) identify it as the response to our request. */
 async function codeFrom(server, { state, issuer }) {
   const signal = AbortSignal.timeout(WAIT_MS);
   for (;;) {
@@ -80,7 +80,7 @@ async function codeFrom(server, { state, issuer }) {
   }
 }
 
-/** POST with a form, else GET. `*.localhost` is this machine, whatever the resolver says (RFC 6761 section 6.3). */
+/** POST with a form, else GET. `*.localhost` is this machine, whatever the resolver returns (RFC 6761 §6.3). */
 function send(url, form) {
   const { protocol, hostname } = new URL(url);
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');

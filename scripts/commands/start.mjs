@@ -11,7 +11,7 @@ export default {
   examples: ['npm start', 'PORT=9000 DATA_DIR=/tmp/attestry npm start'],
   run: async (_given, cli) => {
     await cli.build();
-    // `ipc` tells when the platform is ready: nothing else of it passes through this process.
+    // `ipc` reports when the platform is ready: none of its other output passes through this process.
     const child = spawn(process.execPath, [...nodeFlags, join(root, 'apps', 'platform', 'dist', 'main.js')], {
       stdio: ['inherit', cli.json ? 'pipe' : 'inherit', cli.json ? 'pipe' : 'inherit', 'ipc'],
     });

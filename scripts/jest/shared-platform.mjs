@@ -23,7 +23,7 @@ export async function offerSharedPlatform(mode, start) {
   onTeardown(async () => {
     server.close();
     server.closeAllConnections();
-    // A start that failed has failed the specs that wanted it, and has left nothing.
+    // A failed start has failed the specs that needed it, and has left nothing behind.
     const platform = await started?.catch(() => undefined);
     await platform?.stop();
   });

@@ -28,7 +28,7 @@ import { RetrieveDidDocument } from './retrieve-did-document/retrieve-did-docume
     LinkedDomain,
     PublishedDocuments,
     DidResolution,
-    // what issuance asks
+    // called by issuance
     ReserveIssuerKey,
     ReleaseIssuerKey,
     // lists and reactions

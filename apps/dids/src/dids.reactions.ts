@@ -5,10 +5,10 @@ import { fact, Reactions, type Fact, recordPurgedTenants } from '@attestry/servi
 import { did } from './did/did.state.js';
 import { DidDeletion } from './did/did-deletion.js';
 
-/** Categories that {@link factsOf} tells of. */
+/** Categories of the events in {@link factsOf}. */
 export const PUBLISHED = [did] as const;
 
-/** What other services learn of an event. */
+/** The integration event of a domain event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
   const event = readEvent(did, stored);
@@ -45,7 +45,7 @@ export class DidsReactions implements OnApplicationBootstrap {
     });
   }
 
-  /** Mostly the request has done it before: then the stream says so and nothing happens. */
+  /** Usually the request has done it already: then the decision adds no event. */
   private async finishDeletion(stored: RecordedEvent): Promise<void> {
     const { state } = await this.streams.load(did, stored.stream);
     const { tenantId, requestId, actor, operation, correlationId, partitionKey, traceparent } = stored.metadata;

@@ -17,7 +17,7 @@ import { Pipeline } from './pipeline/mount.js';
 import { Routes } from './pipeline/routes.js';
 import { SignInPages } from './plugins/sign-in-pages.js';
 
-/** Engines beside the bus: the gateway keeps nothing. */
+/** Engines beside the bus: the gateway stores nothing. */
 export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 
 @Module({

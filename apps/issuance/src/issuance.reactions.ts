@@ -13,10 +13,10 @@ import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
 import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
 
-/** Categories that {@link factsOf} tells of. */
+/** Categories of the events in {@link factsOf}. */
 export const PUBLISHED = [credentialConfiguration, user, issuanceSession, withdrawnDomains] as const;
 
-/** What other services learn of an event. */
+/** The integration event of a domain event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
   switch (stored.type) {
@@ -78,7 +78,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     });
   }
 
-  /** A deleted configuration no longer keeps its DID from deletion. Repeated from the checkpoint until dids has done it. */
+  /** A deleted configuration no longer keeps its DID from deletion. Retried from the checkpoint until dids has done it. */
   private async releaseIssuerKey(stored: RecordedEvent): Promise<void> {
     const event = readEvent(credentialConfiguration, stored);
     if (event.type !== 'CredentialConfigurationDeleted') return;
@@ -95,7 +95,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
         },
       );
     } catch (error) {
-      // No such DID any more: there is nothing left to release.
+      // The DID does not exist any more: nothing to release.
       if (!(error instanceof AppError && error.kind === 'notFound')) throw error;
     }
   }

@@ -108,7 +108,7 @@ import { UpdateUserInformation } from './update-user-information/update-user-inf
     FormGuard,
     InvitationLinks,
     BuiltInSignIn,
-    // what the gateway asks
+    // called by the gateway
     AdmitUser,
     LookUpTenant,
     LookUpToken,

@@ -18,12 +18,12 @@ import { managementUser } from './management-user/management-user.state.js';
 import { revokedToken } from './revoked-token/revoked-token.state.js';
 import { tenant } from './tenant/tenant.state.js';
 
-/** Categories whose events are told. */
+/** Categories whose events are published. */
 export const PUBLISHED = [tenant, managementUser, revokedToken] as const;
 
 /**
- * Tells the other services about tenants and their clients. Claims of subdomains are not published, nor do they count as
- * what a request committed: a tenant exists with its own first event.
+ * Publishes integration events about tenants and their clients. Claims of subdomains are not published, nor do they count as a request's
+ * committed events: a tenant exists with its own first event.
  */
 @Injectable()
 export class ManagementReactions implements OnApplicationBootstrap {
@@ -37,7 +37,7 @@ export class ManagementReactions implements OnApplicationBootstrap {
   }
 
   private factsOf(stored: RecordedEvent): Fact[] {
-    // Of people nothing is told, only that a request has been committed.
+    // Events about people are not published, only that the request has been committed.
     if (stored.stream.startsWith(`${managementUser.category}-`)) return [];
     if (stored.stream.startsWith(`${revokedToken.category}-`)) {
       const { tokenId, clientId, expiresAt } = readEvent(revokedToken, stored).data;
@@ -71,7 +71,7 @@ export class ManagementReactions implements OnApplicationBootstrap {
       }
       case 'MemberAdded': {
         const { tenantId, userId, roles, inviteExpiresAt } = event.data;
-        // Who made the tenant was invited by nobody.
+        // The creator of the tenant was not invited.
         if (inviteExpiresAt === undefined) return [];
         return [fact(memberInvited, { tenantId, userId, roles, status: 'Active', inviteExpiresAt })];
       }
@@ -86,7 +86,7 @@ export class ManagementReactions implements OnApplicationBootstrap {
         const { tenantId, clientId } = event.data;
         return [fact(clientSecretRotated, { tenantId, clientId })];
       }
-      // Whoever needs to know a membership asks this service at every call.
+      // Other services query memberships from this service at every call.
       case 'MachineMembershipGranted':
       case 'InvitationAccepted':
       case 'InvitationCancelled':

@@ -7,17 +7,17 @@ import { runCommand, UsageError } from './run-command.js';
 
 const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
 /**
- * What cannot be derived. Read models follow from events; the lock and pending requests are of the moment. Secrets in clear stay out: the
- * master key, the operator's client secret, and e-mails with links.
+ * Data that cannot be derived. Read models follow from events; the lock and pending requests are temporary. Secrets in clear are excluded:
+ * the master key, the operator's client secret, and e-mails with links.
  */
 const FILES = ['events.db', 'operations.db', 'feed.db', 'keys.db', 'replay.db', 'sign-in.db'];
-/** What a restore needs beside the backup. */
+/** What a restore needs in addition to the backup. */
 const KEPT_ELSEWHERE = {
   'master.key': 'keys.db cannot be decrypted without it.',
   'management-client.json': 'It contains the secret of the first management client in plain text.',
 };
 
-/** Copies a data folder as it was in one moment, also while its platform runs. Prints one JSON line. */
+/** Copies a consistent state of a data folder, also while its platform runs. Prints one JSON line. */
 const main = async (): Promise<void> => {
   const { values } = parseArgs({ options: { from: { type: 'string' }, to: { type: 'string' } } });
   if (!values.to) throw new UsageError(USAGE);

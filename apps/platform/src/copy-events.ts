@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { runCopy } from './moving/run-copy.js';
 import { runCommand } from './run-command.js';
 
-/** Copies history, and keys where asked. Prints one JSON line with what was done. */
+/** Copies history, and keys if requested. Prints one JSON line with the result. */
 const main = async (): Promise<void> => {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());

@@ -5,7 +5,7 @@ import { runCommand } from './run-command.js';
 
 const OPTIONS = { migrate: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 
-/** Prints what keeps a process with this environment from starting. Starts, creates and changes nothing. */
+/** Prints what prevents a process with this environment from starting. Starts, creates and changes nothing. */
 const main = async (): Promise<void> => {
   const { migrate, json } = parseArgs({ options: OPTIONS }).values;
   const { faults, passed, skipped } = await inspectConfig(

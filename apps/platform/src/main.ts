@@ -4,10 +4,10 @@ import { createLogger, loadConfig, parseConfig, type PlatformConfig } from '@att
 import { startPlatform } from './platform.js';
 import { runCommand } from './run-command.js';
 
-/** How long a stop may take before the process ends all the same. */
+/** How long a stop may take before the process is ended anyway. */
 const STOP_MS = 15_000;
 
-/** A port nobody listens on. */
+/** An unused port. */
 const freePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -20,7 +20,7 @@ const freePort = (host: string): Promise<number> =>
 
 const readConfig = async (): Promise<PlatformConfig> => {
   const config = await loadConfig(process.env);
-  // BASE_DOMAIN's default has the port in it, so a free one is chosen before anything is told its address.
+  // BASE_DOMAIN's default contains the port, so a free one is chosen before the configuration is read.
   return config.port === 0 ? parseConfig(process.env, await freePort(config.host)) : config;
 };
 
@@ -40,7 +40,7 @@ const main = async (): Promise<void> => {
   process.on('SIGINT', () => stop(0));
   const line = ready(config, platform.adminPort);
   process.stdout.write(`${JSON.stringify(line)}\n`);
-  // `npm start` shows how long a start takes.
+  // `npm start` measures the duration of a start.
   process.send?.(line);
 };
 

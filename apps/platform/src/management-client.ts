@@ -7,10 +7,10 @@ import { isDataFolderInUse } from './data-folder.js';
 import { runCommand, UsageError } from './run-command.js';
 
 const USAGE = 'usage: npm run management-client -- create --name NAME';
-/** A running platform looks every second. */
+/** A running platform polls every second. */
 const WAIT_MS = 10_000;
 
-/** Several processes share engines, not a folder: the client is registered where they keep it. */
+/** Several processes share engines, not a folder: the client is registered in the engines. */
 const register = async (config: PlatformConfig, name: string) => {
   const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { participant: 'management' });
   const { streams, vault, ids, clock } = engines;
@@ -22,7 +22,7 @@ const register = async (config: PlatformConfig, name: string) => {
   }
 };
 
-/** Makes a management client. Prints its credentials once, as JSON; only a hash of the secret is kept. */
+/** Creates a management client. Prints its credentials once, as JSON; only a hash of the secret is stored. */
 const main = async (): Promise<void> => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { name: { type: 'string' } } });
   if (positionals.length !== 1 || positionals[0] !== 'create' || !values.name) throw new UsageError(USAGE);

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig, migrateEngines } from '@attestry/service-kit';
 import { runCommand } from './run-command.js';
 
-/** Brings the engines that the environment names up to what this release needs. */
+/** Migrates the engines that the environment names to the schema of this release. */
 const main = async (): Promise<void> => {
   const { json } = parseArgs({ options: { json: { type: 'boolean' } } }).values;
   const config = await loadConfig(process.env, { purpose: 'migrate', busUser: 'migrate' });

@@ -20,7 +20,7 @@ import { LOADERS } from './service-loaders.generated.js';
 
 type Gateway = typeof import('@attestry/gateway');
 
-/** @param name of one; default all */
+/** @param name of one service; default all */
 export const loadServices = (name?: string): Promise<ServiceDefinition[]> =>
   Promise.all(
     Object.entries(LOADERS).flatMap(([service, load]) => (name === undefined || name === service ? [load()] : [])),
@@ -32,14 +32,14 @@ export interface Platform {
   port: number;
   /** Port of health and metrics for the operator: ADMIN_PORT, or PORT where there is no public API. */
   adminPort?: number;
-  /** Unready at once; resolves when everything taken is finished, leases are given back and engines closed. */
+  /** Unready at once; resolves when work in progress is finished, leases are released and engines closed. */
   close(): Promise<void>;
 }
 
-/** Most time for requests in hand once the doors are closed. */
+/** Longest wait for requests in progress while draining. */
 const DRAIN_MS = 10_000;
 
-/** What this process is told to run: everything, the gateway, or one service. */
+/** What this process runs: everything, the gateway, or one service. */
 const hosted = async ({ service }: PlatformConfig) => {
   const services = await loadServices(service);
   const gateway = service === undefined || service === 'gateway' ? await import('@attestry/gateway') : undefined;
@@ -66,10 +66,10 @@ const startGateway = async (
   return app;
 };
 
-/** No new connections; resolves when those that were in use have their answers. */
+/** No new connections; resolves when all requests in progress are answered. */
 const drain = async (server: Server): Promise<void> => {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection becomes idle with its answer, and would then be kept for the next request.
+  // A connection becomes idle with its response, and would then be kept for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), 20);
   await Promise.race([closed, pause(DRAIN_MS, undefined, { ref: false })]);
   clearInterval(idle);
@@ -89,7 +89,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
         abortOnError: false,
       }));
     const serving = serveOperations(app, services, engines);
-    // Nest's own `listen` would log a taken port in addition to throwing it.
+    // Nest's own `listen` would log a port in use in addition to throwing the error.
     const { port, host } = config;
     await (edge?.getHttpAdapter().getInstance() as FastifyInstance | undefined)?.listen({ port, host });
     const adminPort = edge ? config.adminPort : config.port;
@@ -101,7 +101,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
     const close = async () => {
       engines.health.close();
       await pause(config.shutdownDelay * 1000);
-      // Doors first, then what is in hand, then the reactions, then the engines: nothing acknowledged is lost.
+      // Connections first, then requests in progress, then reactions, then engines: nothing acknowledged is lost.
       if (edge) await drain(edge.getHttpServer() as Server);
       await serving.close();
       await app.close();

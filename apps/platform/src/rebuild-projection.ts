@@ -20,8 +20,8 @@ const chosen = ({ positionals, values }: { positionals: string[]; values: { all?
 };
 
 /**
- * Asks for projections to be rebuilt from the first event, while the platform runs or before its next start. The holder
- * of the lease fills new tables; the old ones are read until the new ones have caught up.
+ * Requests that projections are rebuilt from the first event, while the platform runs or before its next start. The holder of the lease
+ * fills new tables; the old ones are read until the new ones have caught up.
  */
 const main = async (): Promise<void> => {
   const words = parseArgs({ allowPositionals: true, options: OPTIONS });

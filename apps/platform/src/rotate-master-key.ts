@@ -6,7 +6,7 @@ import { databases, loadConfig, masterKeysOf, type PlatformConfig } from '@attes
 import { lockDataFolder } from '@attestry/sqlite';
 import { runCommand } from './run-command.js';
 
-/** Keys in a file belong to one process: the platform must not run. Beside PostgreSQL it may. */
+/** Keys in a file belong to one process: the platform must not run. With PostgreSQL it may. */
 const location = async (config: PlatformConfig): Promise<{ at: KeyLocation; release(): void }> => {
   const database = databases(config)?.keys;
   if (database) return { at: { url: database.url, schema: database.schema }, release: () => undefined };
@@ -16,7 +16,7 @@ const location = async (config: PlatformConfig): Promise<{ at: KeyLocation; rele
   return { at: { file }, release: () => lock.release() };
 };
 
-/** Wraps everything with MASTER_KEY that MASTER_KEY_PREVIOUS wrapped. Prints one JSON line with what was done. */
+/** Wraps every key with MASTER_KEY that MASTER_KEY_PREVIOUS wrapped. Prints one JSON line with the result. */
 const main = async (): Promise<void> => {
   const config = await loadConfig(process.env, { purpose: 'migrate' });
   if (!config.masterKey)

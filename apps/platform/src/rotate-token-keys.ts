@@ -13,7 +13,7 @@ import { runCommand } from './run-command.js';
 /** A running platform polls every second. */
 const WAIT_MS = 10_000;
 
-/** Several processes share engines, not a folder: the rotation is stored where they keep their keys. */
+/** Several processes share engines, not a folder: the rotation is stored with their keys. */
 const rotate = async (config: PlatformConfig): Promise<TokenKeyRotation> => {
   const engines = await openProcessEngines(config, new Set(['domain', 'keys'] as const), { participant: 'management' });
   const { streams, vault, clock } = engines;

@@ -2,8 +2,8 @@
 export class UsageError extends Error {}
 
 /**
- * Runs a program of this folder. A fault is one line with the next step and exit code 1; `DEBUG` prints its stack instead.
- * @param usage printed with what is wrong with the arguments
+ * Runs a program of this folder. An error is one line with the next step and exit code 1; `DEBUG` prints its stack instead.
+ * @param usage printed when the arguments are invalid
  */
 export const runCommand = (run: () => Promise<void>, usage = ''): void => {
   run().catch((error: unknown) => {

@@ -41,11 +41,11 @@ import { VerifyCustomDomain } from './verify-custom-domain/verify-custom-domain.
     RetrieveAuthenticationProvider,
     UpdateAuthenticationProvider,
     DeleteAuthenticationProvider,
-    // what issuance asks
+    // called by issuance
     SignInProviders,
     BeginSignIn,
     CompleteSignIn,
-    // what the gateway asks
+    // called by the gateway
     LookUpCustomDomain,
     // reactions
     TenantConfigReactions,

@@ -9,14 +9,14 @@ import { endWithTenant } from './custom-domain/custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from './custom-domain/custom-domain.state.js';
 import { VerifiedDomains } from './custom-domain/verified-domains.js';
 
-/** Categories that {@link factsOf} tells of. Claims of domains are nobody else's matter. */
+/** Categories of the events in {@link factsOf}. No other service needs claims of domains. */
 export const PUBLISHED = [customDomain, authenticationProvider] as const;
 
-/** What other services learn of an event. */
+/** The integration event of a domain event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
   const { revision } = stored;
-  // Providers are nobody else's matter yet; what their requests committed is told all the same.
+  // No other service needs providers yet; the event still reports what their requests committed.
   if (!stored.stream.startsWith(`${customDomain.category}-`)) return [];
   const event = readEvent(customDomain, stored);
   switch (event.type) {
@@ -67,7 +67,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
       await this.secrets.destroy(stored.metadata.tenantId, event.data.providerId);
   }
 
-  /** A deleted tenant's domain is free for another one. */
+  /** Another tenant may use the domain of a deleted one. */
   private async endDomain({ headers, data }: FeedMessage): Promise<void> {
     const { tenantId } = data as { tenantId: string };
     const context = {

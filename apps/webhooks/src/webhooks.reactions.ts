@@ -8,12 +8,12 @@ import { hasEnded, webhookDelivery, webhookDeliveryStream } from './webhook-deli
 import { webhookKeys } from './webhook-keys/webhook-keys.state.js';
 import { webhook } from './webhook/webhook.state.js';
 
-/** Categories that {@link factsOf} tells of. */
+/** Categories of the events in {@link factsOf}. */
 export const PUBLISHED = [webhook, webhookKeys] as const;
 
-/** What other services learn of an event. */
+/** The integration event of a domain event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
-  // Nobody else signs; that they are told of is how a rotation counts as what its request committed.
+  // No other service signs; the event is published so that a rotation counts as committed by its request.
   if (stored.stream.startsWith(`${webhookKeys.category}-`)) return [];
   const { tenantId } = stored.metadata;
   const event = readEvent(webhook, stored);
@@ -31,7 +31,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
     }
     case 'WebhookDeleted':
       return [fact(webhookDeleted, { tenantId, webhookId })];
-    // Nobody else knows where a webhook points.
+    // No other service knows a webhook's target.
     case 'WebhookUrlChanged':
       return [];
   }

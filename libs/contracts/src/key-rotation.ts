@@ -35,8 +35,8 @@ export const publishedAt = (keys: readonly PublishedKey[], now: string): Publish
 const later = (time: string, seconds: number) => new Date(Date.parse(time) + seconds * 1000).toISOString();
 
 /**
- * A new key after the newest. `undefined` while the newest does not sign yet: that rotation is under way, and a repeated
- * request means the same one.
+ * A new key after the newest. `undefined` while the newest does not sign yet: that rotation is in progress, and a retried request means the
+ * same one.
  */
 export const succeed = (
   keys: readonly PublishedKey[],

@@ -2,13 +2,13 @@ import { isUuid } from './identifiers.js';
 import type { Operation, OperationRequest } from './operation.js';
 
 /**
- * What analytics keeps of a call beside its metadata: nothing at level 1, what is known to be harmless at level 2, everything
- * but secrets at level 3 (specification notes, Logging levels). Sealed before it is stored anywhere, whatever the level.
+ * What analytics stores of a call beside its metadata: nothing at level 1, members known to be harmless at level 2, everything but secrets
+ * at level 3 (specification notes, Logging levels). Sealed before it is stored, whatever the level.
  */
 export type LoggingLevel = 1 | 2 | 3;
 export const LOGGING_LEVELS: readonly LoggingLevel[] = [1, 2, 3];
 
-/** Stands for a value that is not kept. */
+/** Replaces a value that is not stored. */
 export const HIDDEN = '***';
 
 /**
@@ -30,7 +30,7 @@ const SECRET =
   /secret|token|passw|passphrase|code$|^code|^uri|proof|nonce|assertion|authorization$|signature|credential$|jwt|jwe|jws|private|^(?:d|p|q|dp|dq|qi|k)$|api-?key/i;
 const HARMLESS_DESPITE = new Set(['transactionCodeConfiguration', 'tokenEndpointAuthMethod']);
 
-/** Values that are secret whatever they are called: JWTs and JWEs, offers, PEM keys, bearer values. */
+/** Secret values, whatever the member's name: JWTs and JWEs, offers, PEM keys, bearer values. */
 const SECRET_VALUE = /eyJ[A-Za-z0-9_-]{8,}(?:\.|$)|openid-credential-offer:|pre-authorized_code|-----BEGIN|^Bearer /;
 
 /** Personal members. Kept only under the person's key, see {@link LoggedData}. */
@@ -39,10 +39,10 @@ const PERSONAL = new Set(['claims', 'claimSets', 'email', 'subjectId', 'authenti
 /** Longest JSON text that is kept. */
 export const MAX_LOGGED_BYTES = 16_384;
 const MAX_TEXT = 1000;
-/** With more values than these the JSON text is longer than what is kept: each takes two bytes at least. */
+/** With more values than these the JSON text exceeds the limit: each takes two bytes at least. */
 const MAX_VALUES = MAX_LOGGED_BYTES / 2;
 
-/** The value is longer than what is kept; visiting it stops. */
+/** The value exceeds the limit; visiting it stops. */
 class TooLong extends Error {}
 
 export interface LoggedData {
@@ -57,7 +57,7 @@ export interface LoggedData {
 /** Level 2 shows ids, identifiers of the platform and times; a sentence in a listed member is hidden. */
 const PLAIN_TEXT = /^[\w.:%/+-]{1,200}$/;
 
-/** Only what is shown of a text is searched for secrets: the search may take quadratic time. */
+/** Only the shown part of a text is searched for secrets: the search may take quadratic time. */
 const shownText = (text: string): string => {
   const start = text.slice(0, MAX_TEXT);
   if (SECRET_VALUE.test(start)) return HIDDEN;

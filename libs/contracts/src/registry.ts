@@ -64,7 +64,7 @@ export const OPERATIONS: readonly Operation[] = [
   analytics,
 ].flatMap((group) => Object.values(group as Record<string, unknown>).filter(isOperation));
 
-/** Integration events by the service they are named after, which publishes them. */
+/** Integration events by the service that publishes them. */
 export const INTEGRATION_EVENTS: readonly IntegrationEventType<unknown>[] = [
   managementEvents,
   tenantConfigEvents,

@@ -1,6 +1,6 @@
 import type { NewEvent, RecordedEvent } from './event-store.js';
 
-/** An event as the domain sees it: a type and its data, nothing of the store. */
+/** An event in the domain: a type and its data, without the store's members. */
 export interface DomainEvent {
   readonly type: string;
   readonly data: object;
@@ -26,7 +26,7 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly upcasters?: readonly Upcaster[];
 }
 
-/** What caused the events of a decision; becomes their metadata. */
+/** Cause of a decision's events; becomes their metadata. */
 export interface EventContext {
   tenantId: string;
   requestId: string;
@@ -37,12 +37,12 @@ export interface EventContext {
   traceparent?: string;
   partitionKey?: string;
   /**
-   * A call that may run several times: the `correlationId` of all its runs, so that what an earlier one stored is found.
+   * A call that may run several times: all attempts have the same `correlationId`, so that events of an earlier attempt are found.
    */
   attempt?: string;
-  /** RFC 3339. When the first of these runs began: none of them appended anything before. */
+  /** RFC 3339. Start of the first attempt: no attempt appended anything before. */
   attemptBeganAt?: string;
-  /** Sequence of the feed message that this copies; see EventMetadata. */
+  /** Sequence of the copied feed message; see EventMetadata. */
   sourceSequence?: string;
 }
 
@@ -52,15 +52,15 @@ export interface Loaded<State> {
   revision: number;
   /** Chain value of the last event, '' at the beginning. */
   chain: string;
-  /** The state came from a cache and may be behind the stream: refuse nothing on it alone. */
+  /** The state came from a cache and may be behind the stream: must not be the only ground of a refusal. */
   cached?: boolean;
 }
 
 export interface Decided<State, Event extends DomainEvent> extends Loaded<State> {
-  /** What was appended; empty when the decision had nothing to say. */
+  /** The appended events; empty when the decision returned none. */
   events: Event[];
   recorded: NewEvent[];
-  /** Position of the last event appended, absent when nothing was. */
+  /** Position of the last event appended, absent without events. */
   position?: string;
 }
 
@@ -72,13 +72,13 @@ export class UnknownEventType extends Error {
   }
 }
 
-/** What an aggregate understands: its category and types. */
+/** What an aggregate supports: its category and types. */
 export type Vocabulary = Pick<Aggregate<unknown, never>, 'category'> & {
   readonly types: Readonly<Record<string, number>>;
 };
 
 /**
- * For who handles events by their type and would pass over the others.
+ * For handlers of events by type, which would skip unknown ones.
  * @throws UnknownEventType for the first event that the aggregate of its stream does not list (ADR 0057)
  */
 export const checkKnown = (

@@ -9,7 +9,7 @@ export const CHAIN_START = '';
 
 /**
  * The chain value of an event: base64url SHA-256 over `previous`, a full stop and the RFC 8785 form of
- * `{id, type, schemaVersion, data, metadata}`, metadata without `chain` (ADR 0007).
+ * @throws Error when the event contains values that I-JSON cannot represent (NaN, a lone surrogate, a cycle)
  * @throws Error when the event holds what I-JSON cannot (NaN, a lone surrogate, a cycle)
  */
 export function chainValue(previous: string, event: UnchainedEvent): string {
@@ -22,8 +22,8 @@ export type ChainCheck =
   { intact: true; chain: string } | { intact: false; revision: number; expected: string; found: string };
 
 /**
- * Checks the events of one stream as they are stored (not upcast), in order. A gap between revisions breaks the chain
- * as a changed event does. What was cut off at the end shows only against a chain value kept elsewhere.
+ * Verifies the events of one stream as they are stored (not upcast), in order. A gap between revisions breaks the chain as a changed event
+ * does. A truncated end is detected only with a chain value stored elsewhere.
  *
  * @param start chain value before the first event given, when it is not the first of its stream
  */

@@ -1,8 +1,8 @@
 import type { EventStore, Position } from './event-store.js';
 
 /**
- * A consumer is further than the log: events came back from an older copy than the checkpoint. Waiting would skip what
- * is stored next under the positions it believes to know.
+ * A consumer is ahead of the log: events were restored from an older copy than the checkpoint. Waiting would skip the events stored next
+ * under positions that the consumer has already passed.
  */
 export class CheckpointBeyondHead extends Error {
   override readonly name = 'CheckpointBeyondHead';
@@ -20,10 +20,10 @@ export class CheckpointBeyondHead extends Error {
   }
 }
 
-/** For what a reaction did after the events that there are now. */
+/** For effects of a reaction to events that no longer exist. */
 export const RESET_CHECKPOINT =
   'Set the checkpoint to the head, or restore a backup of the events that is at least as new as the checkpoint (docs/guides/operations.md, "Backup and restore")';
-/** Rows of read models are made from events alone. */
+/** Rows of read models derive from events alone. */
 export const REBUILD_READ_MODEL =
   'Delete the read models; they are rebuilt from the events (docs/guides/operations.md, "Backup and restore")';
 

@@ -32,7 +32,7 @@ export interface EventMetadata {
   partitionKey: string;
   /** base64url SHA-256 over the previous event's chain value and the RFC 8785 form of this event; see chain.ts. */
   chain: string;
-  /** Consumers that copy from a feed keep its sequence here, so that a redelivery cannot double an event. */
+  /** Consumers that copy from a feed store its sequence here, so that a redelivery cannot duplicate an event. */
   sourceSequence?: string;
 }
 
@@ -51,13 +51,12 @@ export interface RecordedEvent<Type extends string = string, Data = unknown> ext
 }
 
 export interface AppendResult {
-  /** Revision of the last event appended. */
   revision: Revision;
   position: Position;
 }
 
 export interface ReadStreamOptions {
-  /** First revision wanted (inclusive), default 0; when reading backwards, default the end. */
+  /** First revision (inclusive), default 0; when reading backwards, default the end. */
   from?: Revision;
   direction?: 'forwards' | 'backwards';
   limit?: number;
@@ -73,7 +72,7 @@ export interface ReadAllOptions {
 
 export interface AllPage {
   events: RecordedEvent[];
-  /** Where to go on: never before `after`, and past events that the category filter hid. Absent only when the store is empty. */
+  /** Where to continue: never before `after`, and past events that the category filter hid. Absent only when the store is empty. */
   next?: Position;
   /** True when nothing more was stored when the page was read. */
   atEnd: boolean;
@@ -88,9 +87,8 @@ export interface SubscribeOptions {
 
 export interface SubscriptionHandler {
   /**
-   * Receives what came since the last call, in order. The next batch follows when it resolves.
-   * `next` is the position to keep as checkpoint; `events` may be empty when the filter hid all of a long range.
-   * When it rejects, the subscription ends and `onDropped` is called.
+   * Receives the events since the last call, in order. The next batch follows when it resolves. `next` is the position to store as
+   * checkpoint; `events` may be empty when the filter hid a long range. When it rejects, the subscription ends and `onDropped` is called.
    */
   onEvents(events: RecordedEvent[], next: Position): Promise<void>;
   /** The subscription ended by itself (handler failed, connection lost, too slow). Resubscribe from the last checkpoint. */
@@ -102,7 +100,7 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
-/** The stream was not at the expected revision: somebody else appended first. */
+/** The stream was not at the expected revision: a concurrent append came first. */
 export class WrongExpectedRevision extends Error {
   override readonly name = 'WrongExpectedRevision';
   readonly code = 'WrongExpectedRevision';
@@ -130,7 +128,7 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** The engine cannot be reached or refused; nothing is known to have been stored. */
+/** The engine is unreachable or refused; whether anything was stored is unknown. */
 export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
   readonly code = 'EventStoreUnavailable';
@@ -149,8 +147,8 @@ export abstract class EventStore {
   abstract readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]>;
 
   /**
-   * Revision of a stream's last event where the adapter knows it without asking, because nobody else can append; then a
-   * folded state of that revision is current. `undefined` says nothing.
+   * Revision of a stream's last event where the adapter knows it without a query, because no other process can append; then a folded state
+   * of that revision is current. `undefined`: not known.
    */
   knownRevision(_stream: StreamName): Revision | undefined {
     return undefined;
@@ -159,7 +157,7 @@ export abstract class EventStore {
   /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
   abstract readAll(options: ReadAllOptions): Promise<AllPage>;
 
-  /** Pushes events after a position (exclusive), first those stored, then new ones as they come. At least once. */
+  /** Pushes events after a position (exclusive), first those stored, then new ones. At least once. */
   abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
 
   /** Position of the newest event, `undefined` when there is none. */
@@ -171,7 +169,7 @@ export abstract class EventStore {
   abstract close(): Promise<void>;
 }
 
-/** A lease that was granted; `epoch` grows with every new holder and fences off the writes of older ones. */
+/** A granted lease; `epoch` grows with every new holder and fences off the writes of older ones. */
 export interface Lease {
   name: string;
   holder: string;
@@ -181,16 +179,16 @@ export interface Lease {
 }
 
 /**
- * Named leases. A holder whose lease ran out may believe it still holds it; whatever it writes must be conditional on
- * the epoch, which is what {@link Leases.isHeld} and the checkpoints of libs/read-model are for (ADR 0057).
+ * Named leases. A holder whose lease expired may believe that it still holds it; its writes must be conditional on the epoch, which is what
+ * {@link Leases.isHeld} and the checkpoints of libs/read-model are for (ADR 0057).
  */
 export abstract class Leases {
-  /** Grants the lease when it is free, expired or already ours; `undefined` when somebody else holds it. */
+  /** Grants the lease when it is free, expired or held by the caller; `undefined` when another process holds it. */
   abstract acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
   /** Extends our lease; `undefined` when it was lost. */
   abstract renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>;
-  /** Gives it back; a lost lease is left alone. */
+  /** Releases it; a lost lease is left alone. */
   abstract release(lease: Lease): Promise<void>;
-  /** False as soon as a newer epoch exists or the lease ran out. */
+  /** False as soon as a newer epoch exists or the lease expired. */
   abstract isHeld(lease: Lease): Promise<boolean>;
 }

@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-/** Where time comes from; decisions get it as an argument. */
+/** Source of time; decisions get it as an argument. */
 export interface Clock {
   now(): Date;
 }
 
-/** Where ids come from. */
+/** Source of ids. */
 export interface Ids {
   /**
-   * A version 7 UUID, lower case (RFC 9562 §5.7): ids made one after the other sort so, and their index entries lie on
-   * the same pages. It tells when it was made and is no secret.
+   * A version 7 UUID, lower case (RFC 9562 §5.7): ids created one after the other sort that way, and their index entries are on the same
+   * pages. It reveals its creation time and is no secret.
    */
   uuid(): string;
 }

@@ -1,13 +1,13 @@
 import type { EventStore, SubscribeOptions, Subscription, SubscriptionHandler } from './event-store.js';
 
 /**
- * One subscriber of a store whose positions are numbers. It reads page after page while there is something to read, one batch at a time,
- * and sleeps until an append wakes it.
+ * One subscriber of a store whose positions are numbers. It reads page after page until there are no more events, one batch at a time, and
+ * sleeps until an append wakes it.
  */
 export class PagedSubscription implements Subscription {
   /** Everything up to here is read. */
   private cursor: number;
-  /** Everything up to here was handed over, or told to be passed. */
+  /** Everything up to here was handed over or skipped. */
   private reported: number;
   private dirty = false;
   private ended = false;
@@ -25,7 +25,7 @@ export class PagedSubscription implements Subscription {
   /** Behind `after` and up to `last` there are events of these categories only. */
   appended(categories: readonly string[], after: number, last: number): void {
     const { categories: wanted } = this.options;
-    // Directly behind what was read and of no interest: passing them needs no reading.
+    // Directly behind the last read event and of other categories: skipped without reading.
     if (!this.dirty && this.cursor >= after && wanted && !categories.some((category) => wanted.includes(category))) {
       this.cursor = Math.max(this.cursor, last);
       this.startDelivery();
@@ -37,7 +37,7 @@ export class PagedSubscription implements Subscription {
     this.startDelivery();
   }
 
-  /** Ends by a fault. */
+  /** Ends with an error. */
   drop(error: Error): void {
     if (this.ended) return;
     this.end();
@@ -65,7 +65,7 @@ export class PagedSubscription implements Subscription {
   private async deliver(): Promise<void> {
     const { categories, batchSize = 256 } = this.options;
     try {
-      // Appends of one group commit are told one after the other: let them all arrive first.
+      // Appends of one group commit are reported one after the other: wait until all have arrived.
       await Promise.resolve();
       while (!this.ended && (this.dirty || this.cursor !== this.reported)) {
         if (!this.dirty) {

@@ -17,8 +17,8 @@ import {
 } from './event-store.js';
 
 /**
- * One of several platforms on a server that has no schemas or databases: the names of its streams begin with a prefix,
- * which nobody sees here. `head` is the whole server's.
+ * One of several platforms on a server that has no schemas or databases: the names of its streams begin with a prefix, which is not visible
+ * here. `head` is the whole server's.
  */
 export class PrefixedEventStore extends EventStore {
   constructor(

@@ -33,14 +33,14 @@ export type Decide<State, Event extends DomainEvent> = (
 ) => readonly Decision<Event>[] | Promise<readonly Decision<Event>[]>;
 
 export interface LoadOptions {
-  /** Take the state from the cache when it is there; `Loaded.cached` tells. It may be behind the stream. */
+  /** Use the cached state if there is one; `Loaded.cached` shows it. It may be behind the stream. */
   cached?: boolean;
 }
 
 export interface RunOptions extends LoadOptions {
   /**
-   * For what a repeated call must not do again (`EventContext.attempt`): when an earlier run of it has appended to this
-   * stream, nothing is decided and what was appended then is the outcome.
+   * For what a retried call must not do again (`EventContext.attempt`): when an earlier attempt has appended to this stream, the decision
+   * is not run and the events appended then are the outcome.
    */
   once?: boolean;
   /** Default 5. After so many conflicts WrongExpectedRevision is thrown. */
@@ -48,11 +48,11 @@ export interface RunOptions extends LoadOptions {
 }
 
 export interface StreamsOptions {
-  /** Most folded states kept of short streams, and as many of long ones. 0 turns the cache off. Default 2,000. */
+  /** Most cached states of short streams, and as many of long ones. 0 turns the cache off. Default 2,000. */
   cacheSize?: number;
-  /** Where states of long streams are kept for other processes, and the next one. Default: nowhere. */
+  /** Store of states of long streams, for other processes and restarts. Default: none. */
   snapshots?: Snapshots;
-  /** By category, what changes whenever the code changes that folds it. Without one its states are not kept. */
+  /** By category, a version that changes whenever the code changes that folds it. Without one its states are not stored. */
   stateVersions?: Readonly<Record<string, string>>;
   /** A snapshot could not be read or written: the stream is folded from its events. */
   onSnapshotFailure?: (stream: StreamName, error: Error) => void;
@@ -69,7 +69,7 @@ interface CachedState extends Loaded<unknown> {
 }
 
 const PAGE = 512;
-/** Of a serialized state. What is larger is folded from its events: reading it back would hold the thread. */
+/** Of a serialized state. A larger one is folded from its events: parsing it would block the thread. */
 const MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024;
 /** Between the processes of one installation, at most. */
 const CLOCKS_DIFFER_MS = 600_000;
@@ -92,7 +92,7 @@ const readersOf = (aggregate: Aggregate<never, never>): Map<string, Reader> => {
 };
 
 /**
- * The domain's view of a stored event: its type and its data in the current schema version.
+ * A stored event for the domain: its type and its data in the current schema version.
  * @throws UnknownEventType when the aggregate lists neither the type nor so new a version
  */
 export function readEvent<State, Event extends DomainEvent>(
@@ -108,21 +108,20 @@ export function readEvent<State, Event extends DomainEvent>(
 }
 
 /**
- * Runs decisions against streams: load, fold, decide, append at the expected revision, and again when somebody else
- * was first.
+ * Runs decisions against streams: load, fold, decide, append at the expected revision, and again after a conflict.
  *
  * Folded states are kept in a bounded cache. A cached state may be behind, so nothing is concluded from it but what an
  * append at its revision confirms: a refusal, or a decision that has nothing to append, is repeated on a fresh state.
  */
 export class Streams {
   private readonly cache: LRUCache<StreamName, CachedState> | undefined;
-  /** States of streams longer than a page: the many short streams that come and go do not evict what is costly to fold again. */
+  /** States of streams longer than a page: many short streams do not evict what is costly to fold again. */
   private readonly long: LRUCache<StreamName, CachedState> | undefined;
   /** Long streams that are being folded from their first event. */
   private readonly folding = new Map<StreamName, Promise<void>>();
-  /** The last decision of each stream that has one under way. */
+  /** The last decision of each stream that has one in progress. */
   private readonly turns = new Map<StreamName, Promise<void>>();
-  /** Revision of the newest snapshot of a stream, as far as this process knows. */
+  /** Revision of the newest snapshot of a stream that this process knows. */
   private readonly snapshotRevisions: LRUCache<StreamName, Revision> | undefined;
 
   constructor(
@@ -150,11 +149,11 @@ export class Streams {
     const known = this.remembered(aggregate, stream);
     if (options.cached && known) return { ...known, cached: true };
     if (known && this.store.knownRevision(stream) === known.revision) return known;
-    // Streams only grow: what was folded stays folded, and only what came since is read.
+    // Streams only grow: a folded state stays valid, and only newer events are read.
     const start = known ?? { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
     const first = await this.foldPage(aggregate, stream, start);
     if (!first.isFull) return this.keep(aggregate, stream, first.loaded);
-    // Callers of a long stream that is not cached wait for the first of them, then read what came since.
+    // Callers of an uncached long stream wait for the first of them, then read newer events.
     const underWay = this.folding.get(stream);
     if (underWay) {
       await underWay;
@@ -174,7 +173,7 @@ export class Streams {
   }
 
   /**
-   * Loads a stream, decides and appends what was decided. An empty decision appends nothing.
+   * Loads a stream, decides and appends the decided events. An empty decision appends nothing.
    * @throws what `decide` throws, WrongExpectedRevision after `maxAttempts` conflicts, UnknownEventType, EventStoreUnavailable
    */
   async runDecision<State, Event extends DomainEvent>(
@@ -190,7 +189,7 @@ export class Streams {
     });
   }
 
-  /** The state of a stream that cannot exist yet, because its id was just made: nothing is read for it. */
+  /** The state of a stream that cannot exist yet, because its id was just created: no read. */
   fresh<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> {
     return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
   }
@@ -217,8 +216,8 @@ export class Streams {
   }
 
   /**
-   * Decisions on one stream take turns in this process: they would conflict, and only one of them could win each round.
-   * Other processes are met by the expected revision.
+   * Decisions on one stream run one after the other in this process: they would conflict, and only one of them could win each round. Other
+   * processes conflict by the expected revision.
    */
   private async inTurn<T>(stream: StreamName, work: (waited: boolean) => Promise<T>): Promise<T> {
     const before = this.turns.get(stream);
@@ -262,13 +261,13 @@ export class Streams {
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision) || attempt >= maxAttempts) throw error;
       }
-      // Jitter parts those that collided; at most 40 ms in all with five attempts.
+      // Jitter separates decisions that collided; at most 40 ms in all with five attempts.
       if (attempt > 1) await pause(backOffMs(attempt, COLLISION));
       loaded = await this.load(aggregate, stream);
     }
   }
 
-  /** Whether a run of this call has appended to the stream: read from its end, no further back than the call began. */
+  /** Whether an attempt of this call has appended to the stream: read from its end, no further back than the call's start. */
   private async hasAppended(stream: StreamName, attempt: string, beganAt: string | undefined): Promise<boolean> {
     const since = beganAt === undefined ? '' : new Date(Date.parse(beganAt) - CLOCKS_DIFFER_MS).toISOString();
     for (let from: Revision | undefined; ;) {
@@ -281,7 +280,7 @@ export class Streams {
     }
   }
 
-  /** What an earlier run of this call appended, with the state as it was then. */
+  /** What an earlier attempt of this call appended, with the state at that revision. */
   private async appendedBy<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -311,7 +310,7 @@ export class Streams {
     }
   }
 
-  /** One attempt on a cached state; `undefined` when only a fresh state can tell. */
+  /** One attempt on a cached state; `undefined` when a fresh state is needed. */
   private async tryCached<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -350,7 +349,7 @@ export class Streams {
     context: EventContext,
   ): Promise<Decided<State, Event>> {
     const recorded = this.record(aggregate, loaded.chain, events, context);
-    // Folded before the append: an event that `evolve` cannot take must not get into the stream.
+    // Folded before the append: an event that `evolve` cannot handle must not get into the stream.
     let state = loaded.state;
     for (const event of events) state = aggregate.evolve(state, event);
     const { revision, position }: AppendResult = await this.store.append(stream, recorded, loaded.revision);
@@ -395,7 +394,7 @@ export class Streams {
     });
   }
 
-  /** Folds one page onto a state. Between two pages other work of the thread is done. */
+  /** Folds one page onto a state. Between two pages other work of the thread runs. */
   private async foldPage<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -423,7 +422,7 @@ export class Streams {
     return this.keep(aggregate, stream, loaded);
   }
 
-  /** The state of the stream's snapshot, where that is further than `start` and of the stream as it is stored. */
+  /** The state of the stream's snapshot, if it is newer than `start` and matches the stored stream. */
   private async skipToSnapshot<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -436,19 +435,19 @@ export class Streams {
       if (snapshot?.stateVersion !== stateVersion || snapshot.revision <= start.revision) return start;
       const { revision, chain } = snapshot;
       const [event] = await this.store.readStream(stream, { from: revision, limit: 1 });
-      // Of another history, when events were restored from an older backup.
+      // Of another history, after events were restored from an older backup.
       if (event?.revision !== revision || event.metadata.chain !== chain) return start;
       const state = deserialize(snapshot.state) as State;
       this.snapshotRevisions?.set(stream, revision);
       return { state, revision, chain };
     } catch (error) {
-      // What a snapshot saves can always be folded.
+      // A snapshot only saves time: the state can always be folded.
       this.options.onSnapshotFailure?.(stream, error as Error);
       return start;
     }
   }
 
-  /** Keeps the state of a long stream once in a page of its events, after what waits for the caller. */
+  /** Stores the state of a long stream once per page of its events, in the background. */
   private keepSnapshot(
     aggregate: Aggregate<never, never>,
     stream: StreamName,
@@ -462,7 +461,7 @@ export class Streams {
     setImmediate(() => {
       const bytes = serialize(state);
       if (bytes.length > MAX_SNAPSHOT_BYTES) return;
-      // Tried again with the next page of events.
+      // Retried with the next page of events.
       snapshots
         .write(stream, { revision, chain, stateVersion, state: bytes })
         .catch((error: unknown) => onSnapshotFailure?.(stream, error as Error));
@@ -494,7 +493,7 @@ export class Streams {
   ): void {
     if (!this.cache || !this.long || loaded.revision === NO_STREAM) return;
     const entry = this.long.peek(stream) ?? this.cache.peek(stream);
-    // A slow read must not put an older state over a newer one.
+    // A slow read must not replace a newer state by an older one.
     if (entry?.aggregate === aggregate && entry.revision > loaded.revision) return;
     const isLong = loaded.revision >= PAGE;
     if (isLong) this.cache.delete(stream);

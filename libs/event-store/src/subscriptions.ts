@@ -5,14 +5,14 @@ import type { BackOff } from './worker/back-off.js';
 import { EventBatches, type EventBatch } from './worker/event-batches.js';
 import { LeasedWorker, type BatchSource, type Term, type WorkerHealth } from './worker/leased-worker.js';
 
-/** Where named consumers keep how far they came. */
+/** Positions of named consumers. */
 export interface Checkpoints {
   read(name: string): Promise<Position | undefined>;
   /** Durable when it resolves. @throws StaleEpoch when a lease or a write of a newer epoch exists for the name */
   write(name: string, position: Position, epoch?: number): Promise<void>;
 }
 
-/** Checkpoints of one place, which can tell of all consumers. */
+/** Checkpoints of one store, which can list all consumers. */
 export interface ListedCheckpoints extends Checkpoints {
   list(): Promise<{ name: string; position: Position }[]>;
 }
@@ -20,7 +20,7 @@ export interface ListedCheckpoints extends Checkpoints {
 export interface SubscriptionHealth extends WorkerHealth {
   /** Position up to which everything is handled. */
   position?: Position;
-  /** True once the position is reached that was the head when the lease was obtained, or while another process has it. */
+  /** True once the position is reached that was the head when the lease was obtained, or while another process holds it. */
   caughtUp: boolean;
 }
 
@@ -37,16 +37,16 @@ export interface CheckpointedOptions {
    * What it writes elsewhere under the lease should be conditional on `lease.epoch`.
    */
   handle(events: RecordedEvent[], lease: Lease): Promise<void>;
-  /** Told of every failure, for the log. */
+  /** Called with every failure, for the log. */
   onError?: (error: Error, health: SubscriptionHealth) => void;
   /** Milliseconds. Default 6,000. */
   leaseMs?: number;
   backOff?: BackOff;
-  /** Milliseconds of rest after a batch that was not full, cut short by whoever waits for a position. Default 10. */
+  /** Pause after a batch that was not full, milliseconds; cut short when a caller waits for a position. Default 10. */
   restMs?: number;
 }
 
-/** Positions that a filter hid are written as a checkpoint only so often: losing them costs a little reading. */
+/** Interval at which positions that a filter hid are stored as a checkpoint: losing them costs little reading. */
 const HIDDEN_WRITES = 256;
 
 /**
@@ -60,7 +60,7 @@ export class CheckpointedSubscription {
   private caughtUp = false;
   /** The head when the term began. */
   private target: Position | undefined;
-  /** Reached, but not yet written as a checkpoint. */
+  /** Reached, but not yet stored as a checkpoint. */
   private unsaved: Position | undefined;
   private hidden = 0;
 
@@ -87,7 +87,7 @@ export class CheckpointedSubscription {
     return this;
   }
 
-  /** Stops, waits for the batch in hand, keeps its checkpoint and gives the lease back. */
+  /** Stops, waits for the current batch, stores its checkpoint and releases the lease. */
   async close(): Promise<void> {
     await this.worker.stop();
     this.notify();
@@ -113,7 +113,7 @@ export class CheckpointedSubscription {
     });
   }
 
-  /** {@link waitFor} everything that is stored when it is called. */
+  /** {@link waitFor} everything that is stored at the time of the call. */
   async waitForHead(timeoutMs: number): Promise<boolean> {
     return this.waitFor(await this.options.store.head(), timeoutMs);
   }
@@ -134,7 +134,7 @@ export class CheckpointedSubscription {
     return { next: () => source.next(), close };
   }
 
-  /** @returns milliseconds of rest: a batch and its checkpoint cost the same for one event as for many (ADR 0013) */
+  /** @returns milliseconds of pause: a batch and its checkpoint cost the same for one event as for many (ADR 0013) */
   private async batch({ events, next }: EventBatch, term: Term): Promise<number> {
     const { name, checkpoints, batchSize = 256, handle, restMs = 10 } = this.options;
     if (events.length > 0) await handle(events, term.lease!);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Aggregate, DomainEvent } from './aggregate.js';
 
-// As the store gives them back: without `undefined` members, dates as text.
+// As the store returns them: without `undefined` members, dates as text.
 const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** Snapshots keep plain data alone: a class would lose its methods, and a function cannot be stored (ADR 0055). */
+/** Snapshots store only plain data: a class would lose its methods, and a function cannot be stored (ADR 0055). */
 const assertPlainData = (value: unknown, what: string): void => {
   assert.ok(!['function', 'symbol'].includes(typeof value), `${what} is a ${typeof value}`);
   if (typeof value !== 'object' || value === null) return;
@@ -20,7 +20,7 @@ export interface Outcome<State, Event extends DomainEvent> {
   then(events: readonly (Event & { id?: string })[]): void;
   /** The decision is refused with an error of this `code`. */
   thenThrows(code: string): void;
-  /** The state after the events given and those decided. */
+  /** The state after the given events and those decided. */
   thenState(state: State): void;
 }
 
@@ -38,8 +38,8 @@ export const stateAfter = <State, Event extends DomainEvent>(
 };
 
 /**
- * `given(did, [created]).when((state) => deleteDid(state, command)).then([deleted])`. Events are compared in the form
- * the store gives them back.
+ * `given(did, [created]).when((state) => deleteDid(state, command)).then([deleted])`. Events are compared in the form in which the store
+ * returns them.
  */
 export function given<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, events: readonly Event[]) {
   const state = stateAfter(aggregate, stored(events));
@@ -59,7 +59,7 @@ export function given<State, Event extends DomainEvent>(aggregate: Aggregate<Sta
           assert.deepStrictEqual(stateAfter(aggregate, [...stored(events), ...stored(decide(state))]), expected),
       };
     },
-    /** The state after the events given alone. */
+    /** The state after the given events alone. */
     thenState: (expected: State) => assert.deepStrictEqual(state, expected),
   };
 }

@@ -8,7 +8,7 @@ export interface CopyKeysOptions {
   /** Only the keys of this tenant. */
   tenantId?: string;
   /**
-   * Goes on when the target makes its MACs with a pepper of its own: then no secret of the source verifies there.
+   * Continues when the target has a pepper of its own: then no secret of the source verifies there.
    * Default false: refused.
    */
   otherPepper?: boolean;
@@ -16,7 +16,7 @@ export interface CopyKeysOptions {
 
 export interface CopiedKeys {
   added: number;
-  /** The target had them. */
+  /** The target already had them. */
   present: number;
   /** Destroyed at the source since they were copied: destroyed at the target too. */
   destroyed: number;
@@ -34,10 +34,9 @@ const TABLES: readonly KeyTable[] = ['tenant_keys', 'signing_keys', 'data_keys']
 const PAGE = 500;
 
 /**
- * Copies sealed keys as they are, with what remembers the destroyed ones. Both places are sealed with the same
- * MASTER_KEY, which is tried on every tenant key and pepper. May be repeated: a key that was destroyed at either end ends
- * destroyed at the target. How far erasures were applied is not copied, for positions differ: at its first start the
- * target applies all of them again.
+ * Copies sealed keys unchanged, with the tombstones of destroyed ones. Both stores are sealed with the same MASTER_KEY, which is verified
+ * with every tenant key and pepper. May be repeated: a key that was destroyed at either end is destroyed at the target. The checkpoints of
+ * erasures are not copied, as positions differ: at its first start the target applies all of them again.
  *
  * @throws MasterKeyMismatch, KeysDiffer, NotMigrated
  */
@@ -77,7 +76,7 @@ const copy = async (
   return counts;
 };
 
-/** Answers whether MACs of the source verify at the target. */
+/** Returns whether MACs of the source verify at the target. */
 const copyPeppers = async (
   source: KeyStore,
   target: KeyStore,
@@ -101,7 +100,7 @@ const copyPeppers = async (
   return !differs;
 };
 
-/** As it is, where the current MASTER_KEY wrapped it. @throws MasterKeyMismatch */
+/** Unchanged, where the current MASTER_KEY wrapped it. @throws MasterKeyMismatch */
 const current = (masterKeys: MasterKeys, kind: 'tenant-key' | 'pepper', key: WrappedKey): WrappedKey => {
   const opened = masterKeys.unwrap(kind, key);
   return versionOf(key.wrapped) === masterKeys.current ? key : masterKeys.wrap(kind, key.id, opened);

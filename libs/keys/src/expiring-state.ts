@@ -1,6 +1,6 @@
 import type { Erased } from './sealing.js';
 
-/** A text as it is stored under a name. */
+/** A text stored under a name. */
 export interface StoredText {
   text: string;
   /** Changes with every write. */
@@ -10,15 +10,14 @@ export interface StoredText {
 }
 
 /**
- * Short texts that expire, by tenant and name: secret state that must not become an event, such as the records of calls with an
- * idempotency key. They are durable, sealed under the tenant's key, and end with the tenant. Processes that write one at once are
- * told apart by its version.
+ * Short texts that expire, by tenant and name: secret state that must not become an event, such as the records of calls with an idempotency
+ * key. They are durable, sealed under the tenant's key, and deleted with the tenant. Concurrent writes are detected by the version.
  */
 export abstract class ExpiringState {
   /** ERASED when the tenant was destroyed. */
   abstract read(tenantId: string, name: string): Promise<StoredText | Erased | undefined>;
   /**
-   * @param after the version that it replaces; absent when there must be none
+   * @param after the version that it replaces; absent when none may exist
    * @returns the new version, or `undefined` when the stored version is another one
    * @throws KeyNotFound when the tenant was destroyed
    */
@@ -30,6 +29,6 @@ export abstract class ExpiringState {
   ): Promise<string | undefined>;
   /** Deletes this version; a newer one stays. */
   abstract delete(tenantId: string, name: string, version: string): Promise<void>;
-  /** Several processes may do it at once. */
+  /** Several processes may do it concurrently. */
   abstract deleteExpired(now: Date): Promise<void>;
 }

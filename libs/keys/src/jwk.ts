@@ -9,12 +9,12 @@ export class InvalidKey extends Error {
   override readonly name = 'InvalidKey';
 }
 
-// --- base64url of exactly so many bytes
+// --- base64url of a fixed number of bytes
 
 const fromBase64url = (value: unknown, member: string, bytes: number): Buffer => {
   if (typeof value !== 'string') throw new InvalidKey(`${member} is missing`);
   const decoded = Buffer.from(value, 'base64url');
-  // Node skips characters that are not base64url; encoding again shows them, padding and loose bits included.
+  // Node skips characters that are not base64url; encoding again reveals them, and also padding and unused bits.
   if (decoded.length !== bytes || decoded.toString('base64url') !== value)
     throw new InvalidKey(`${member} must be ${bytes} bytes in base64url`);
   return decoded;
@@ -25,14 +25,14 @@ const fromBase64url = (value: unknown, member: string, bytes: number): Buffer =>
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 export interface ImportedKey {
-  /** kty, crv, x and y only: what a thumbprint or a DID is made from. */
+  /** kty, crv, x and y only: the input of a thumbprint or a DID. */
   publicJwk: PublicJwk;
   publicKey: KeyObject;
 }
 
 /**
- * Reads a public JWK (RFC 7517, RFC 8037) that others sent: P-256, Ed25519 or X25519, no private member, coordinates
- * of 32 bytes, the point on the curve and, for Ed25519, not of small order. Members such as `kid` and `alg` are left out.
+ * Reads an untrusted public JWK (RFC 7517, RFC 8037): P-256, Ed25519 or X25519, no private member, coordinates of 32 bytes, the point on
+ * the curve and, for Ed25519, not of small order. Members such as `kid` and `alg` are omitted.
  * @throws InvalidKey
  */
 export const importPublicJwk = (value: unknown): ImportedKey => {
@@ -86,7 +86,7 @@ const MULTICODEC: Readonly<Record<KeyAlgorithm, readonly [number, number]>> = {
   Bls12381G2: [0xeb, 0x01],
 };
 
-/** `z` and base58btc of multicodec prefix and public key; a P-256 key stands compressed. @throws InvalidKey */
+/** `z` and base58btc of multicodec prefix and public key; a P-256 key is compressed. @throws InvalidKey */
 export const encodeMultikey = (jwk: PublicJwk): string => {
   const x = fromBase64url(jwk.x, 'x', jwk.crv === 'Bls12381G2' ? 96 : 32);
   const parity = jwk.crv === 'P-256' ? [2 + (fromBase64url(jwk.y, 'y', 32)[31]! & 1)] : [];
@@ -109,7 +109,7 @@ export const decodeMultikey = (multikey: string): PublicJwk => {
   return { kty: 'OKP', crv, x: Buffer.from(key).toString('base64url') };
 };
 
-/** The same for a BLS12-381 key in G2, which no proof of ours accepts. @throws InvalidKey */
+/** The same for a BLS12-381 key in G2, which no proof of the platform accepts. @throws InvalidKey */
 export const decodeBls12381G2Multikey = (multikey: string): PublicJwk => {
   if (!/^z[1-9A-HJ-NP-Za-km-z]{120,140}$/.test(multikey))
     throw new InvalidKey('a multikey must be z followed by base58btc characters');
@@ -152,7 +152,7 @@ export const decodeDidKey = (did: string): PublicJwk => {
 export const encodeDidJwk = (jwk: PublicJwk): string =>
   `did:jwk:${Buffer.from(canonicalJwk(jwk), 'utf8').toString('base64url')}`;
 
-/** Others may order or add members; what counts is the key in it. @throws InvalidKey */
+/** Other implementations may order or add members; only the key in it counts. @throws InvalidKey */
 export const decodeDidJwk = (did: string): PublicJwk => {
   const encoded = /^did:jwk:([A-Za-z0-9_-]{1,4096})$/.exec(did)?.[1];
   if (!encoded) throw new InvalidKey('not a did:jwk');
@@ -166,8 +166,8 @@ export const decodeDidJwk = (did: string): PublicJwk => {
 };
 
 /**
- * The key behind a `kid`: a did:key or did:jwk, with or without the fragment of its only verification method
- * (`#<multikey>`, `#0`). @throws InvalidKey
+ * The key of a `kid`: a did:key or did:jwk, with or without the fragment of its only verification method (`#<multikey>`, `#0`). @throws
+ * InvalidKey
  */
 export const keyOfDidUrl = (didUrl: string): { did: string; publicJwk: PublicJwk } => {
   const at = didUrl.indexOf('#');

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
-/** Keys by name. Each is read once for all callers that need it meanwhile. */
+/** Keys by name. Concurrent callers share one read of a key. */
 export class KeyCache<V extends object> extends LRUCache<string, V> {
-  /** Reads under way; an eviction removes them, so that their results are not cached. */
+  /** Reads in progress; an eviction removes them, so that their results are not cached. */
   private readonly loading = new Map<string, Promise<V>>();
 
   loadOnce(at: string, read: () => Promise<V>): Promise<V> {

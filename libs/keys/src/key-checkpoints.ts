@@ -1,8 +1,8 @@
 import type { KeyStore } from './key-store.js';
 
 /**
- * Checkpoints of the consumers that destroy keys. They are stored with the keys, so that a restored older copy of the key store brings
- * its older checkpoints, and what was destroyed since then is destroyed again before the process is ready (ADR 0058).
+ * Checkpoints of the consumers that destroy keys. They are stored with the keys, so that a restored older copy of the key store contains
+ * its older checkpoints, and keys destroyed since then are destroyed again before the process is ready (ADR 0058).
  */
 export abstract class KeyCheckpoints {
   abstract read(name: string): Promise<string | undefined>;

@@ -1,6 +1,6 @@
 import type { KeyStore } from './key-store.js';
 
-/** Where keys are kept: a SQLite file, or a schema of PostgreSQL that was migrated. */
+/** Store of keys: a SQLite file, or a schema of PostgreSQL that was migrated. */
 export type KeyLocation = { file: string } | { url: string; schema: string };
 
 /** The sealed keys without a vault over them. @throws NotMigrated */

@@ -1,4 +1,4 @@
-/** What a store is told and tells; it only ever sees sealed keys. Sealed keys are 60 bytes: iv 12, key 32, tag 16. */
+/** Port of a store, which only handles sealed keys. Sealed keys are 60 bytes: iv 12, key 32, tag 16. */
 export interface WrappedKey {
   id: string;
   /** 64 bytes: version of the master key (4, big endian), then the sealed key. */
@@ -34,7 +34,7 @@ export interface ExpiringRow {
 }
 
 export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys';
-/** A row as it is kept, destroyed ones too. */
+/** A stored row, also of a destroyed key. */
 export interface KeptKey {
   tenantId: string;
   /** Empty for a tenant's own key. */
@@ -49,15 +49,15 @@ export interface KeptKey {
   createdAt?: string;
 }
 
-/** What a store of keys does for the vault above it, each durable and all or nothing. */
+/** Operations of a key store for the vault above it, each durable and all or nothing. */
 export interface KeyJobs {
   wrappedKeys: [undefined, { tenantKeys: WrappedKey[]; peppers: WrappedKey[] }];
   /** Keeps the first of two: every caller gets all peppers, oldest first. */
   putPepper: [WrappedKey, WrappedKey[]];
-  /** A row that somebody else rewrapped meanwhile is left alone. */
+  /** A row that another process rewrapped meanwhile is left alone. */
   rewrap: [{ tenantKeys: Rewrap[]; peppers: Rewrap[] }, void];
   tenantKey: [string, Found<WrappedKey>];
-  /** Keeps the first of two: concurrent makers get the same key back. */
+  /** Keeps the first of two: concurrent creators get the same key. */
   putTenantKey: [WrappedKey, Found<WrappedKey>];
   putSigningKeys: [{ tenant: string; rows: SigningKeyRow[] }, 'made' | 'destroyed'];
   ensureSigningKey: [SigningKeyRow, Found<SigningKeyRow>];
@@ -67,22 +67,22 @@ export interface KeyJobs {
   signingKeys: [{ tenant: string; purpose: string }, SigningKeyRow[]];
   putDataKey: [DataKeyRow, Found<DataKeyRow>];
   dataKey: [{ tenant: string; purpose: string; id: string }, Found<DataKeyRow>];
-  /** An absent key gets its tombstone too: its maker may still be on the way. */
+  /** An absent key gets its tombstone too: its creation may still be in flight. */
   destroy: [{ tenant: string; keyIds: string[] }, void];
   destroyTenant: [string, void];
-  /** What was destroyed before is gone from the disk as far as the engine can do that. */
+  /** Removes earlier destroyed keys from the disk as far as the engine can. */
   scrub: [undefined, void];
-  /** Rows in an order of the store's own, in which signing keys have the order they were made in. */
+  /** Rows in an order of the store's own, in which signing keys are in the order of their creation. */
   pageOfKeys: [
     { table: KeyTable; after?: string; limit: number; tenantId?: string | undefined },
     { rows: KeptKey[]; next?: string },
   ];
   /** All rows of these ids, whatever their purpose. */
   findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, KeptKey[]];
-  /** Adds rows as they are, unless they are there; overwrites the others with nothing. */
+  /** Adds missing rows unchanged; overwrites the others with zeros. */
   keepKeys: [{ table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }, void];
   readExpiring: [{ tenant: string; name: string }, ExpiringRow | undefined];
-  /** True when the row that stood there was the one named, or none as expected. */
+  /** True when the present row was the given one, or absent as expected. */
   writeExpiring: [ExpiringRow & { after: string | undefined }, boolean];
   deleteExpiring: [{ tenant: string; name: string; version: string }, void];
   deleteExpired: [number, void];

@@ -28,7 +28,7 @@ export abstract class KeyVault {
   abstract destroyTenant(tenantId: string): Promise<void>;
   /** Called after keys were destroyed through this vault, so that the eviction can be published. Returns "stop". */
   abstract onDestroyed(listener: (destroyed: KeysDestroyed) => void): () => void;
-  /** Drops keys from the caches: the receiving end of `onDestroyed`. Without `keyIds`, all of the tenant's. */
+  /** Drops keys from the caches: the receiving side of `onDestroyed`. Without `keyIds`, all of the tenant's. */
   abstract evict(tenantId: string, keyIds?: readonly string[]): void;
 
   abstract close(): Promise<void>;
@@ -41,7 +41,7 @@ export class KeyNotFound extends Error {
   }
 }
 
-/** `sealWithNewKey` met an id that has a key already. */
+/** `sealWithNewKey` was called with the id of an existing key. */
 export class KeyAlreadyExists extends Error {
   override readonly name = 'KeyAlreadyExists';
   constructor(readonly keyId: string) {
@@ -57,24 +57,26 @@ export class SealBroken extends Error {
   }
 }
 
-/** MASTER_KEY, or a previous version of it, does not fit the key store. */
+/** MASTER_KEY, or a previous version of it, does not match the key store. */
 export class MasterKeyMismatch extends Error {
   override readonly name = 'MasterKeyMismatch';
 }
 
-/** The guard cannot tell whether a value was spent; it may be spent now. */
+/** The guard cannot determine whether a value was spent; it may be spent now. */
 export class ReplayGuardUnavailable extends Error {
   override readonly name = 'ReplayGuardUnavailable';
 }
 
 /** Single-use values: c_nonce, proof ids. Durable; fails closed (ADR 0059). */
 export abstract class ReplayGuard {
-  /** True exactly once for a value within its life, never after it. @throws ReplayGuardUnavailable when the store cannot tell */
+  /**
+   * True exactly once for a value within its lifetime, never after it. @throws ReplayGuardUnavailable when the store cannot determine it
+   */
   abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;
   abstract close(): Promise<void>;
 }
 
-/** The store cannot be reached or refused; nothing is known to have been stored. */
+/** The store is unreachable or refused; whether anything was stored is unknown. */
 export class KeyVaultUnavailable extends Error {
   override readonly name = 'KeyVaultUnavailable';
 }

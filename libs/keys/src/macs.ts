@@ -1,4 +1,4 @@
-/** MAC of a secret the platform made, with the id of the pepper it was made with (ADR 0058). */
+/** MAC of a secret that the platform issued, with the id of its pepper (ADR 0058). */
 export interface SecretMac {
   pepper: string;
   /** base64url HMAC-SHA256 */

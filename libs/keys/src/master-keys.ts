@@ -8,7 +8,10 @@ export interface MasterKey {
   key: Uint8Array;
 }
 
-/** The versions of MASTER_KEY a vault may use: keys wrapped by a `previous` one are rewrapped when it opens, a `next` one is only read with. */
+/**
+ * The versions of MASTER_KEY a vault may use: keys wrapped by a `previous` one are rewrapped when it opens, a `next` one is only used to
+ * read.
+ */
 export interface MasterKeysGiven {
   current: MasterKey;
   previous?: readonly MasterKey[];

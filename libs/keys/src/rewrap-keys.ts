@@ -7,10 +7,10 @@ export interface WrappedKeys {
 }
 
 /**
- * Wraps what an earlier version of MASTER_KEY wrapped with the current one. What a later one wrapped is left alone: a
- * rotation is under way, and this process does not know of its end yet.
+ * Rewraps keys of an earlier version of MASTER_KEY with the current one. Keys of a later version are left alone: a rotation is in progress,
+ * and this process does not know its new key yet.
  *
- * @throws MasterKeyMismatch when a version is needed that is not given
+ * @throws MasterKeyMismatch when a needed version is not given
  */
 export const rewrapKeys = async (
   store: KeyStore,

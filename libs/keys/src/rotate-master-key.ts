@@ -4,7 +4,7 @@ import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
 
 export interface Rotation {
-  /** Version of MASTER_KEY that wraps everything now. */
+  /** Version of MASTER_KEY that wraps all keys now. */
   version: number;
   tenantKeys: { rewrapped: number; all: number };
   peppers: { rewrapped: number; all: number };
@@ -14,10 +14,10 @@ export interface Rotation {
 const ROUNDS = 5;
 
 /**
- * Wraps every tenant key and pepper with the current MASTER_KEY and makes sure that nothing is left under another one.
- * Beside running processes these must know the new key.
+ * Wraps every tenant key and pepper with the current MASTER_KEY and verifies that none is left under another one. Running processes must
+ * know the new key.
  *
- * @throws MasterKeyMismatch for a key that does not fit; Error while processes go on with an earlier one
+ * @throws MasterKeyMismatch for a key that does not match; Error while processes still use an earlier one
  */
 export const rotateMasterKey = async (location: KeyLocation, given: MasterKeysGiven): Promise<Rotation> => {
   const masterKeys = new MasterKeys(given);
@@ -36,7 +36,7 @@ const rotate = async (store: KeyStore, masterKeys: MasterKeys): Promise<Rotation
     const stored = await store.call('wrappedKeys');
     const left = [...stored.tenantKeys, ...stored.peppers].filter(({ wrapped }) => versionOf(wrapped) !== version);
     if (!left.length) {
-      // What was overwritten goes, as after a destruction.
+      // Overwritten data is scrubbed, as after a destruction.
       await store.call('scrub');
       for (const key of stored.tenantKeys) masterKeys.unwrap('tenant-key', key);
       for (const pepper of stored.peppers) masterKeys.unwrap('pepper', pepper);

@@ -6,7 +6,7 @@ import { pooledBytes } from './secrets.js';
 const IV = 12;
 const TAG = 16;
 
-/** Associated data: every part preceded by its length, so that no two lists of parts read alike. */
+/** Associated data: every part preceded by its length, so that different lists of parts never have the same bytes. */
 export const bind = (...parts: readonly string[]): Buffer =>
   Buffer.from(parts.map((part) => `${part.length}:${part}`).join(''), 'utf8');
 
@@ -23,7 +23,7 @@ export const sealBytes = (key: Uint8Array, plaintext: Uint8Array, associated: Ui
   return out;
 };
 
-/** @throws SealBroken, naming `what`; the cause is left out because it says nothing more. */
+/** @throws SealBroken, naming `what`; the cause is omitted because it adds nothing. */
 export const openBytes = (key: Uint8Array, sealed: Uint8Array, associated: Uint8Array, what: string): Buffer => {
   if (sealed.length < IV + TAG) throw new SealBroken(what);
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV), { authTagLength: TAG });

@@ -14,8 +14,8 @@ export const isErased = (value: unknown): value is Erased =>
 /** Values encrypted under data keys; destroying a key makes every value under it unreadable (ADR 0058). */
 export abstract class Sealing {
   /**
-   * Creates a data key under an id chosen by the caller (a user, session or delivery id). Repeating it is no error;
-   * a destroyed id cannot be created again. @throws KeyNotFound when the id, or the whole tenant, was destroyed
+   * Creates a data key under an id chosen by the caller (a user, session or delivery id). Idempotent; a destroyed id cannot be created
+   * again. @throws KeyNotFound when the id, or the whole tenant, was destroyed
    */
   abstract createDataKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<void>;
   /** Encrypts UTF-8 text. The key may not be durable yet. @throws KeyNotFound */

@@ -1,14 +1,14 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 
-/** The next bytes, each uniform: the system's generator, or a stream that can be drawn again (see service-kit's attempts). */
+/** The next bytes, each uniform: the system's generator, or a deterministic stream (see service-kit's attempts). */
 export type ByteSource = (length: number) => Buffer;
 
 const pool = Buffer.allocUnsafeSlow(8192);
 let used = pool.length;
 
 /**
- * Random bytes of the system's generator, taken from it in blocks: a call for each iv costs more than the encryption. They
- * have memory of their own and are cleared in the pool.
+ * Random bytes of the system's generator, read from it in blocks: a call for each iv costs more than the encryption. They have memory of
+ * their own and are cleared in the pool.
  */
 export const pooledBytes: ByteSource = (length) => {
   if (length > pool.length) return randomBytes(length);
@@ -29,7 +29,7 @@ export const randomSecret = (bytes = 32, from: ByteSource = pooledBytes): string
 
 /** `length` characters of an alphabet of at most 256, each uniform. */
 export const randomPick = (alphabet: string, length: number, from: ByteSource = pooledBytes): string => {
-  // The largest multiple in a byte: without the cut the first characters would be likelier.
+  // The largest multiple in a byte: otherwise the first characters would be likelier.
   const limit = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < length)

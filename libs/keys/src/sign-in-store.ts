@@ -1,4 +1,4 @@
-/** What is stored under a key until it expires. */
+/** A record stored under a key until it expires. */
 export interface SignInRecord {
   /** Sealed by the caller. */
   sealed: string;
@@ -8,7 +8,7 @@ export interface SignInRecord {
 
 export interface PutRecord {
   kind: string;
-  /** Often a bearer value: the store has its digest alone. */
+  /** Often a bearer value: the store has only its digest. */
   key: string;
   sealed: string;
   expiresAt: Date;
@@ -20,7 +20,7 @@ export interface PutRecord {
 
 /** Sessions, codes and grants of the built-in sign-in. Durable, so that a restart signs nobody out. */
 export abstract class SignInRecords {
-  /** Replaces the record of this key. Whether it was spent stays. */
+  /** Replaces the record of this key. Whether it was spent is kept. */
   abstract put(record: PutRecord): Promise<void>;
   /** `undefined` once it has expired, to the millisecond. */
   abstract get(kind: string, key: string): Promise<SignInRecord | undefined>;
@@ -28,7 +28,7 @@ export abstract class SignInRecords {
   /** True for exactly one caller; false for a record that does not exist. */
   abstract spend(kind: string, key: string): Promise<boolean>;
   abstract remove(kind: string, key: string): Promise<void>;
-  /** Every record of the group, of whatever kind. */
+  /** Deletes every record of the group, of whatever kind. */
   abstract removeGroup(group: string): Promise<void>;
 }
 

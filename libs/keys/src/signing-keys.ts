@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 
 export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in';
-/** `Bls12381G2` keys wait for BBS signatures: they are kept and published, nothing is signed with them yet. */
+/** `Bls12381G2` keys are for BBS signatures: they are stored and published, but not used for signatures yet. */
 export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 
 export interface PublicJwk {
@@ -22,7 +22,7 @@ export interface SigningKey {
   createdAt: string;
 }
 
-/** A key made ready to sign: the private KeyObject stays inside. */
+/** A key that is ready to sign: the private KeyObject stays inside. */
 export interface Signer {
   keyId: string;
   algorithm: 'P-256' | 'Ed25519';
@@ -30,7 +30,7 @@ export interface Signer {
   publicKey: KeyObject;
   /** ES256 (raw r||s, RFC 7518 §3.4) or Ed25519 (RFC 8032). */
   sign(data: Uint8Array): Uint8Array;
-  /** The same in a thread of libuv's pool: it takes longer, and the caller's thread is free meanwhile. */
+  /** The same on a thread of libuv's pool: it takes longer, but does not block the caller's thread. */
   signAside(data: Uint8Array): Promise<Uint8Array>;
 }
 

@@ -6,7 +6,7 @@ import { ERASED, type Erased } from './sealing.js';
 import { newId } from './secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
-/** Stored: the name of the associated data never changes. */
+/** Must not change: the name is part of the associated data. */
 const binding = (tenantId: string, name: string) => bind('remembered', tenantId, name);
 
 /** ExpiringState beside the keys, in the same store. */

@@ -15,8 +15,8 @@ export interface StoredKeyVaultOptions {
   /** Stamps `createdAt`. */
   clock?: () => Date;
   /**
-   * How long a cached key is used, milliseconds, where other processes may destroy it: they publish that, but a message may
-   * be lost with its sender. Default: without limit.
+   * How long a cached key is used, milliseconds, where other processes may destroy it: they publish that, but a message may be lost when
+   * its sender crashes. Default: without limit.
    */
   believeMs?: number;
 }
@@ -50,7 +50,7 @@ export class StoredKeyVault extends KeyVault {
   }
 
   /**
-   * Takes the store over: it is closed with the vault, or when this fails.
+   * Takes ownership of the store: it is closed with the vault, or when this fails.
    * @throws MasterKeyMismatch when it was sealed with another master key, or with a version that is not given
    */
   static async open(opening: () => Promise<KeyStore>, options: StoredKeyVaultOptions): Promise<StoredKeyVault> {
@@ -71,14 +71,14 @@ export class StoredKeyVault extends KeyVault {
     const stored = await this.store.call('wrappedKeys');
     let peppers = stored.peppers;
     if (!peppers.length) {
-      // A store without a pepper but with tenants is a damaged one: a new pepper would void every stored MAC.
+      // A store without a pepper but with tenants is damaged: a new pepper would invalidate every stored MAC.
       if (stored.tenantKeys.length) throw new Error('the key store is damaged: it has tenant keys but no pepper');
       peppers = await this.store.call('putPepper', this.masterKeys.wrap('pepper', 'p1', pooledBytes(32)));
     }
     this.macs.usePeppers(peppers);
 
     await rewrapKeys(this.store, this.masterKeys, { ...stored, peppers });
-    // Always: a crash may have come between a destruction and its scrub.
+    // Always: a crash may have occurred between a destruction and its scrub.
     await this.scrub();
   }
 
@@ -98,7 +98,7 @@ export class StoredKeyVault extends KeyVault {
   private async destroyAndEvict(keys: KeysDestroyed, write: () => Promise<void>): Promise<void> {
     this.evict(keys.tenantId, keys.keyIds);
     await write();
-    // Once more: a read that was under way may have filled the cache again.
+    // Once more: a read in progress may have filled the cache again.
     this.evict(keys.tenantId, keys.keyIds);
     try {
       for (const listener of this.listeners) listener(keys);

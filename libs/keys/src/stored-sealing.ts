@@ -6,7 +6,7 @@ import { ERASED, Sealing, type DataPurpose, type Erased, type Sealed } from './s
 import { pooledBytes } from './secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
-/** A key that is not durable yet. Only a key that must be new may already be used: for any other the id may turn out to have one. */
+/** A key that is not durable yet. Only a key that must be new may already be used: for any other the id may already have one. */
 type PendingKey = { key: Buffer; mustBeNew: boolean; durable: Promise<boolean> };
 
 const KEY_ID = /^[\x21-\x7e]{1,200}$/;
@@ -98,7 +98,7 @@ export class StoredSealing extends Sealing {
     const key = pooledBytes(32);
     const durable = this.storeDataKey(key, tenantId, purpose, keyId, mustBeNew);
     const made: PendingKey = { key, mustBeNew, durable };
-    // The key of an earlier caller stays the one that `sealText` uses; this one is going to be refused.
+    // `sealText` continues to use the key of an earlier caller; this one will be refused.
     if (!this.pending.has(at) && !this.keys.has(at)) this.pending.set(at, made);
     const taken = () => this.pending.get(at) === made && this.pending.delete(at);
     // Registered first, so it runs before the caller sees the outcome. An eviction meanwhile has removed the entry:
@@ -155,7 +155,7 @@ export class StoredSealing extends Sealing {
   }
 }
 
-/** Inside the cache's loader only: a destroyed key is an answer, but not one to cache. */
+/** Inside the cache's loader only: a destroyed key is a result, but is not cached. */
 class Destroyed extends Error {}
 
 const encryptText = (key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Sealed => {

@@ -4,22 +4,22 @@ import { AppError, jsonSize } from '@attestry/contracts';
 import { Piscina } from 'piscina';
 import { hashDocuments, type CanonicalizationResult, type CanonicalizationTask } from './canonicalize.worker.js';
 
-/** Values up to which documents that name shared contexts only are canonicalized by the caller's thread: at worst some milliseconds. */
+/** Values up to which documents with shared contexts only are canonicalized on the caller's thread: at worst some milliseconds. */
 const SMALL = 256;
 const DEADLINE_MS = 5000;
 const QUEUE = 64;
 const QUEUE_OF_TENANT = 32;
-/** No caller waits longer for an answer: a job that has waited so long is dropped. */
+/** Longest wait of a caller: a job that has waited this long is dropped. */
 const WAIT_MS = 10_000;
-/** A job that takes longer counts against its tenant, whose slow jobs have so much time of threads in each minute. */
+/** A longer job counts against its tenant, whose slow jobs may use this much thread time in each minute. */
 const SLOW_MS = 1000;
 const SLOW_MS_PER_MINUTE = 15_000;
 const MINUTE_MS = 60_000;
-/** After so long without work a thread ends and gives its memory back. */
+/** After this long without work a thread ends and frees its memory. */
 const IDLE_MS = 60_000;
 const MEMORY_MB = 256;
 
-/** The document is at fault: it cannot be read as linked data without loss. Permanent. */
+/** The document is invalid: it cannot be read as linked data without loss. Permanent. */
 export class DocumentFault extends Error {
   override readonly name = 'DocumentFault';
   constructor(
@@ -30,7 +30,9 @@ export class DocumentFault extends Error {
   }
 }
 
-/** Canonicalization took longer than 5 s of a thread of its own, or all of its memory. The same document would take as much again. */
+/**
+ * Canonicalization took longer than 5 s of a thread of its own, or all of its memory. A retry with the same document would take as much.
+ */
 export class CanonicalizationTooLong extends Error {
   override readonly name = 'CanonicalizationTooLong';
 }
@@ -91,9 +93,8 @@ export class Canonicalization {
   }
 
   /**
-   * SHA-256 of the RDFC-1.0 form of each document. Contexts that documents name must be shared or given here. Contexts that are
-   * given are processed in a thread, however small: a few lines that refer to themselves can take any time and memory.
-   * @throws DocumentFault, CanonicalizationTooLong, AppError 503 with `Retry-After`
+   * SHA-256 of the RDFC-1.0 form of each document. Contexts that documents name must be shared or given here. Given contexts are processed
+   * in a thread, however small: a few lines that refer to themselves can take any time and memory.
    */
   async hashes(
     tenantId: string,
@@ -105,7 +106,7 @@ export class Canonicalization {
       ? await hashDocuments(documents, this.shared, contexts)
       : await this.inThread(tenantId, documents, contexts);
     if ('fault' in result) throw new DocumentFault(result.fault.code, result.fault.message);
-    // As plain octets they come from another thread.
+    // Bytes from another thread lose their Buffer class.
     return result.hashes.map((octets) => Buffer.from(octets));
   }
 
@@ -137,7 +138,7 @@ export class Canonicalization {
       throw busy('Credentials of this tenant take too long to sign', this.minuteBegan + MINUTE_MS - now);
   }
 
-  /** A tenant without a waiting job always gets a place: that of the last job of the tenant with the most. @throws AppError 503 */
+  /** A tenant without a waiting job always gets a slot: that of the last job of the tenant with the most. @throws AppError 503 */
   private checkPlaces(tenantId: string): void {
     this.dropOverdue();
     const own = this.waiting.get(tenantId)?.length ?? 0;
@@ -150,7 +151,7 @@ export class Canonicalization {
     this.waitingJobs--;
   }
 
-  /** Jobs that no caller waits for any more. */
+  /** Drops jobs whose callers have stopped waiting. */
   private dropOverdue(): void {
     const oldest = performance.now() - this.waitMs;
     for (const [tenantId, queue] of this.waiting) {
@@ -190,7 +191,7 @@ export class Canonicalization {
     this.threadPool()
       .run({ documents, contexts }, { signal: deadline.signal })
       .then(job.resolve, (error: unknown) => {
-        // A thread without memory left would have none for the same document again.
+        // A thread that ran out of memory would do so again with the same document.
         if (deadline.signal.aborted || (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') {
           this.onTerminated();
           job.reject(
@@ -218,10 +219,10 @@ export class Canonicalization {
       minThreads: 0,
       maxThreads: this.threads,
       idleTimeout: IDLE_MS,
-      // A thread that waits for work must not spin or block: the deadline ends it from outside.
+      // A waiting thread must not spin or block: the deadline terminates it from outside.
       atomics: 'disabled',
       workerData: [...this.shared],
-      // Nothing of the process's environment, which holds keys, goes to a thread.
+      // The process's environment, which contains keys, is not passed to a thread.
       env: {},
       execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 16 },

@@ -4,26 +4,26 @@ import jsonld from 'jsonld';
 import type { DocumentLoader, ResolvedContexts } from 'jsonld';
 import ContextResolver from 'jsonld/lib/ContextResolver.js';
 
-// Runs in a worker thread, from source too, where Node only strips types: no imports of files beside this one.
+// Runs in a worker thread, from source too, where Node only strips types: no imports of other source files.
 
 export type Contexts = readonly (readonly [url: string, document: object])[];
 
-/** What a thread receives: documents and the contexts they name. No keys; signatures are made by the caller. */
+/** Input of a thread: documents and the contexts they name. No keys; the caller signs. */
 export interface CanonicalizationTask {
   documents: readonly object[];
-  /** Beside those that every thread holds. */
+  /** Beside those that every thread has. */
   contexts: Contexts;
 }
 
-/** SHA-256 of the RDFC-1.0 form of each document, or why there is none. Errors lose their class between threads. */
+/** SHA-256 of the RDFC-1.0 form of each document, or the error. Errors lose their class between threads. */
 export type CanonicalizationResult = { hashes: Uint8Array[] } | { fault: { code: string; message: string } };
 
-/** The address is none of the contexts at hand; contexts are never fetched. */
+/** The address is none of the given contexts; contexts are never fetched. */
 class UnknownContext extends Error {
   override readonly name = 'UnknownContext';
 }
 
-/** `shared` documents are the same at each call: the processor keeps what it made of them. */
+/** `shared` documents are the same at each call: the processor caches the parsed ones. */
 const contextLoader =
   (shared: ReadonlyMap<string, object>, contexts: ReadonlyMap<string, object>): DocumentLoader =>
   async (url) => {
@@ -44,7 +44,7 @@ const canonicalHash = async (
     ...(resolved && { contextResolver: new ContextResolver({ sharedCache: resolved }) }),
     safe: true,
     base: null,
-    // As verifiers do it, or literals with a direction would differ.
+    // As verifiers do, or literals with a direction would differ.
     rdfDirection: 'i18n-datatype',
     canonizeOptions: { algorithm: 'RDFC-1.0' },
   });
@@ -57,7 +57,7 @@ const faultOf = (error: unknown): { code: string; message: string } | undefined 
   if (/maximum deep iterations/i.test(error.message)) return { code: 'ambiguous blank nodes', message: error.message };
   // A context that refers to itself in its own way.
   if (error instanceof RangeError) return { code: 'nested too deep', message: error.message };
-  // The processor takes the type of some keywords' values for granted.
+  // The processor assumes the type of some keywords' values.
   if (error instanceof TypeError) return { code: 'invalid context', message: error.message };
   if (!error.name.startsWith('jsonld.')) return undefined;
   const { details } = error as { details?: { code?: string; event?: { code?: string } } };
@@ -65,8 +65,8 @@ const faultOf = (error: unknown): { code: string; message: string } | undefined 
 };
 
 /**
- * @param contexts beside the shared ones. What the processor makes of them is kept for this call only: the same text can mean
- * something else where a context that it imports is another version
+ * @param contexts beside the shared ones. The parsed ones are cached for this call only: the same text can mean something else when a
+ * context that it imports has another version
  */
 export const hashDocuments = async (
   documents: readonly object[],

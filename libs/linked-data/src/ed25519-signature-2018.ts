@@ -1,6 +1,6 @@
 export const ED25519_SIGNATURE_2018 = 'Ed25519Signature2018';
 
-/** RFC 7797: the payload is not encoded, and every verifier must know that. */
+/** RFC 7797: the payload is not encoded, and every verifier must support that. */
 const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', b64: false, crit: ['b64'] })).toString('base64url');
 
 export interface ProofOptions {
@@ -12,12 +12,14 @@ export interface ProofOptions {
   proofPurpose: 'assertionMethod';
 }
 
-/** The document says what it is in a context of the suite or in credentials v1, which defines its terms. */
+/** The document names a context of the suite or credentials v1, which defines the suite's terms. */
 export interface Signable {
   '@context': readonly string[];
 }
 
-/** The proof options as they are hashed, first part of what is signed: read by the document's own contexts, as verifiers do. */
+/**
+ * The proof options as they are hashed, the first part of the signing input: interpreted with the document's own contexts, as verifiers do.
+ */
 export const proofOptionsDocument = (document: Signable, options: object): object => ({
   '@context': document['@context'],
   ...options,

@@ -1,4 +1,4 @@
-/** The package brings no types; declared here is what the library uses. */
+/** The package has no types; these are the ones that the library uses. */
 declare module 'jsonld' {
   interface RemoteDocument {
     contextUrl: null;
@@ -13,11 +13,11 @@ declare module 'jsonld' {
     /** Rejects where data would be dropped. */
     safe: boolean;
   }
-  /** What the processor made of contexts, by address or text. */
+  /** Parsed contexts, by address or text. */
   type ResolvedContexts = Map<unknown, unknown>;
   interface CanonizeOptions extends Options {
     base: null;
-    /** Default: one that keeps contexts for all calls of the process. */
+    /** Default: one that caches contexts for all calls of the process. */
     contextResolver?: object;
     rdfDirection: 'i18n-datatype';
     canonizeOptions: { algorithm: 'RDFC-1.0' };

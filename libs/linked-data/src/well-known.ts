@@ -8,7 +8,7 @@ export const CREDENTIALS_V1 = 'https://www.w3.org/2018/credentials/v1';
 export const CREDENTIALS_V2 = 'https://www.w3.org/ns/credentials/v2';
 export const DID_CONFIGURATION_V1 = 'https://identity.foundation/.well-known/did-configuration/v1';
 
-/** Contexts that every verifier brings along; they are never fetched. */
+/** Contexts that every verifier has; they are never fetched. */
 export const WELL_KNOWN_CONTEXTS: ReadonlyMap<string, object> = new Map<string, object>([
   [CREDENTIALS_V2, credentialsV2],
   [CREDENTIALS_V1, credentialsV1],

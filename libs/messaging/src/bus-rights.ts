@@ -1,21 +1,21 @@
 import type { Subject } from './message-bus.js';
 
-/** Whom a durable consumer or listener reads for. */
+/** Subjects that a durable consumer or listener reads. */
 export interface Reading {
   name: string;
   subjects: readonly Subject[];
 }
 
-/** Everything one party does on the bus. What is not here it may not do, whichever adapter is behind. */
+/** All rights of one participant of the bus. Everything else is denied, with every adapter. */
 export interface BusRights {
-  /** Lower-case words: who asks, as servers are told, and the user of a NATS server. */
+  /** Lower-case words: the sender of requests, and the user of a NATS server. */
   readonly name: string;
   readonly serves: readonly Subject[];
-  /** Who may ask it, and so gets its answers. */
+  /** Participants that may send requests to it, and so get its replies. */
   readonly calledBy: readonly string[];
   readonly calls: readonly Subject[];
   readonly publishes: readonly Subject[];
-  /** Durable consumers, named `<participant>.<what>`. */
+  /** Durable consumers, named `<participant>.<purpose>`. */
   readonly consumes: readonly Reading[];
   readonly listens: readonly Reading[];
 }

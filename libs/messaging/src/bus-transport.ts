@@ -2,7 +2,7 @@ import { BaseRpcContext, Server, type CustomTransportStrategy, type MessageHandl
 import { lastValueFrom } from 'rxjs';
 import type { Headers, MessageBus, Reply, Serving, Subject } from './message-bus.js';
 
-/** What a handler gets beside the data. */
+/** Argument of a handler beside the data. */
 export class BusContext extends BaseRpcContext<[subject: Subject, headers: Headers, from: string]> {
   getSubject(): Subject {
     return this.args[0];
@@ -12,7 +12,7 @@ export class BusContext extends BaseRpcContext<[subject: Subject, headers: Heade
     return this.args[1];
   }
 
-  /** Who asked. */
+  /** Participant that sent the request. */
   getFrom(): string {
     return this.args[2];
   }
@@ -58,7 +58,7 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     callback();
   }
 
-  /** Takes no further requests and waits for those in flight. */
+  /** Accepts no further requests and waits for those in flight. */
   async close(): Promise<void> {
     await Promise.all(this.servings.splice(0).map((serving) => serving.close()));
   }

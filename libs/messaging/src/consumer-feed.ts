@@ -3,7 +3,7 @@ import type { FeedMessage, Headers } from './message-bus.js';
 /** A stored message: sequence, id, subject, body (JSON of {@link Envelope}). */
 export type FeedRecord = [sequence: number, id: string, subject: string, body: string];
 
-/** What is stored and sent beside the subject. A Date becomes text, `undefined` is dropped, BigInt throws. */
+/** Stored and sent beside the subject. A Date becomes text, `undefined` is dropped, BigInt throws. */
 export interface Envelope {
   h: Headers;
   d: unknown;
@@ -11,17 +11,17 @@ export interface Envelope {
 
 export type Start = 'first' | 'new' | 'listener';
 
-/** A batch for a consumer; `replay` when it is one parked message handed over again. */
+/** A batch for a consumer; `replay` when it is one parked message that is delivered again. */
 export interface Delivery {
   records: FeedRecord[];
   replay: boolean;
 }
 
-/** What a durable consumer asks of its feed; arguments and results are plain data, so that a port can carry them. */
+/** Operations of a durable consumer on its feed; arguments and results are plain data, so that a port can carry them. */
 export interface ConsumerFeed {
   /**
-   * Registers the consumer or finds it; resolves with the last acknowledged sequence (0: none). One holder at a time. A
-   * listener begins with what comes, or behind the last message that was handed to it, and is kept nowhere.
+   * Registers the consumer or finds it; resolves with the last acknowledged sequence (0: none). One holder at a time. A listener begins
+   * with new messages, or behind the last message that was delivered to it, and is stored nowhere.
    * @param epoch of the lease, where processes share the feed
    */
   openConsumer(
@@ -31,15 +31,15 @@ export interface ConsumerFeed {
     start: Start,
     epoch?: number,
   ): Promise<number>;
-  /** Acknowledges what is in hand up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
+  /** Acknowledges the delivered messages up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
   next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
   /** Ends a waiting `next`. */
   wake(name: string): Promise<void>;
-  /** Parks a message and acknowledges it, so that neither happens without the other or it is delivered again. */
+  /** Parks a message and acknowledges it atomically; otherwise it is delivered again. */
   park(name: string, record: FeedRecord, attempts: number, error: string): Promise<void>;
   /** The replayed message was handled. */
   replayed(name: string, id: string): Promise<void>;
-  /** Gives the consumer back; durable when it resolves. */
+  /** Releases the consumer; durable when it resolves. */
   leave(name: string, acknowledged: number | undefined): Promise<void>;
 }
 

@@ -19,11 +19,11 @@ export interface FeedAccess {
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The worker of one consumer: fetches a batch, hands it over until it succeeds or its culprit is parked, fetches the next. */
+/** The worker of one consumer: fetches a batch, delivers it until it succeeds or the failing message is parked, fetches the next. */
 export class DurableConsumer implements Consumer {
   private readonly worker: LeasedWorker<Delivery>;
   private readonly backOff: BackOff;
-  /** Of the last attempt, when that failed. */
+  /** Error of the last attempt, if it failed. */
   private failure: string | undefined;
   private held = false;
   private handledUpTo: string | undefined;
@@ -50,7 +50,7 @@ export class DurableConsumer implements Consumer {
       backOff: this.backOff,
       openSource: (term) => this.openSource(term),
       batch: (delivery, term) => this.deliver(delivery, term),
-      // Another process does the work: this one is as well as it can be, whatever failed before.
+      // Another process does the work: this one is healthy, whatever failed before.
       standBy: () => (this.failure = undefined),
       onError: () => {
         if (!feed.isOpen()) this.worker.end();
@@ -108,7 +108,7 @@ export class DurableConsumer implements Consumer {
     return acknowledged;
   }
 
-  /** @returns milliseconds of rest, so that a few messages come together */
+  /** @returns milliseconds of pause, so that a few messages are batched */
   private async deliver({ records, replay }: Delivery, term: Term): Promise<number> {
     const { name, retry, restMs = 0, batchSize = 256 } = this.options;
     const maxAttempts = retry?.maxAttempts ?? Infinity;
@@ -138,7 +138,7 @@ export class DurableConsumer implements Consumer {
     }
   }
 
-  /** Calls the handler; the reason when it failed. Messages are parsed again, so that no attempt sees what another changed. */
+  /** Calls the handler; returns the error when it failed. Messages are parsed again, so that no attempt sees changes of an earlier one. */
   private async attempt(records: FeedRecord[], attempt: number): Promise<string | undefined> {
     try {
       await this.handler(records.map((record) => feedMessage(record, attempt)));

@@ -2,8 +2,8 @@
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Waits for the work, but not longer.
- * @throws what `timeoutError` returns; the work goes on
+ * Waits for the work, at most until the deadline.
+ * @throws what `late` returns; the work continues
  */
 export const inTime = async <T>(work: Promise<T>, ms: number, timeoutError: () => Error): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;

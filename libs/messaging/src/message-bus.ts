@@ -24,21 +24,21 @@ export type Reply<T = unknown> = { ok: true; data: T } | { ok: false; error: Wir
 export interface RequestOptions {
   headers?: Headers;
   /**
-   * Milliseconds; the deadline travels in the header `deadline` (milliseconds since the epoch). An earlier deadline
-   * already in `headers` wins, so that a service which passes its caller's headers on never outlives its caller.
+   * Milliseconds; the deadline is sent in the header `deadline` (milliseconds since the epoch). An earlier deadline already in `headers`
+   * wins, so that a service which passes its caller's headers on never outlives its caller.
    */
   timeoutMs: number;
   /**
-   * Who asks; the server of the subject is told. Lower-case words; default {@link UNNAMED_CALLER}. A service's bus sets it
-   * (see RestrictedBus), and a server of the bus can be told to let nobody speak in another's name.
+   * Sender of the request, passed to the server of the subject. Lower-case words; default {@link NOBODY}. A service's bus sets it (see
+   * RestrictedBus), and a NATS server can enforce that no user sends in another's name.
    */
   from?: string;
 }
 
-/** Who asks where a request names nobody. */
+/** Sender of a request without one. */
 export const UNNAMED_CALLER = 'nobody';
 
-/** Nobody serves the subject (`no-responder`), no answer came in time (`timeout`), or the bus is closed. Nothing is re-sent. */
+/** The subject has no server (`no-responder`), no reply arrived in time (`timeout`), or the bus is closed. Nothing is re-sent. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   constructor(
@@ -49,10 +49,10 @@ export class RequestFailed extends Error {
   }
 }
 
-/** The reply of a server that failed in a way it did not mean to. */
+/** The reply of a server that failed unexpectedly. */
 export const INTERNAL_ERROR: WireError = { kind: 'internal', code: 'InternalError', message: 'Internal error' };
 
-/** Told of every failure that has no caller to go to; `subject` is the request's, or the feed's or consumer's name. */
+/** Called with every failure that has no caller; `subject` is the request's, or the feed's or consumer's name. */
 export type OnError = (subject: Subject, error: unknown) => void;
 
 /** A message to publish. `id` is the event id: publishing the same id again within the adapter's window has no effect. */
@@ -68,23 +68,25 @@ export interface FeedMessage<T = unknown> extends OutgoingMessage {
   headers: Headers;
   /** Grows with every message of the feed; a decimal string that compares by length, then text. */
   sequence: string;
-  /** 1 at the first delivery; counted anew after a restart. */
+  /** 1 at the first delivery; counted again after a restart. */
   attempt: number;
 }
 
 export interface ConsumerOptions {
-  /** Permanent: it names the durable checkpoint. */
+  /** Permanent: names the durable checkpoint. */
   name: string;
   /** Exact subjects or prefixes ending in `.>` */
   subjects: readonly Subject[];
-  /** Most messages handed over at once. Default 256. */
+  /** Most messages per delivery. Default 256. */
   batchSize?: number;
-  /** Milliseconds of rest after a batch that was not full, so that a few messages come together. Default 0. */
+  /** Milliseconds of pause after a batch that was not full, so that a few messages are batched. Default 0. */
   restMs?: number;
-  /** Where a consumer starts that never ran before. Default `first`. */
+  /** Where a new consumer starts. Default `first`. */
   start?: 'first' | 'new';
   retry?: {
-    /** Attempts of a batch before its messages are tried one by one and the failing one is parked; default Infinity: stop and retry for ever. */
+    /**
+     * Attempts of a batch before its messages are tried one by one and the failing one is parked; default Infinity: stop and retry forever.
+     */
     maxAttempts?: number;
     /** Milliseconds before the second attempt; doubles, with jitter. Default 100. */
     initialDelayMs?: number;
@@ -92,8 +94,8 @@ export interface ConsumerOptions {
     maxDelayMs?: number;
   };
   /**
-   * Called each time this process becomes the one that consumes, before the first batch: what it remembers of the
-   * messages before may be older than what another process has done since. When it rejects, that is tried again.
+   * Called each time this process starts to consume, before the first batch: its memory of earlier messages may be older than what another
+   * process has done since. When it rejects, it is retried.
    * @param acknowledged sequence of the last message that was handled, by whichever process
    */
   onHeld?: (acknowledged: string | undefined) => Promise<void>;
@@ -118,9 +120,9 @@ export interface ConsumerHealth {
 
 export interface Consumer {
   readonly health: ConsumerHealth;
-  /** True while this process is the one that consumes. */
+  /** True while this process consumes. */
   readonly isHeld: boolean;
-  /** Stops and waits for the batch being handled. What it acknowledged stays acknowledged. */
+  /** Stops and waits for the current batch. What it acknowledged stays acknowledged. */
   close(): Promise<void>;
 }
 
@@ -133,11 +135,11 @@ export interface ParkedMessage {
 
 /** One server of a subject. */
 export interface Serving {
-  /** Takes no further request and waits for those in hand. */
+  /** Accepts no further request and waits for those in flight. */
   close(): Promise<void>;
 }
 
-/** `from`: the caller, as the bus knows it; headers are what the caller says of itself. */
+/** `from`: the sender as the bus knows it; headers are unverified statements of the sender. */
 export type RequestHandler = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
 
 export abstract class MessageBus {
@@ -149,7 +151,7 @@ export abstract class MessageBus {
   abstract serve(subject: Subject, handler: RequestHandler): Serving;
 
   /**
-   * Asks one server of a subject. The reply's data is what the server returned, serialised and parsed.
+   * Sends a request to one server of a subject. The reply's data is what the server returned, serialized and parsed.
    * @throws RequestFailed
    */
   abstract request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>>;
@@ -158,29 +160,29 @@ export abstract class MessageBus {
   abstract publish(messages: readonly OutgoingMessage[]): Promise<void>;
 
   /**
-   * Runs a named durable consumer: batches in order, at least once, the checkpoint kept after the handler resolved.
-   * A handler that rejects is called again with the same messages after a back-off; other consumers go on.
+   * Runs a named durable consumer: batches in order, at least once, the checkpoint stored after the handler resolved. When a handler
+   * rejects, it is called again with the same messages after a back-off; other consumers continue.
    */
   abstract consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer;
 
   /**
-   * Hears every message published from now on, in every process that listens; nothing of it is kept, and a handler that
-   * rejects is called again. While it is `healthy` no message is missing; what came while it was cut off comes late.
+   * Delivers every message published from now on, in every process that listens; nothing is stored, and a handler that rejects is called
+   * again. While it is `healthy` no message is missing; messages of an interruption arrive late.
    */
   abstract listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer;
 
   /** Messages that failed `maxAttempts` times, oldest first. */
   abstract parked(consumer: string): Promise<ParkedMessage[]>;
 
-  /** Hands a parked message to its consumer again; it stays parked until the handler resolved. Rejects when it is not parked. */
+  /** Delivers a parked message to its consumer again; it stays parked until the handler resolved. Rejects when it is not parked. */
   abstract replay(consumer: string, messageId: string): Promise<void>;
 
   /** Sequence of the newest message of the feed, `undefined` while it is empty. */
   abstract head(): Promise<string | undefined>;
 
   /**
-   * Takes no further requests from others, waits for those being served and for the batches being consumed (which may
-   * still request and publish), then closes: what is called after that fails with `closed`.
+   * Accepts no further requests of other participants, waits for those in flight and for the current batches (which may still request and
+   * publish), then closes: later calls fail with `closed`.
    */
   abstract close(): Promise<void>;
 }

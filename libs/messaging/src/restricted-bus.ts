@@ -14,7 +14,7 @@ import {
   type Subject,
 } from './message-bus.js';
 
-/** Something was tried on the bus that the party's rights do not name. A fault in the code: nobody can mend it at run time. */
+/** A use of the bus that the participant's rights do not include. A bug: it cannot be corrected at run time. */
 export class NotPermitted extends Error {
   override readonly name = 'NotPermitted';
   constructor(participant: string, does: string, what: string) {
@@ -26,8 +26,8 @@ const readings = (declared: readonly Reading[]): ReadonlyMap<string, ReadonlySet
   new Map(declared.map(({ name, subjects }) => [name, new Set(subjects)]));
 
 /**
- * One party's way to a bus: it asks in its own name, and does what its rights say and nothing else. What a NATS server would
- * refuse fails here first, also where all services share one process. Closing it leaves the bus open.
+ * One participant's access to a bus: it sends requests in its own name, and may do only what its rights include. What a NATS server would
+ * refuse fails here first, also when all services share one process. Closing it leaves the bus open.
  */
 export class RestrictedBus extends MessageBus {
   private readonly serves: ReadonlySet<Subject>;
@@ -86,14 +86,14 @@ export class RestrictedBus extends MessageBus {
     return this.inner.replay(consumer, messageId);
   }
 
-  /** Anybody may know how far the feed is. */
+  /** Every participant may read the head of the feed. */
   head(): Promise<string | undefined> {
     return this.inner.head();
   }
 
   async close(): Promise<void> {}
 
-  /** Name and all subjects as declared: a NATS server is told of one filter for all of them. */
+  /** Name and all subjects as declared: a NATS server gets one filter for all of them. */
   private checkReading(
     does: string,
     declared: ReadonlyMap<string, ReadonlySet<Subject>>,

@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-/** Where a connection string leads, as the client reads it. */
+/** Target of a connection string, as the client reads it. */
 export interface PostgresTarget {
   /** Host names or addresses; none for a Unix socket. */
   hosts: string[];
-  /** Whether the client has a password or a certificate to show; for a Unix socket the server knows its user. */
+  /** Whether the client has a password or a certificate; for a Unix socket the server knows its user. */
   credentials: boolean;
   /** `unverified`: encrypted, but any certificate is accepted. */
   tls: 'verified' | 'unverified' | 'none';
@@ -19,8 +19,7 @@ interface Parsed {
 }
 
 /**
- * Read with the client itself, which also takes `PGSSLMODE` and `PGPASSWORD` and lets `?host=` replace the host. Nothing is
- * connected.
+ * Read with the client itself, which also uses `PGSSLMODE` and `PGPASSWORD` and lets `?host=` replace the host. Does not connect.
  * @throws Error when the client cannot use the URL, or a file that it names
  */
 export const postgresTarget = (url: string): PostgresTarget => {

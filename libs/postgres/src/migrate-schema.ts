@@ -11,17 +11,17 @@ export interface Grant {
 /** Tables of one component in one schema. A release adds steps and changes none, so its number is the schema's version. */
 export interface Migrations {
   component: string;
-  /** SQL for a schema, in order. Steps only add: the release before goes on beside this one. */
+  /** SQL for a schema, in order. Steps only add: the previous release continues beside this one. */
   steps: readonly ((schema: string) => string)[];
-  /** SQL that is run each time, after the steps: what the configuration says now. */
+  /** SQL that is run each time, after the steps: for the present configuration. */
   settings?: (schema: string) => string;
-  /** What services may do; all else is denied to them. */
+  /** Rights of services; all else is denied to them. */
   grants: (schema: string) => readonly Grant[];
-  /** Services make and drop tables of their own in the schema, and own those. */
+  /** Services create and drop tables of their own in the schema, and own those. */
   ownTables?: boolean;
 }
 
-/** Version of a component's tables, 0 where there are none yet. */
+/** Version of a component's tables, 0 without tables. */
 export const schemaVersion = (pool: Pool, schema: string, component: string): Promise<number> =>
   versionOf(pool as unknown as ClientBase, schema, component).catch(absent);
 
@@ -34,9 +34,9 @@ const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, comp
 };
 
 /**
- * Makes what is missing of a component's tables. May run twice and in several processes at once.
+ * Creates what is missing of a component's tables. May run twice and in several processes concurrently.
  *
- * @param options.serviceRole the role services connect as, when it is not the one that migrates
+ * @param options.serviceRole the role services connect as, when it is not the migrating one
  */
 export const migrateSchema = async (
   { url, schema, serviceRole }: { url: string; schema: string; serviceRole?: string },

@@ -9,21 +9,21 @@ export interface PostgresOptions {
   connections?: number;
   /** How long a statement, or a wait for a connection, may take, milliseconds. Default 5,000. */
   timeoutMs?: number;
-  /** A connection that nobody used was lost; another one is made when one is needed. */
+  /** An idle connection was lost; another one is created when needed. */
   onFailure: (error: Error) => void;
-  /** What a library wants of its connections beside that. */
+  /** Additional settings of a library for its connections. */
   settings?: Pick<PoolConfig, 'types' | 'idle_in_transaction_session_timeout'>;
   /** Tables are found by their bare names in `schema`, and only there. */
   searchPath?: boolean;
 }
 
-/** @throws RangeError for what could not stand in a statement as it is */
+/** @throws RangeError for a name that would need quoting */
 export const checkedSchema = (schema: string): string => {
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw new RangeError(`${schema} is not a valid schema name`);
   return schema;
 };
 
-/** As an option of the URL, for those win over all other settings. Further ones given there stay. */
+/** As an option of the URL, as those override all other settings. Existing ones are kept. */
 const withSearchPath = (url: string, schema: string): string => {
   const address = new URL(url);
   const given = address.searchParams.get('options');
@@ -44,18 +44,18 @@ export const poolSettings = ({
   application_name: `attestry ${checkedSchema(schema)}`,
   connectionTimeoutMillis: timeoutMs,
   statement_timeout: timeoutMs,
-  // Longer than the server's own, which gives the better reason.
+  // Longer than the server's own, which reports the better reason.
   query_timeout: timeoutMs + 1000,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 });
 
-/** Connections are made when they are needed, and again after a failure. */
+/** Connections are created on demand, and again after a failure. */
 export const openPool = (options: PostgresOptions): Pool => {
   const pool = new pg.Pool({ ...poolSettings(options), max: options.connections ?? 10 });
   pool.on('error', options.onFailure);
-  // The pool watches idle connections only, and an error nobody listens to ends the process. Who uses a connection that
-  // is lost between two statements learns of it from the next one.
+  // The pool watches idle connections only, and an unhandled error event ends the process. The user of a connection that is lost between
+  // two statements gets the error from the next one.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };

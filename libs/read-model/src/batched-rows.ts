@@ -5,18 +5,18 @@ type Key = readonly [string, ...string[]];
 
 interface Change<Row> {
   key: Key;
-  /** Absent: removed. */
+  /** Absent: deleted. */
   row?: Row;
-  /** A row that may be there has to go first. */
+  /** A row that may exist has to be deleted first. */
   replaces: boolean;
 }
 
 const slot = (parts: readonly string[]): string => parts.join('\0');
 
 /**
- * The changes of one table that a batch of events makes: gathered, the last for each key, and written in a few statements
- * however many the events were. Keys are text columns, best with the tenant first and what differs most last. Whoever looks
- * at the table, or changes it by another statement, {@link write}s first.
+ * The changes of one table by a batch of events: buffered, the last for each key, and written in a few statements however many the events
+ * were. Keys are text columns, best with the tenant first and the most selective last. Callers that read the table, or change it by another
+ * statement, {@link write} first.
  */
 export class BatchedRows<Tables, Table extends keyof Tables & string> {
   private readonly changes = new Map<string, Change<Insertable<Tables[Table]>>>();
@@ -27,14 +27,14 @@ export class BatchedRows<Tables, Table extends keyof Tables & string> {
     private readonly columns: readonly (keyof Tables[Table] & string)[],
   ) {}
 
-  /** Passed when the key is there already. */
+  /** Skipped when the key exists. */
   insert(row: Insertable<Tables[Table]>): void {
     const key = this.keyOf(row);
     const known = this.changes.get(slot(key));
     if (!known?.row) this.changes.set(slot(key), { key, row, replaces: known !== undefined });
   }
 
-  /** In the place of what is there. */
+  /** Replaces an existing row. */
   put(row: Insertable<Tables[Table]>): void {
     const key = this.keyOf(row);
     this.changes.set(slot(key), { key, row, replaces: true });
@@ -44,7 +44,7 @@ export class BatchedRows<Tables, Table extends keyof Tables & string> {
     this.changes.set(slot(key), { key, replaces: true });
   }
 
-  /** A row that is going to be written, to change it there. */
+  /** A row that is going to be written, to change it in the buffer. */
   gathered(...key: Key): Insertable<Tables[Table]> | undefined {
     return this.changes.get(slot(key))?.row;
   }

@@ -12,7 +12,7 @@ export class InvalidCursor extends Error {
   }
 }
 
-/** The place of one object in a list. */
+/** The position of one object in a list. */
 export interface CursorKey {
   /** RFC 3339, UTC, milliseconds. */
   time: string;
@@ -31,7 +31,7 @@ const isTime = (time: string): boolean =>
 export interface CursorCodecOptions {
   /** MAC of a text, base64url or hex, under a key of the deployment. */
   mac: (text: string) => string;
-  /** Whose cursor it is: tenant id and name of the list, with the filters if they matter. Bound into the tag, not readable from it. */
+  /** Tenant id and name of the list, with the filters if they matter. Bound into the tag, not readable from it. */
   scope: string;
   /** Name of the time inside the cursor: `createdAt` (default), `timestamp` for analytics. */
   timeName?: 'createdAt' | 'timestamp';
@@ -69,7 +69,7 @@ export class CursorCodec {
     const given = Buffer.from(tag);
     if (expected.length !== given.length || !timingSafeEqual(expected, given)) throw new InvalidCursor();
     const key = { time: decodeURIComponent(time), id: decodeURIComponent(id) };
-    // One spelling per cursor: trailing bits of base64 and other spellings of the same text are refused.
+    // One spelling per cursor: unused bits of base64 and other spellings of the same text are refused.
     if (!isTime(key.time) || this.encode(key) !== cursor) throw new InvalidCursor();
     return key;
   }
@@ -100,8 +100,8 @@ const rowKey = (row: unknown): CursorKey => {
 };
 
 /**
- * One page by keyset on (time, id): rows inserted meanwhile neither repeat nor hide others. `nextCursor` names the last
- * object of the page and is omitted on the last page.
+ * One page by keyset on (time, id): rows inserted meanwhile neither repeat nor hide others. `nextCursor` names the last object of the page
+ * and is omitted on the last page.
  * @throws InvalidCursor
  */
 export const page = async <DB, TB extends keyof DB, Row>(

@@ -2,8 +2,8 @@ import { SqliteAdapter, sql, type Insertable, type Transaction } from 'kysely';
 import { storableText } from './postgres/storable-text.js';
 
 /**
- * Inserts many rows and passes those that are there already. The rows travel as one JSON parameter: compiling and binding
- * thousands of parameters cost more than the insert itself. Values are texts, numbers or null.
+ * Inserts many rows and skips existing ones. The rows are sent as one JSON parameter: compiling and binding thousands of parameters cost
+ * more than the insert itself. Values are texts, numbers or null.
  */
 export const insertRows = async <Tables, Table extends keyof Tables & string>(
   trx: Transaction<Tables>,
@@ -23,7 +23,7 @@ export const insertRows = async <Tables, Table extends keyof Tables & string>(
   const values = JSON.stringify(rows, (_name, value: unknown) =>
     typeof value === 'string' ? storableText(value) : value,
   );
-  // The table's row type says what each value is.
+  // The table's row type declares the values.
   await sql`insert into ${sql.table(table)} (${names})
     select ${names} from json_populate_recordset(null::${sql.table(table)}, ${values}) on conflict do nothing`.execute(
     trx,

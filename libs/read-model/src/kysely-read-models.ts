@@ -12,7 +12,7 @@ export type ReadModelOptions = Omit<ProjectionRunnerOptions, 'db' | 'registry' |
   holder?: string;
 };
 
-/** What the dialects have in common: all but opening the database. */
+/** Common part of the dialects: all but opening the database. */
 export abstract class KyselyReadModels extends ReadModels {
   private readonly runners = new Map<string, ProjectionRunner<unknown>>();
   private readonly registry: ProjectionRegistry;

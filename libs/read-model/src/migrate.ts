@@ -10,7 +10,7 @@ interface MigrationTables {
   migration: { scope: string; name: string };
 }
 
-/** Brings the tables that are no projection up to date: every migration once, in order, each in a transaction of its own. */
+/** Migrates the tables that are not projections: every migration once, in order, each in a transaction of its own. */
 export const migrate = async <Tables>(
   db: Kysely<Tables>,
   scope: string,
@@ -20,7 +20,7 @@ export const migrate = async <Tables>(
   await registry.connection().execute((connection) => makeRegistry(connection));
   for (const { name, up } of migrations) {
     await registry.transaction().execute(async (trx) => {
-      // The row first: whoever migrates at the same time waits here and then finds the step done.
+      // The row first: a concurrent migration waits here and then finds the step done.
       const done = await trx
         .insertInto('migration')
         .values({ scope, name })
@@ -31,7 +31,7 @@ export const migrate = async <Tables>(
   }
 };
 
-/** In PostgreSQL two who make the same table at the same time collide in spite of IF NOT EXISTS: they take turns. */
+/** In PostgreSQL concurrent creations of the same table collide in spite of IF NOT EXISTS: they run one at a time. */
 const makeRegistry = async (db: Kysely<MigrationTables>): Promise<void> => {
   const { adapter } = db.getExecutor();
   const lock = { lockTable: 'migration', lockRowId: 'migration' };

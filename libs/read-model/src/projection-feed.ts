@@ -31,25 +31,25 @@ export interface FeedOptions<Tables> {
   batchSize: number;
   backOff?: BackOff;
   random?: () => number;
-  /** Milliseconds of rest after a batch that was not full; 0 while a caller waits for a position. */
+  /** Milliseconds of pause after a batch that was not full; 0 while a caller waits for a position. */
   restMs: () => number;
-  /** Before the first batch, and before it goes on after a failure: from its position on. */
+  /** Before the first batch, and before it continues after a failure: from its position. */
   onStart: (feed: ProjectionFeed<Tables>) => void;
-  /** After each batch that was stored; the next one follows when it resolves. `full`: more is waiting. */
+  /** After each stored batch; the next one follows when it resolves. `full`: more events are waiting. */
   onProgress: (feed: ProjectionFeed<Tables>, full: boolean) => Promise<void>;
-  /** Failures after which the feed goes on by itself. */
+  /** Failures after which the feed retries. */
   onFailure: (feed: ProjectionFeed<Tables>, error: Error) => void;
-  /** The feed ended: its tables were retired (no error), or nothing may be written any more. */
+  /** The feed ended: its tables were retired (no error), or writes are refused. */
   onEnd: (feed: ProjectionFeed<Tables>, error?: StaleEpoch | UnknownEventType) => void;
 }
 
-/** An empty range is worth a commit only now and then. */
+/** Commit an empty range only at intervals. */
 const IDLE_CHECKPOINT_MS = 5000;
 /** Fills one generation of tables from the event store, from its checkpoint on, until it is closed or fenced. */
 export class ProjectionFeed<Tables> {
   /** All events up to here are in the tables. */
   position: Position | undefined;
-  /** Position at which tables that are filled beside others may take over. */
+  /** Position at which tables that are filled beside others may replace them. */
   target: Position | undefined;
   private stored: Position | undefined;
   private storedAt = 0;
@@ -83,12 +83,12 @@ export class ProjectionFeed<Tables> {
     this.worker.start();
   }
 
-  /** Cuts a rest short. */
+  /** Cuts a pause short. */
   wake(): void {
     this.worker.wake();
   }
 
-  /** Stops delivery and waits for a batch being written. */
+  /** Stops delivery and waits for the current batch. */
   close(): Promise<void> {
     return this.worker.stop();
   }
@@ -115,7 +115,7 @@ export class ProjectionFeed<Tables> {
     void this.ended(error);
   }
 
-  /** Tables that were switched away from refuse a batch too, but the lease is still ours. */
+  /** Retired tables refuse a batch too, but the lease is still held. */
   private async ended(error: StaleEpoch | UnknownEventType): Promise<void> {
     const isRetired = async () => (await this.o.registry.checkpoint(this.generation)) === undefined;
     const isFault = error instanceof UnknownEventType || !(await isRetired().catch(() => false));
@@ -127,19 +127,19 @@ export class ProjectionFeed<Tables> {
     const known = stop < 0 ? events : events.slice(0, stop);
     const to = stop < 0 ? next : known.at(-1)?.position;
     if (to !== undefined) await this.write(known, to);
-    // A newer release wrote it: wait for that release, never skip (ADR 0057).
+    // A newer release wrote it: wait for that release, never skip (ADR 0057: an unknown event stops the consumer).
     if (stop >= 0) throw new UnknownEventType(events[stop]!);
     this.worker.succeeded();
     const full = events.length >= this.o.batchSize;
     await this.o.onProgress(this, full);
-    // A batch costs the same for one event as for a hundred, so a few are let to come together (ADR 0013).
+    // A batch costs the same for one event as for a hundred, so a few are batched (ADR 0013).
     return events.length && !full ? this.o.restMs() : 0;
   }
 
   private async write(events: readonly RecordedEvent[], to: Position): Promise<void> {
     if (events.length || performance.now() - this.storedAt > IDLE_CHECKPOINT_MS) {
       await this.o.db.transaction().execute(async (trx) => {
-        // The checkpoint first: a former holder is turned away before it touches a row, and waits where rows are locked.
+        // The checkpoint first: a former holder is refused before it changes a row, and waits where rows are locked.
         await this.o.registry.advance(trx, this.generation, this.o.term.epoch, this.stored, to);
         if (events.length) {
           await this.o.projection.project(trx.withPlugin(this.names) as unknown as Transaction<Tables>, events);
@@ -151,7 +151,7 @@ export class ProjectionFeed<Tables> {
     this.position = to;
   }
 
-  /** Whether no event of our categories up to `target` is missing, even if the last ones up to there are of others. */
+  /** Whether all events of the projection's categories up to `target` are stored, even if the last ones up to there are of others. */
   covers(target: Position | undefined): Promise<boolean> {
     return covers(this.o.eventStore, this.position, target, this.o.projection.categories);
   }

@@ -6,7 +6,7 @@ import type { Projection } from './read-model.js';
 import { TableNames, tableSuffix } from './table-names.js';
 
 export interface RegistryTables {
-  /** One row per projection: what is read. */
+  /** One row per projection: the tables that are read. */
   projection: { name: string; active_version: number | null; active_generation: number | null };
   /** One row per set of tables. `retired_at` (milliseconds): no longer fed, dropped after a grace for readers. */
   projection_checkpoint: {
@@ -15,7 +15,7 @@ export interface RegistryTables {
     generation: number;
     epoch: number;
     position: string | null;
-    /** JSON array of logical names, so that a release that knows them no more can still drop them. */
+    /** JSON array of logical names, so that a release that no longer declares them can still drop them. */
     tables: string;
     retired_at: number | null;
   };
@@ -33,7 +33,7 @@ type Trx = Transaction<RegistryTables>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry handles projections of every kind of table
 type AnyProjection = Projection<any>;
 
-/** In SQLite; postgres/schema.ts has the same for PostgreSQL, where services may not make these. */
+/** In SQLite; postgres/schema.ts has the same for PostgreSQL, where services may not create these. */
 const migrations: Migration<RegistryTables>[] = [
   {
     name: '0001-projections',
@@ -73,7 +73,7 @@ const toGeneration = (row: {
 
 const keyOf = (g: Generation) => ({ name: g.name, version: g.version, generation: g.generation });
 
-/** The bookkeeping of projections: which tables exist, how far they are, which are read. */
+/** Metadata of projections: which tables exist, their positions, which are read. */
 export class ProjectionRegistry {
   constructor(private readonly db: Db) {}
 
@@ -81,7 +81,7 @@ export class ProjectionRegistry {
     return migrate(this.db, 'read-model', migrations);
   }
 
-  /** Creates the first tables when there are none. Returns what is read. */
+  /** Creates the first tables if missing. Returns the tables that are read. */
   openGeneration(projection: AnyProjection): Promise<Generation> {
     return this.db.transaction().execute(async (trx) => {
       await this.lock(trx, projection.name);
@@ -108,7 +108,7 @@ export class ProjectionRegistry {
     return row && toGeneration(row);
   }
 
-  /** How far what is read of each projection is. */
+  /** Positions of the tables that are read, per projection. */
   async positions(): Promise<{ name: string; position: Position }[]> {
     const rows = await this.db.selectFrom('projection').select('name').orderBy('name').execute();
     const active = await Promise.all(rows.map(({ name }) => this.current(name)));
@@ -122,8 +122,8 @@ export class ProjectionRegistry {
   }
 
   /**
-   * Raises the epoch of every checkpoint, which fences former holders, and sees to tables of this version.
-   * @throws StaleEpoch when a newer epoch is there already
+   * Raises the epoch of every checkpoint, which fences former holders, and ensures tables of this version.
+   * @throws StaleEpoch when a newer epoch exists
    */
   takeOver(projection: AnyProjection, epoch: number): Promise<void> {
     return this.db.transaction().execute(async (trx) => {
@@ -142,7 +142,7 @@ export class ProjectionRegistry {
     });
   }
 
-  /** Tables of this version that are fed: those that are read, and those being filled beside them. */
+  /** Tables of this version that are fed: those that are read, and those filled beside them. */
   async live(db: Db, name: string, version: number): Promise<Generation[]> {
     const rows = await db
       .selectFrom('projection_checkpoint')
@@ -159,7 +159,7 @@ export class ProjectionRegistry {
     return this.live(this.db, projection.name, projection.version);
   }
 
-  /** Asks for a fresh copy; one that is being filled already is taken. The holder of the lease fills it. */
+  /** Requests a fresh copy; one that is being filled already is used. The holder of the lease fills it. */
   requestRebuild(projection: AnyProjection): Promise<Generation> {
     return this.db.transaction().execute(async (trx) => {
       await this.lock(trx, projection.name);
@@ -170,7 +170,7 @@ export class ProjectionRegistry {
     });
   }
 
-  /** The checkpoint as stored; `undefined` when the tables are retired or gone. */
+  /** The checkpoint as stored; `undefined` when the tables are retired or dropped. */
   async checkpoint(g: Generation): Promise<Generation | undefined> {
     const row = await this.db
       .selectFrom('projection_checkpoint')
@@ -181,7 +181,9 @@ export class ProjectionRegistry {
     return row && toGeneration(row);
   }
 
-  /** Moves the checkpoint inside the transaction of its rows. @throws StaleEpoch when epoch or position are not ours any more */
+  /**
+   * Moves the checkpoint inside the transaction of its rows. @throws StaleEpoch when epoch or position have been changed by another holder
+   */
   async advance(trx: Trx, g: Generation, epoch: number, from: Position | undefined, to: Position): Promise<void> {
     const result = await trx
       .updateTable('projection_checkpoint')
@@ -197,8 +199,8 @@ export class ProjectionRegistry {
   }
 
   /**
-   * Makes `g` the tables that are read and retires all others, unless tables of the same version are ahead of it.
-   * `covers` tells whether the new tables hold all up to a position. Returns whether it switched. @throws StaleEpoch
+   * Makes `g` the tables that are read and retires all others, unless tables of the same version are ahead of it. `covers`: whether the new
+   * tables contain everything up to a position. Returns whether it switched. @throws StaleEpoch
    */
   async switchTo(
     g: Generation,
@@ -290,7 +292,7 @@ export class ProjectionRegistry {
       .execute();
   }
 
-  /** Batches wait: none moves on between the look at how far the tables are and the switch to others. */
+  /** Batches wait: no position changes between the comparison and the switch. */
   private async lockCheckpoints(trx: Trx, name: string): Promise<void> {
     await trx
       .updateTable('projection_checkpoint')
@@ -300,7 +302,7 @@ export class ProjectionRegistry {
       .execute();
   }
 
-  /** Whoever creates, takes over or switches the same projection waits here (SQLite: at BEGIN IMMEDIATE already). */
+  /** Concurrent creation, take-over or switch of the same projection waits here (SQLite: at BEGIN IMMEDIATE already). */
   private async lock(trx: Trx, name: string): Promise<void> {
     await trx
       .insertInto('projection')

@@ -20,37 +20,37 @@ export interface ProjectionRunnerOptions {
   registry: ProjectionRegistry;
   eventStore: EventStore;
   leases: Leases;
-  /** Names this process towards the leases; unique per process. */
+  /** Name of this process as a lease holder; unique per process. */
   holder: string;
   /** How long a lease outlives its holder. Default 6,000 ms. */
   leaseTtlMs?: number;
   /** Most events in a batch, up to 1024, which is the default. */
   batchSize?: number;
   backOff?: BackOff;
-  /** Rest between two batches that were not full, while nobody waits. Default 100 ms. */
+  /** Pause between two batches that were not full, while no caller waits. Default 100 ms. */
   restMs?: number;
   /** How long a caller waits for its own write to be projected (ADR 0057). Default 250 ms. */
   ownWriteMs?: number;
-  /** How long tables that were switched away from are kept for readers that have not noticed. Default 15,000 ms. */
+  /** How long retired tables are kept for readers that have not switched. Default 15,000 ms. */
   dropRetiredAfterMs?: number;
   /** Milliseconds since the epoch. */
   now?: () => number;
   /** 0 to 1, for the back-off. */
   random?: () => number;
-  /** Told of every failure; the runner goes on. */
+  /** Called with every failure; the runner continues. */
   onFailure?: (projection: string, error: Error) => void;
 }
 
-/** Fewer, larger batches; who waits for a position does not wait for this. */
+/** Fewer, larger batches; a caller that waits for a position cuts it short. */
 const REST_MS = 100;
-/** How often a projection that somebody else holds is looked at while a caller waits for a position. */
+/** How often a projection that another process holds is polled while a caller waits for a position. */
 const STANDBY_POLL_MS = 25;
-/** A batch costs the same for few events as for many: a rebuild takes large steps. */
+/** A batch costs the same for few events as for many: a rebuild uses large batches. */
 const MOST_EVENTS = 1024;
-/** The holder looks this often for tables to fill and to drop, milliseconds. */
+/** How often the holder looks for tables to fill and to drop, milliseconds. */
 const UPKEEP_MS = 2000;
 
-/** One projection of this process: takes the lease, feeds the tables, follows which tables are read. Knows no dialect. */
+/** One projection of this process: obtains the lease, feeds the tables, follows which tables are read. Independent of the dialect. */
 export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   readonly db: Kysely<Tables>;
   private readonly names: TableNames;
@@ -88,7 +88,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     });
   }
 
-  /** Resolves when there are tables to read. */
+  /** Resolves when tables can be read. */
   async start(): Promise<void> {
     this.initialHead = await this.o.eventStore.head();
     const active = await this.o.registry.openGeneration(this.projection);
@@ -127,9 +127,9 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     const head = await this.o.eventStore.head();
     const deadline = performance.now() + timeoutMs;
     const { eventStore } = this.o;
-    // A holder reads its own version in the end. One that stands by is content with what the holder's release reads,
-    // or it would never be ready while the release before is still running.
-    // As their own checkpoint tells: tables whose database crashed may be behind what was written into them.
+    // A holder reads its own version in the end. A standby accepts what the holder's release reads, or it would never be ready while the
+    // previous release is still running.
+    // By their own checkpoint: tables whose database crashed may have lost writes.
     const settled = async () => {
       if (this.leading && this.active?.version !== this.projection.version) return false;
       const stored = await this.o.registry.current(this.projection.name);
@@ -224,7 +224,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     const feeds = [...this.feeds.values()];
     await Promise.all(feeds.map((feed) => feed.close()));
     this.feeds.clear();
-    // What came before an unknown event is projected but was not told.
+    // Events before an unknown one are projected but were not reported.
     const read = feeds.find((feed) => this.isActive(feed.generation));
     if (read) this.position = read.position;
     this.leading = false;
@@ -245,7 +245,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       const { generation } = feed.generation;
       const others = [...this.feeds.values()].filter((other) => other.generation.generation !== generation);
       this.adopt(feed.generation);
-      // Not awaited inside our own batch: theirs may be waiting for the same connection.
+      // Not awaited inside our own batch: theirs may wait for the same connection.
       for (const other of others) {
         other.close().then(
           () => this.release(other),
@@ -269,7 +269,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.position = g.position;
   }
 
-  /** What another holder has done meanwhile. */
+  /** Changes by another holder. */
   private async followHolder(): Promise<void> {
     const active = await this.o.registry.current(this.projection.name);
     if (!active || this.leading) return;

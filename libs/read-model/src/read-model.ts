@@ -9,15 +9,15 @@ export interface Projection<Tables> {
   /** Permanent: names the checkpoint and the lease. */
   readonly name: string;
   readonly version: number;
-  /** Event categories of interest. */
+  /** Event categories of the projection. */
   readonly categories: readonly string[];
-  /** Event types it understands; a newer, unknown type stops the projection until a newer release takes over (ADR 0057). */
+  /** Event types it supports; a newer, unknown type stops the projection until a newer release takes over (ADR 0057). */
   readonly types: readonly string[];
   /** Logical table names, as used in `Tables`; the library maps them to `<name>_v<version>`. */
   readonly tables: readonly (keyof Tables & string)[];
   /** Creates the tables (through the mapped Kysely instance). */
   create(db: Kysely<Tables>): Promise<void>;
-  /** Applies one batch, in order. Must be idempotent per event, for a batch may come twice. */
+  /** Applies one batch, in order. Must be idempotent per event, as a batch may be redelivered. */
   project(trx: Transaction<Tables>, events: readonly RecordedEvent[]): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface ProjectionHealth {
   name: string;
   /** False from a failure to the next success. Waiting for a newer release is healthy (ADR 0057). */
   healthy: boolean;
-  /** Message of the last failure, or what is waited for; until the next success. */
+  /** Message of the last failure, or what it waits for; until the next success. */
   error?: string;
   /** Position of the last event projected. */
   position?: string;
@@ -44,14 +44,14 @@ export interface RunningProjection<Tables> {
   waitForHead(timeoutMs: number): Promise<boolean>;
   /** {@link waitFor} the caller's own write, for at most 250 ms (ADR 0057). */
   ownWrite(position: string | undefined): Promise<boolean>;
-  /** {@link waitForHead}, for as long as one waits for what one wrote. */
+  /** {@link waitForHead}, for as long as a caller waits for its own write. */
   ownWrites(): Promise<boolean>;
   /** Fills a fresh copy of the tables beside the active ones from the first event, then switches. */
   rebuild(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The database of the read models cannot be reached or refused. What was being read or written may be tried again. */
+/** The database of the read models is unreachable or refused. The read or write may be retried. */
 export class ReadModelUnavailable extends Error {
   override readonly name = 'ReadModelUnavailable';
   readonly code = 'ReadModelUnavailable';
@@ -61,7 +61,7 @@ export abstract class ReadModels {
   /** Starts a projection under a lease and resolves when its tables exist and reading is possible. */
   abstract start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>>;
   abstract health(): ProjectionHealth[];
-  /** How far each projection is whose tables are there, whether or not it runs in this process. */
+  /** Position of each projection with tables, whether or not it runs in this process. */
   abstract checkpoints(): Promise<{ name: string; position: string }[]>;
   abstract close(): Promise<void>;
 }

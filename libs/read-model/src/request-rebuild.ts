@@ -7,15 +7,15 @@ import type { Projection } from './read-model.js';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a list of projections holds those of every kind of table
 export type AnyProjection = Projection<any>;
 
-/** Where read models are kept: a file, or a schema of PostgreSQL. */
+/** Store of read models: a file, or a schema of PostgreSQL. */
 export type ReadModelDatabase = { file: string } | { url: string; schema: string };
 
 /**
- * Makes fresh, empty tables for a projection beside those that are read, from outside of the processes that run it. The
- * holder of its lease fills them from the first event, within seconds or at the next start, and all readers switch when
- * they have caught up; asking twice is asking once.
+ * Creates fresh, empty tables for a projection beside those that are read, from outside of the processes that run it. The holder of its
+ * lease fills them from the first event, within seconds or at the next start, and all readers switch when they have caught up; a second
+ * request has no further effect.
  *
- * @throws NotMigrated, or what the database says that cannot be reached
+ * @throws NotMigrated, or the error of a database that cannot be reached
  */
 export const requestRebuild = async (
   database: ReadModelDatabase,

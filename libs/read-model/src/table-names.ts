@@ -21,9 +21,9 @@ export const tableSuffix = (version: number, generation: number): string =>
   generation === 1 ? `_v${version}` : `_v${version}_g${generation}`;
 
 /**
- * Maps the logical tables of a projection to those of one generation. Names of indexes and of unique and primary key
- * constraints get the same suffix, for they are unique per schema too. Aliases and common table expressions must not be called
- * like a logical table. {@link use} switches at once for queries compiled from then on.
+ * Maps the logical tables of a projection to those of one generation. Names of indexes and of unique and primary key constraints get the
+ * same suffix, as they are unique per schema too. Aliases and common table expressions must not be named like a logical table. {@link use}
+ * switches at once for queries compiled from then on.
  */
 export class TableNames implements KyselyPlugin {
   private transformer: SuffixTransformer;

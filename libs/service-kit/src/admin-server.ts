@@ -3,7 +3,7 @@ import type { Health } from './health.js';
 import type { Metrics } from './metrics/metrics.js';
 
 export interface AdminServerOptions {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
   /** Address to bind to. */
   host: string;
@@ -28,8 +28,8 @@ const json = (status: number, value: object): Answer => ({
 });
 
 /**
- * What `/health/live` and `/health/ready` answer.
- * @param detailed with the checks, for the operator alone: their names and errors show how the platform is made
+ * Responses of `/health/live` and `/health/ready`.
+ * @param detailed with the checks, for the operator alone: their names and errors reveal internals
  */
 export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health, detailed = false): Answer => {
   if (path === '/health/live') return json(200, { status: 'live' });
@@ -38,8 +38,8 @@ export const healthAnswer = (path: '/health/live' | '/health/ready', health: Hea
 };
 
 /**
- * Health and metrics for the operator, on a port of their own: none of it is for the public. No credentials; whoever
- * reaches the port may read, so the network must not let strangers reach it.
+ * Health and metrics for the operator, on a port of their own: none of it is public. No credentials: everyone who reaches the port may
+ * read, so the network has to restrict access to it.
  */
 export class AdminServer {
   private constructor(
@@ -47,7 +47,7 @@ export class AdminServer {
     private readonly options: AdminServerOptions,
   ) {}
 
-  /** Listens when it resolves. @throws the server's error when the port is taken */
+  /** Listens when it resolves. @throws the server's error when the port is in use */
   static async start(options: AdminServerOptions): Promise<AdminServer> {
     const { health, metrics } = options;
     metrics.observeProcess();
@@ -105,6 +105,6 @@ const send = (response: ServerResponse, { status, type, body }: Answer): void =>
     'x-content-type-options': 'nosniff',
   };
   response.writeHead(status, { ...headers, ...(status === 405 && { allow: 'GET, HEAD' }) });
-  // Node keeps the body of an answer to HEAD to itself.
+  // Node omits the body of a response to HEAD.
   response.end(body);
 };

@@ -18,8 +18,9 @@ const ACCESS_OF: Record<Caller['kind'], Access['kind']> = {
 };
 
 /**
- * Is what a request says of its caller to be believed? `from` is who asked as the bus knows it (ADR 0019); the context is what
- * the asker says. The gateway speaks for those it has authenticated, every service for itself alone.
+ * Whether the caller that a request names is credible. `from` is the sender as the bus knows it (ADR 0019: users on the bus are
+ * authenticated); the context is a statement of the sender. The gateway speaks for the callers it has authenticated, every service only for
+ * itself.
  * @throws AppError 403
  */
 export const checkCaller = (operation: Operation, { caller }: Pick<OperationContext, 'caller'>, from: string): void => {

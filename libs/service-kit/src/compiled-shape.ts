@@ -270,7 +270,7 @@ export const readMembers = ({ type, members }: CompiledShape, source: object): o
   return instance;
 };
 
-/** Where the faults of one part of a request are gathered. */
+/** Collects the faults of one part of a request. */
 export interface Faults {
   details: ErrorDetail[];
   location: ErrorDetail['location'];
@@ -321,7 +321,7 @@ const copied = (value: unknown): unknown => {
   return copy;
 };
 
-/** The rejected value, unless it is long; no more of it is visited than is echoed. */
+/** The rejected value, unless it is long; only the echoed part is visited. */
 const echo = (value: unknown): { value?: unknown } => {
   if (value === undefined || leastLength(value, MAX_ECHO) > MAX_ECHO) return {};
   const shown = copied(value);

@@ -1,6 +1,6 @@
 /**
- * The value as JSON has it, frozen, so that neither side of a call can change what the other one holds: itself where it is plain data,
- * otherwise a copy made with JSON. An object that is frozen already counts as frozen in depth, so that data is visited once.
+ * The value as JSON represents it, frozen, so that neither side of a call can change the other's data: itself if it is plain data,
+ * otherwise a copy by JSON. A frozen object counts as deeply frozen, so that data is visited once.
  * @throws TypeError for what JSON cannot express
  */
 export const frozenData = <T>(value: T): T => {
@@ -9,7 +9,7 @@ export const frozenData = <T>(value: T): T => {
   return text === undefined ? (undefined as T) : freezeDeep(JSON.parse(text) as T);
 };
 
-/** Freezes what JSON would leave as it is; false for everything else, which stays as it was. */
+/** Freezes what JSON would keep unchanged; false for everything else, which is left unchanged. */
 const freezePlain = (value: unknown): boolean => {
   switch (typeof value) {
     case 'string':

@@ -1,4 +1,4 @@
-/** What `/health/ready` asks. A check that is not healthy makes the process unready and names why. */
+/** Source of `/health/ready`. An unhealthy check makes the process unready and is named with its reason. */
 export interface HealthCheck {
   name: string;
   healthy: boolean;
@@ -17,8 +17,8 @@ export class Health {
   }
 
   /**
-   * Shows what follows the events, a projection or a reaction. While it waits for a newer release it is healthy, and
-   * ready if it had caught up before (ADR 0057).
+   * Status of a consumer of events, a projection or a reaction. While it waits for a newer release it is healthy, and ready if it had
+   * caught up before (ADR 0057).
    */
   follow(name: string, health: () => { healthy: boolean; caughtUp: boolean; error?: string }): void {
     this.register(name, () => {
@@ -31,7 +31,7 @@ export class Health {
     return this.closing;
   }
 
-  /** From now on unready: the process is shutting down. */
+  /** Unready from now on: the process is shutting down. */
   close(): void {
     this.closing = true;
   }

@@ -12,11 +12,11 @@ export interface Hosted {
   module: Type;
 }
 
-/** A party's way to the bus. */
+/** A participant's access to the bus. */
 export const busOf = (participant: BusParticipant, { bus }: Pick<ProcessEngines, 'bus'>): RestrictedBus =>
   new RestrictedBus(bus, busRights(participant));
 
-/** The party's module, in which everything that speaks on the bus has the party's name and rights, whoever else is in the process. */
+/** The participant's module, in which every use of the bus has the participant's name and rights, whatever else the process hosts. */
 export const hostedModule = ({ name, module }: Hosted, engines: ProcessEngines): DynamicModule => {
   const bus = busOf(name, engines);
   const providers: Provider[] = [

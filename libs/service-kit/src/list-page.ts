@@ -3,10 +3,10 @@ import type { Macs } from '@attestry/keys';
 import { CursorCodec, page, type CursorCodecOptions, type Page, type PageOptions } from '@attestry/read-model';
 import type { SelectQueryBuilder } from 'kysely';
 
-/** Entries of a page when the caller names no number. */
+/** Default number of entries of a page. */
 export const DEFAULT_LIMIT = 100;
 
-/** Cursors that only this deployment makes. `list` names owner, list and filters: a cursor of another list is refused. */
+/** Cursors of this deployment. `list` names owner, list and filters: a cursor of another list is refused. */
 export const listCursors = (
   macs: Macs,
   list: readonly string[],
@@ -20,7 +20,7 @@ export const listCursors = (
 
 /**
  * One page of a list, oldest first unless `direction` says otherwise.
- * @throws InvalidCursor, which an endpoint answers as 400, `param: cursor`
+ * @throws InvalidCursor, which an endpoint returns as 400, `param: cursor`
  */
 export const listPage = <DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,

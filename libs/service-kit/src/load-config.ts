@@ -20,24 +20,24 @@ export interface InspectOptions {
   /** Default: `SERVICE`; without it nothing when `purpose` is `migrate`. */
   busUser?: BusUser;
   lookup?: Lookup;
-  /** Whether NATS servers are tried, as far as they answer. Default true. */
+  /** Whether NATS servers are tested, as far as they respond. Default true. */
   tryServers?: boolean;
 }
 
 export interface ConfigInspection {
-  /** Everything that keeps the process from starting, each with its setting. */
+  /** Everything that prevents the process from starting, each with its setting. */
   faults: string[];
   passed: string[];
   skipped: string[];
 }
 
-/** What keeps a process from starting, and in production what its engines lack. Nothing is changed or created. */
+/** What prevents a process from starting, and in production what its engines lack. Changes and creates nothing. */
 export const inspectConfig = async (
   env: Environment,
   { purpose = 'run', busUser, lookup, tryServers = true }: InspectOptions = {},
 ): Promise<ConfigInspection> => {
   const { faults, parsed } = readSettings(env, purpose);
-  // Without a valid NODE_ENV the rules of production hold.
+  // Without a valid NODE_ENV the rules of production apply.
   if (parsed.nodeEnv !== undefined && parsed.nodeEnv !== 'production') return { faults, passed: [], skipped: [] };
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
     faults.push(
@@ -57,7 +57,7 @@ export const inspectConfig = async (
 
 /**
  * Parses the environment as {@link parseConfig}; in production also refuses open engines.
- * @throws ConfigError naming every fault and refusal at once
+ * @throws ConfigError naming every error and refusal at once
  */
 export const loadConfig = async (env: Environment, options: InspectOptions = {}): Promise<PlatformConfig> => {
   const { faults } = await inspectConfig(env, options);

@@ -39,7 +39,7 @@ export class LocalOperations {
     return ms > 0 ? inTime(this.handle(handler(request, context, from, isChecked)), ms, late) : Promise.reject(late());
   }
 
-  /** Takes no further calls and waits for those in hand, those whose callers have gone included. */
+  /** Accepts no further calls and waits for those in progress, including those whose callers have gone. */
   async close(): Promise<void> {
     this.handlers.clear();
     if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));

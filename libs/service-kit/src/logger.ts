@@ -12,7 +12,7 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** What a line about a call says of it. */
+/** Fields of a line about a call. */
 export type LoggedContext = Pick<OperationContext, 'requestId' | 'operation' | 'tenant' | 'traceparent'>;
 
 export const requestFields = ({
@@ -49,7 +49,7 @@ export const createLogger = (level: string, { service = 'platform', destination 
   return destination ? pino(options, destination) : pino(options);
 };
 
-/** Nest's own messages, on the same log; only what goes wrong. */
+/** Nest's own messages, in the same log; only warnings and errors. */
 export const createNestLogger = (logger: Logger): LoggerService => ({
   log: () => undefined,
   error: (message: unknown, ...rest: unknown[]) => logger.error({ nest: rest.map(String).join(' ') }, String(message)),

@@ -10,7 +10,7 @@ import type { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { UseCase } from './use-case.js';
 import { checkRequest } from './validation.js';
 
-/** The buses of a process, by the kind of operation that goes over them. */
+/** The buses of a process, by the kind of operation they carry. */
 export interface OperationBuses {
   command: CommandBus;
   query: QueryBus;
@@ -52,7 +52,7 @@ const TRANSIENT = new Set([
 ]);
 
 /**
- * Answers one call of an operation, over the bus or by reference.
+ * Handles one call of an operation, over the bus or by reference.
  * @param from the caller, as the bus knows it
  * @param isChecked the shape of the request was checked in this process
  */
@@ -87,7 +87,7 @@ export const operationHandler =
     }
   };
 
-/** Answers messages of the bus. Whatever another process has checked is checked here. */
+/** Handles messages of the bus. Checks of another process do not count here. */
 export const messageHandler =
   (operation: Operation, handle: OperationHandler, logger: Logger) =>
   async (request: OperationRequest, message: BusContext): Promise<Reply> => {

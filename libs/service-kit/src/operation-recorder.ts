@@ -16,13 +16,13 @@ export interface FailureSummary {
   message: string;
 }
 
-/** What is left to an outcome when the deadline is here, milliseconds. */
+/** Time that is left for an outcome at the deadline, milliseconds. */
 const LEAST_MS = 500;
 
 /**
- * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (ADR 0004). Each call resolves when the
- * message is on the disk, and rejects when it is not by the call's deadline: it may be there later all the same.
- * Metadata, and `data` as it was sealed: never a value of the request or the answer in clear.
+ * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (ADR 0004). Each call resolves when the message is durable, and
+ * rejects when it is not by the call's deadline, although it may still be written later. Metadata, and sealed `data`: never a value of the
+ * request or the response in clear.
  */
 export class OperationRecorder {
   constructor(

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 
-/** Of one query to one server; it is repeated once. */
+/** Of one query to one server; it is retried once. */
 const QUERY_MS = 2000;
 const TRIES = 2;
 /** Of a look-up, however many servers are configured: c-ares tries each of them as often. */
 const LOOKUP_MS = QUERY_MS * TRIES;
-/** RFC 8305 §3: how long the addresses of the other family are waited for, once there are some of one. */
+/** RFC 8305 §3: how long to wait for addresses of the other family. */
 const OTHER_FAMILY_MS = 50;
 
 const IN_FLIGHT = 8;
@@ -24,9 +24,9 @@ export class DnsBudgetExceeded extends AppError {
   }
 }
 
-/** What a tenant has under way, and how long its look-ups took in this minute. */
+/** Look-ups of a tenant in flight, and their time in this minute. */
 class TenantLookups {
-  /** Look-ups under way, by what is asked for: connections opened at once share one. */
+  /** Look-ups in flight, by name and type: connections opened concurrently share one. */
   readonly underWay = new Map<string, Promise<unknown>>();
   private readonly running = new Set<{ since: number }>();
   private readonly waiting: (() => void)[] = [];
@@ -64,7 +64,7 @@ class TenantLookups {
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  /** Look-ups under way count with the time they have taken. */
+  /** Look-ups in flight count with their present duration. */
   private checkBudget(now: number): void {
     if (now - this.windowStart >= WINDOW_MS) {
       this.windowStart = now;
@@ -79,7 +79,7 @@ class TenantLookups {
   }
 }
 
-/** RFC 6761 §6.3: names that are this machine's, for which no server is asked. */
+/** RFC 6761 §6.3: names of this machine, for which no server is queried. */
 const isLocalhost = (host: string): boolean => /^(?:.+\.)?localhost\.?$/i.test(host);
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -149,6 +149,6 @@ const bothFamilies = async (resolver: Resolver, host: string): Promise<LookupAdd
     throw (error as AggregateError).errors[0];
   }
   await Promise.race([ended, sleep(OTHER_FAMILY_MS, undefined, { ref: false })]);
-  // A copy: an answer that comes later changes nothing.
+  // A copy: a late response changes nothing.
   return found.toSorted((a, b) => a.family - b.family);
 };

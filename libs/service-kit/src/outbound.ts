@@ -12,7 +12,7 @@ export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-/** RFC 4291 §2.4, RFC 3513: what IANA gives out as global unicast. Outside it are, among others, the old `::a.b.c.d`. */
+/** RFC 4291 §2.4, RFC 3513: what IANA assigns as global unicast. Outside it are, among others, the old `::a.b.c.d`. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** True only for addresses of the public internet; IPv4 mapped into IPv6 is judged as IPv4. */
@@ -50,7 +50,7 @@ type Lookup = (
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** No exchange lasts longer, whatever the caller asks for, milliseconds. */
+/** Longest duration of an exchange, whatever the caller requests, milliseconds. */
 const LONGEST_MS = 30_000;
 
 /**
@@ -77,31 +77,31 @@ const guardedAgent = (allowPrivate: boolean, lookup: Lookup): Agent =>
     keepAliveTimeout: 4000,
   });
 
-/** Calls for the operator, to addresses of the configuration: with the system's resolver, as the engines are called. */
+/** Calls for the operator, to configured addresses: with the system's resolver, like connections to engines. */
 export const OPERATOR = Symbol('operator');
 
 export interface OutboundRequest {
-  /** For whom: a tenant's calls share connections and the time of their DNS look-ups with no other tenant. */
+  /** Tenant: its calls share connections and the time of their DNS look-ups with no other tenant. */
   tenantId: string | typeof OPERATOR;
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Of the whole exchange, the answer's body included, milliseconds; at most 30,000. */
+  /** Of the whole exchange, the response's body included, milliseconds; at most 30,000. */
   timeoutMs: number;
-  /** Most bytes read of the answer. */
+  /** Most bytes read of the response. */
   maxBytes: number;
-  /** Only the status is answered, at once: what follows is thrown away, and cut at `maxBytes` and `timeoutMs`. */
+  /** Only the status is returned, at once: the body is discarded, and cut at `maxBytes` and `timeoutMs`. */
   statusOnly?: boolean;
 }
 
 export interface OutboundAnswer {
   status: number;
-  /** Empty with `statusOnly`, as the body is. */
+  /** Empty with `statusOnly`, like the body. */
   headers: Record<string, string>;
   body: Uint8Array;
 }
 
-/** What JSON of a target may hold: as deep as the bodies of requests, or functions that call themselves for each level fail. */
+/** Limits of JSON from a target: levels as in request bodies, so that recursive functions do not fail. */
 const ANSWER_LIMITS = { values: 100_000, depth: 64 };
 
 /** JSON in UTF-8. @throws TypeError or SyntaxError for anything else, or for more than 100,000 values or 64 levels */
@@ -116,14 +116,13 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** Tenants whose connections are kept. */
+/** Tenants whose connections are kept open. */
 const TENANTS = 1000;
 
 /** HTTP to addresses that tenants name: guarded against SSRF at connection time, limited in time and size. */
 export class Outbound implements OnApplicationShutdown {
   /**
-   * A tenant's connections are its own: which look-up a connection was opened with, and whose budget it used, then never depends on
-   * another tenant.
+   * Each tenant has its own connections: the look-up that opened a connection, and the budget it used, then never depend on another tenant.
    */
   private readonly agents = new LRUCache<string, Agent>({ max: TENANTS, dispose: (agent) => void agent.close() });
   private closed = false;
@@ -135,20 +134,20 @@ export class Outbound implements OnApplicationShutdown {
     private readonly resolver: Pick<OutboundResolver, 'addresses'> = new OutboundResolver(),
   ) {}
 
-  /** What {@link checkTargetUrl} says of a URL under this platform's rules. */
+  /** Result of {@link checkTargetUrl} for a URL under this platform's rules. */
   checkUrl(text: string): { url: string } | { fault: string } {
     return checkTargetUrl(text, this.allowPrivate);
   }
 
   /**
-   * Redirects are not followed: their status is the answer.
+   * Redirects are not followed: their status is the response.
    * @throws TargetRefused, AnswerTooLarge, a `TimeoutError`, or the error of the connection
    */
   async send(url: string, options: OutboundRequest): Promise<OutboundAnswer> {
     const target = new URL(url);
     if (!this.allowPrivate) {
       if (target.protocol !== 'https:') throw new TargetRefused('https only');
-      // A literal never reaches the look-up, so it is judged here.
+      // A literal never reaches the look-up, so it is checked here.
       if (isIP(target.hostname.replace(/^\[|\]$/g, ''))) throw new TargetRefused('no IP literals');
     }
     if (options.statusOnly) return { status: await this.status(target, options), headers: {}, body: new Uint8Array() };
@@ -171,7 +170,7 @@ export class Outbound implements OnApplicationShutdown {
     return { ...answer, body: Buffer.concat(chunks) };
   }
 
-  /** What follows the status is read after this resolves, so that the connection can be used again. */
+  /** The body is discarded after this resolves, so that the connection can be reused. */
   private status(
     target: URL,
     { tenantId, method = 'GET', headers = {}, body, ...limits }: OutboundRequest,
@@ -190,7 +189,7 @@ export class Outbound implements OnApplicationShutdown {
         {
           onRequestStart: (controller) => {
             exchange = controller;
-            // It had waited for a connection all the time.
+            // It waited for a connection until the time-out.
             if (timedOut) controller.abort(timedOut);
           },
           onResponseStart: (_controller, status) => {
@@ -226,7 +225,7 @@ export class Outbound implements OnApplicationShutdown {
     return agent;
   }
 
-  /** Waits for the exchanges under way. */
+  /** Waits for the exchanges in progress. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.all(
@@ -234,13 +233,13 @@ export class Outbound implements OnApplicationShutdown {
     );
   }
 
-  /** Nest asks every provider, values too, once whoever sends has stopped. */
+  /** Called by Nest for every provider, values included, after the senders have stopped. */
   onApplicationShutdown(): Promise<void> {
     return this.close();
   }
 }
 
-/** Names in lower case; what occurs several times is joined as RFC 9110 §5.3 allows. */
+/** Names in lower case; repeated headers are joined as RFC 9110 §5.3 allows. */
 const joined = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
   const entries = Object.entries(headers).filter(
     (entry): entry is [string, string | string[]] => entry[1] !== undefined,

@@ -6,15 +6,15 @@ import type { Logger } from './logger.js';
 export interface Work {
   /** Of the lease and in readiness; permanent. */
   name: string;
-  /** What the log says when a run failed. */
+  /** Log message of a failed run. */
   failure: string;
   /** Between two runs, milliseconds. */
   pauseMs: number;
-  /** Ends early once the term does: another process may go on with the rest. */
+  /** Aborted when the term ends: another process may continue with the rest. */
   run: (term: Term) => Promise<void>;
 }
 
-/** Runs again and again, in one process at a time. A run that failed shows in readiness, and comes again. */
+/** A periodic job, in one process at a time. A failed run shows in readiness, and is retried. */
 export class PeriodicWork {
   private readonly worker: LeasedWorker;
   private waiting: PromiseWithResolvers<void>[] = [];
@@ -38,7 +38,7 @@ export class PeriodicWork {
     this.worker.start();
   }
 
-  /** A run under way ends first. */
+  /** A run in progress ends first. */
   stop(): Promise<void> {
     return this.worker.stop();
   }

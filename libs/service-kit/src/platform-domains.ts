@@ -10,12 +10,12 @@ const platformHosts = (config: Named): string[] => [
   ...config.environments.flatMap(({ domain, authorizationServerDomain }) => [domain, authorizationServerDomain]),
 ];
 
-/** Host names the platform itself answers on, without ports. With all names below them they cannot be claimed as custom domains. */
+/** Host names of the platform itself, without ports. They and all names below them cannot be claimed as custom domains. */
 export const platformDomains = (config: Named): string[] => [...new Set(platformHosts(config).map(nameOf))];
 
 /**
- * Whether a host, with or without port, belongs to the platform: one that it answers on, or any below, which are its tenants'
- * hosts or may become such. `localhost` is the machine, of which development uses a port.
+ * Whether a host, with or without port, belongs to the platform: one of its own, or any below, which are or may become tenants' hosts.
+ * `localhost` is the machine, of which development uses a port.
  */
 export const platformHostTest = (config: Named): ((host: string) => boolean) => {
   const names = platformDomains(config);

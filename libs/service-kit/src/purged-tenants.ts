@@ -7,7 +7,7 @@ import type { Reactions } from './reactions.js';
 type PurgedTenantEvent = { type: 'TenantForgotten'; data: { tenantId: string } };
 type PurgedTenantState = { status: 'present' | 'purged' };
 
-/** In a service's own streams that a tenant was purged: its projections remove the rows, also when they are built anew. */
+/** Records in a service's own streams that a tenant was purged: its projections delete the rows, also in a rebuild. */
 export const purgedTenant = (service: ServiceName): Aggregate<PurgedTenantState, PurgedTenantEvent> => ({
   category: `${service}ForgottenTenant`,
   initial: { status: 'present' },
@@ -15,7 +15,7 @@ export const purgedTenant = (service: ServiceName): Aggregate<PurgedTenantState,
   evolve: () => ({ status: 'purged' }),
 });
 
-/** Notes every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
+/** Records every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
 export const recordPurgedTenants = (
   name: `${ServiceName}.forgotten-tenants`,
   reactions: Reactions,
@@ -44,7 +44,7 @@ export const recordPurgedTenants = (
   });
 };
 
-/** A projection all of whose tables have a column `tenant_id`, and whose rows go with their tenant. */
+/** A projection all of whose tables have a column `tenant_id`, and whose rows are deleted with their tenant. */
 export const purgingTenants = <Tables>(service: ServiceName, projection: Projection<Tables>): Projection<Tables> => {
   const { category, types } = purgedTenant(service);
   return {

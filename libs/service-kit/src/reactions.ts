@@ -30,31 +30,31 @@ import { batchSpans } from './tracing/batch-spans.js';
 import { Tracing } from './tracing/tracing.js';
 import { CHECKPOINTS, LOGGER } from './tokens.js';
 
-/** A fact for the feed: an integration event that follows from a stored event. */
+/** An integration event that derives from a stored event. */
 export interface Fact {
   type: IntegrationEventType<unknown>;
   data: object;
 }
 
-/** Types a fact: `fact(tenantCreated, {...})`. */
+/** Types an integration event: `fact(tenantCreated, {...})`. */
 export const fact = <Data extends object>(type: IntegrationEventType<Data>, data: Data): Fact => ({ type, data });
 
 export interface Reaction {
-  /** Permanent: it names the checkpoint and the lease. `<service>.<what>` */
+  /** Permanent: names the checkpoint and the lease. `<service>.<purpose>` */
   name: string;
-  /** Of whose streams. A type that none of them lists was written by a newer release, which is waited for (ADR 0057). */
+  /** Aggregates whose streams it handles. A type that none of them lists was written by a newer release, which is waited for (ADR 0057). */
   of: readonly Vocabulary[];
   onEvents(events: readonly RecordedEvent[], lease: Lease): Promise<void>;
-  /** Where the checkpoint is kept; default beside the events. */
+  /** Store of the checkpoint; default beside the events. */
   checkpoints?: Checkpoints;
 }
 
-/** Name of the reaction that tells the other services what a service stored. */
+/** Name of the reaction that publishes a service's integration events. */
 export const publisherOf = (service: ServiceName): string => `${service}.publisher`;
 
 /**
- * Everything that happens because something was stored: named, checkpointed subscriptions and durable consumers that
- * retry with back-off, show in readiness, and stop when the process does.
+ * Everything that is caused by stored events: named, checkpointed subscriptions and durable consumers that retry with back-off, show in
+ * readiness, and stop with the process.
  */
 @Injectable()
 export class Reactions implements BeforeApplicationShutdown {
@@ -107,8 +107,8 @@ export class Reactions implements BeforeApplicationShutdown {
   }
 
   /**
-   * Publishes what follows from a service's stored events: its integration events (message id = event id) and, once per
-   * batch, which requests have been committed (ADR 0004). The only place that publishes: never a handler.
+   * Publishes what derives from a service's stored events: its integration events (message id = event id) and, once per batch, which
+   * requests have been committed (ADR 0004). The only place that publishes: never a handler.
    */
   publishFacts(
     service: ServiceName,
@@ -147,7 +147,7 @@ export class Reactions implements BeforeApplicationShutdown {
     return this.shown(options.name, this.bus.consume(options, handler));
   }
 
-  /** Hears the feed from now on, in each process, and shows it in readiness. */
+  /** Delivers the feed from now on, in each process, and shows the listener in readiness. */
   listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     return this.shown(options.name, this.bus.listen(options, handler));
   }

@@ -3,20 +3,20 @@ import type { KeyCheckpoints } from '@attestry/keys';
 import type { Health } from './health.js';
 import type { Logger } from './logger.js';
 
-/** Batches that destroyed nothing cost the key store a write only so often; read again they do no harm. */
+/** Positions of batches without destructions are stored only at intervals; reading them again does no harm. */
 const WRITE_EVERY = 256;
 
 export interface Destructions {
-  /** Of the subscription, permanent. */
+  /** Name of the subscription, permanent. */
   name: string;
   categories: readonly string[];
-  /** Destroys what the events say was destroyed. @returns whether they said so of anything */
+  /** Destroys the keys that the events name. @returns whether they named any */
   destroy: (events: readonly RecordedEvent[]) => Promise<boolean>;
 }
 
 /**
- * Destroys once more the keys that events say are gone. How far it came is kept in the key store itself: a restored older copy
- * brings its older position, and what was destroyed since then is destroyed again before the process is ready (ADR 0058).
+ * Destroys again the keys that events name as destroyed. Its checkpoint is stored in the key store itself: a restored older copy contains
+ * its older checkpoint, and keys destroyed since then are destroyed again before the process is ready (ADR 0058).
  */
 export class ReplayedDestructions {
   private subscription: CheckpointedSubscription | undefined;
@@ -58,7 +58,7 @@ export class ReplayedDestructions {
     await this.subscription?.close();
   }
 
-  /** Keys that are younger than the events know of endings that these do not: then all of these are applied again. */
+  /** Keys that are younger than the events know of destructions that these do not: then all of these are applied again. */
   private async known(): Promise<string | undefined> {
     const position = await this.checkpoints.read(this.of.name);
     const head = await this.store.head();

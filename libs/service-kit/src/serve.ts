@@ -14,7 +14,7 @@ import { observedOperation } from './observed/observed-operation.js';
 import { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { ServiceDefinition } from './service-definition.js';
 
-/** Root module of a process: the engines and whom it hosts. */
+/** Root module of a process: the engines and the hosted participants. */
 export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): Type => {
   @Module({
     imports: [
@@ -57,7 +57,7 @@ export const serveOperations = (
         engines.tracing,
       );
       engines.localOperations?.serve(operation.subject, handle);
-      // What another process has checked does not count here.
+      // Checks of another process do not count here.
       transport.addHandler(operation.subject, messageHandler(operation, handle, engines.logger));
     }
     return transport;

@@ -16,7 +16,7 @@ import type { LocalOperations } from './local-operations.js';
 import { contextToHeaders } from './operation-headers.js';
 import type { RequestOf, ResponseOf } from './use-case.js';
 
-/** What a caller hands over: between services, the service that calls is the caller. */
+/** The caller's part of the context: between services, the calling service is the caller. */
 export type CallContextOf<O extends Operation> = O extends { access: { kind: 'internal' } }
   ? Omit<ContextOf<O>, 'caller'>
   : ContextOf<O>;
@@ -40,7 +40,7 @@ export class ServiceClient {
   /**
    * Never sent twice. The request is frozen, and so is what the service returns.
    * @param isChecked the shape of the request was checked in this process
-   * @throws AppError as the service threw it, or 503 when nothing answered in time; NotPermitted
+   * @throws AppError as the service threw it, or 503 without a response in time; NotPermitted
    */
   async call<O extends Operation>(
     operation: O,

@@ -8,15 +8,15 @@ export interface ServiceDefinition {
   name: ServiceName;
   /** Engines beside the bus. */
   needs: readonly EngineNeed[];
-  /** Categories of the events that become facts for the other services. Default: none. */
+  /** Categories of the events that become integration events. Default: none. */
   publishes?: readonly string[];
   module: Type;
-  /** Its read models, for who rebuilds one by its name. */
+  /** Its read models, for rebuilding one by its name. */
   projections: readonly ServiceProjection[];
 }
 
 export interface ServiceProjection {
   projection: AnyProjection;
-  /** Whether it follows the domain's events or the operation events. */
+  /** Whether it follows domain events or operation events. */
   follows: 'domain' | 'operations';
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JwkSet, Operation } from '@attestry/contracts';
 
-/** A person, as an access token tells of them. */
+/** A person, as an access token describes them. */
 export interface PersonOfIssuer {
   issuer: string;
   subject: string;
@@ -10,13 +10,13 @@ export interface PersonOfIssuer {
   name?: string;
 }
 
-/** What a page of the sign-in knows of the request beside itself, and may ask the gateway for. */
+/** Context of a request for a page of the sign-in, and its calls through the gateway. */
 export interface SignInCall {
   requestId: string;
-  /** What attempts are counted by. */
+  /** Key by which attempts are counted. */
   address: string;
   /**
-   * Calls an operation as this person, as if they had called the API with a token of theirs.
+   * Calls an operation as this person, as if they had called the API with an access token of theirs.
    * @throws AppError
    */
   call(person: PersonOfIssuer, operation: Operation, body: object): Promise<unknown>;
@@ -24,15 +24,15 @@ export interface SignInCall {
 
 /** A sign-in of people that runs in this process. */
 export interface SignIn {
-  /** Keys that its access tokens are verified with. */
+  /** Keys that verify its access tokens. */
   keySet(): Promise<JwkSet>;
-  /** Whether the grant of a token (`grant_id`) was ended before its tokens expire. */
+  /** Whether the grant of a token (`grant_id`) was revoked before its tokens expire. */
   hasEnded(grantId: string): Promise<boolean>;
-  /** Answers a request whose path begins with the issuer's. Never rejects. */
+  /** Handles a request whose path begins with the issuer's. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse, visit: SignInCall): Promise<void>;
 }
 
-/** Where a service that has a sign-in offers it, and the gateway finds it. Both are in one process, or there is none. */
+/** Registry of the sign-in, by which the gateway finds it. Both run in one process, or there is none. */
 export class SignInRegistry {
   private offered: SignIn | undefined;
 

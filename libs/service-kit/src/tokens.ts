@@ -1,9 +1,9 @@
-/** Injection tokens for what has no class of its own. */
+/** Injection tokens of providers without a class of their own. */
 export const CLOCK = Symbol('Clock');
 export const IDS = Symbol('Ids');
 export const LOGGER = Symbol('Logger');
 export const CHECKPOINTS = Symbol('Checkpoints');
-/** The event store of operation events with its leases and checkpoints, apart from the domain's (ADR 0004). */
+/** The event store of operation events with its leases and checkpoints, separate from that of domain events (ADR 0004). */
 export const OPERATION_EVENT_STORE = Symbol('OperationEventStore');
 /** Read models over the operation events. */
 export const OPERATION_READ_MODELS = Symbol('OperationReadModels');

@@ -18,8 +18,8 @@ export const readOnlyNamesOf = (operation: Operation): ReadonlySet<string> => {
 };
 
 /**
- * A detail for each member of the source that the shape does not declare, those of nested objects after those beside them. Values are
- * not echoed: a misspelled member may be a secret. Members of open maps are data and not visited.
+ * A detail for each member of the source that the shape does not declare, those of nested objects last. Values are not echoed: a misspelled
+ * member may be a secret. Members of open maps are data and not visited.
  * @param ignored names of the source itself that are accepted
  */
 export const unknownMembers = (

@@ -7,7 +7,7 @@ import { readOnlyNamesOf, unknownMembers } from './unknown-members.js';
 const PARTS = ['params', 'query', 'body'] as const;
 
 /**
- * Compiles the shapes of operations, so that none is left to the first request.
+ * Compiles the shapes of operations at startup, not on the first request.
  * @throws Error that names each operation, DTO and member whose declaration cannot be compiled or has no maximum
  */
 export const compileShapes = (operations: readonly Operation[]): void => {
@@ -25,7 +25,7 @@ export const compileShapes = (operations: readonly Operation[]): void => {
   if (faults.size) throw new Error([...faults].join('; '));
 };
 
-/** Checks one part of a request against its DTO; faults come back as error details, one per fault. */
+/** Checks one part of a request against its DTO; returns faults as error details, one per fault. */
 export const checkShape = <T extends object>(
   type: DtoClass<T>,
   value: unknown,
@@ -42,8 +42,8 @@ export const checkShape = <T extends object>(
 };
 
 /**
- * Checks the shape of a whole request as its operation declares it. Unknown members are dropped, or refused where the request
- * says so; the result is frozen.
+ * Checks the shape of a whole request as its operation declares it. Unknown members are dropped, or refused where the request requires it;
+ * the result is frozen.
  * @throws AppError 400 with a detail per fault, params before query before body
  */
 export const checkRequest = (operation: Operation, request: OperationRequest): OperationRequest => {

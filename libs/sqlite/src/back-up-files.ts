@@ -7,15 +7,14 @@ export interface FileBackup {
   to: string;
 }
 
-/** How long a write under way may take, milliseconds. */
+/** How long a write in progress may take, milliseconds. */
 const PATIENCE_MS = 5000;
 
 /**
- * Copies several SQLite files as they were in one and the same moment, also while others write to them: for that moment
- * the writers of all are held, and each file's state is pinned by a reader; then everybody goes on and the pinned states
- * are copied.
+ * Copies a consistent state of several SQLite files, also while they are written: for a moment the writers of all are blocked, and each
+ * file's state is pinned by a reader; then writes continue and the pinned states are copied.
  *
- * @returns how long writers were held, milliseconds
+ * @returns how long writers were blocked, milliseconds
  */
 export const backUpFiles = async (files: readonly FileBackup[]): Promise<{ heldMs: number }> => {
   const opened: DatabaseSync[] = [];

@@ -13,9 +13,9 @@ export interface DataFolderLock {
 }
 
 /**
- * Takes a data folder for this process until it is released or the process ends, however it ends: the lock is the
- * operating system's, held through an open exclusive transaction on `lock.db`, so that none is left behind by a kill.
- * Creates the folder when absent.
+ * Locks a data folder for this process until it is released or the process ends, however it ends: the lock is the operating system's, held
+ * through an open exclusive transaction on `lock.db`, so that a killed process leaves none.
+ * Creates the folder if missing.
  * @throws DataFolderLocked
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {

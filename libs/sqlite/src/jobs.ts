@@ -21,8 +21,8 @@ export interface Job {
 export type Jobs = Record<string, Job>;
 
 /**
- * A jobs module is loaded inside the thread. It may import Node's own modules and types only: in tests Node runs its
- * source as it stands (type stripping), so there is no resolver for other files.
+ * A jobs module is loaded inside the thread. It may import Node's own modules and types only: in tests Node runs its source directly (type
+ * stripping), so there is no resolver for other files.
  */
 export interface JobsModule {
   /** Creates or migrates the schema, prepares statements, returns the jobs. */

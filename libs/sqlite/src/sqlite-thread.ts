@@ -5,7 +5,7 @@ export interface SqliteOptions {
   file: string;
   /** The jobs module, see {@link moduleBeside}. */
   jobs: URL;
-  /** Handed to the module's `open`. */
+  /** Argument of the module's `open`. */
   options?: unknown;
   /** Further PRAGMA lines; `journal_mode = WAL` and `synchronous = FULL` are always set and asserted. */
   pragmas?: string[];
@@ -86,7 +86,7 @@ export class SqliteThread {
     });
   }
 
-  /** Waits for the calls under way, then closes the file. */
+  /** Waits for the calls in progress, then closes the file. */
   close(): Promise<void> {
     this.closed ??= new Promise<void>((resolve) => {
       this.whenClosed = resolve;
@@ -98,7 +98,7 @@ export class SqliteThread {
 
   private flush(): void {
     this.busy = true;
-    // After the events of this turn, so that calls of many requests travel together: waking a thread costs more than a call.
+    // After the events of this turn, so that calls of many requests are sent together: waking a thread costs more than a call.
     setImmediate(() => {
       const calls = this.queue;
       this.queue = [];
@@ -111,7 +111,7 @@ export class SqliteThread {
     });
   }
 
-  /** One call's arguments cannot be copied to the thread: only that caller is told, the others go on. */
+  /** One call's arguments cannot be copied to the thread: only its caller gets the error, the others continue. */
   private sendCloneable(calls: [number, string, unknown][]): void {
     this.worker.postMessage(
       calls.filter(([id, , args]) => {

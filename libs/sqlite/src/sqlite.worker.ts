@@ -13,7 +13,7 @@ interface ThreadData {
 }
 
 const { file, jobs: jobsUrl, options, pragmas } = workerData as ThreadData;
-// For its owner only, and so are its -wal and -shm. Only when absent: closing a file drops the process's locks on it.
+// Readable only for the owner, and so are its -wal and -shm. Only when absent: closing a file drops the process's locks on it.
 if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 const db = new DatabaseSync(file, { timeout: 5000 });
 
@@ -44,9 +44,9 @@ const attempt = (id: number, job: Job | undefined, name: string, args: unknown):
 };
 
 /**
- * Runs a group of writes as one transaction. Most groups have no failing job, so it goes without savepoints first; when
- * one fails, all is rolled back and done again with a savepoint each, so that only the failing job is undone.
- * When the commit itself fails, none of them happened and all callers are told.
+ * Runs a group of writes as one transaction. Most groups have no failing job, so it runs without savepoints first; when one fails, all are
+ * rolled back and run again with a savepoint each, so that only the failing job is undone. When the commit itself fails, all callers get
+ * the error.
  */
 const runWrites = (calls: Call[], savepoints = false): Answer[] => {
   const answers: Answer[] = [];
@@ -82,7 +82,7 @@ parentPort!.on('message', (calls: Call[] | 'close') => {
   const answers: Answer[] = [];
   let writes: Call[] = [];
   let others: Call[] = [];
-  // Reads step behind all writes that came with them: were a read to part the writes, each part would pay its own fsync.
+  // Reads run after all writes that came with them: a read between the writes would split them, and each part would need its own fsync.
   const runGroup = () => {
     if (writes.length) answers.push(...runWrites(writes));
     for (const [id, name, args] of others) answers.push(attempt(id, jobs[name], name, args));

@@ -1,6 +1,6 @@
 /**
- * Who acted, as one text for one index: `c` and the id of a client, `u` and the id of a person, nothing for wallets.
- * The first letter tells the kinds apart in every order of texts.
+ * The actor as one index value: `c` and the id of a client, `u` and the id of a person, empty for wallets. The first letter separates the
+ * kinds in every sort order.
  */
 export type Kind = 'c' | 'u' | '';
 
@@ -10,7 +10,7 @@ export const actorOf = ({ clientId, managementUserId }: { clientId?: string; man
 export const namedActor = (actor: string): { clientId?: string; managementUserId?: string } =>
   actor.startsWith('c') ? { clientId: actor.slice(1) } : actor ? { managementUserId: actor.slice(1) } : {};
 
-/** Actors by kind, whoever they are, and by name. */
+/** Number of actors of each kind, and single actors by name. */
 export interface ActorSet {
   kinds: ReadonlySet<Kind>;
   named: ReadonlySet<string>;
@@ -33,8 +33,8 @@ const both = (one: ActorSet, other: ActorSet): ActorSet => ({
 });
 
 /**
- * What the filters of a query leave: ids of clients or of people; `none` is nobody of that kind, `*` anybody of it. The two
- * filters are ANDed. `undefined`: no filter.
+ * Ids of clients or of people that the filters of a query select; `none` selects no actor of that kind, `*` every one. The two filters are
+ * ANDed. `undefined`: no filter.
  */
 export const chosenActors = (
   clientIds: readonly string[] | undefined,

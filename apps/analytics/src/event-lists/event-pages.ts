@@ -16,7 +16,7 @@ export interface EventPageRequest {
   direction: 'asc' | 'desc';
 }
 
-/** Pages of a tenant's events, as they are shown. */
+/** Pages of a tenant's events, as the API returns them. */
 @Injectable()
 export class EventPages {
   constructor(
@@ -28,7 +28,7 @@ export class EventPages {
     private readonly config: PlatformConfig,
   ) {}
 
-  /** Waits for what callers were told of before they asked. */
+  /** Waits until the events acknowledged before the query are listed. */
   async settled(): Promise<void> {
     await this.writer.waitFor(await this.bus.head(), this.config.ownWriteMs);
     await this.readModel.running.ownWrites();

@@ -17,7 +17,6 @@ export interface EventTables {
   analytics_events: {
     tenant_id: string;
     time: string;
-    /** Orders events of one millisecond: a START before its outcome. */
     sort_key: string;
     id: string;
     type: string;
@@ -81,8 +80,8 @@ export const eventsProjection: Projection<EventTables> = {
       .addColumn('data', 'text')
       .addPrimaryKeyConstraint('analytics_events_pk', ['tenant_id', 'time', 'sort_key'] as never)
       .execute();
-    // Chosen by EXPLAIN of the documented filters, at most three beside the key (ADR 0004): by id, from which those of a
-    // request follow; by type, of which a category is a set; by actor. The latter two in the order of the list.
+    // Chosen by EXPLAIN of the documented filters, at most three beside the key (ADR 0004: few indexes): by id, which also finds the events
+    // of a request; by type, of which a category is a set; by actor. The latter two in the order of the list.
     const indexes = {
       analytics_events_id: ['tenant_id', 'id'],
       analytics_events_type: ['tenant_id', 'type', 'time', 'sort_key'],
@@ -152,7 +151,7 @@ export const eventsProjection: Projection<EventTables> = {
   },
 };
 
-/** Analytics rows, and which operations are still open. */
+/** Analytics rows, and which operations are open. */
 @Injectable()
 export class EventsReadModel implements OnModuleInit {
   running!: RunningProjection<EventTables>;
@@ -170,7 +169,6 @@ export class EventsReadModel implements OnModuleInit {
     return this.running.db;
   }
 
-  /** Deletes what is older than the retention. */
   async discardBefore(time: string): Promise<void> {
     await this.db
       .deleteFrom('analytics_events')

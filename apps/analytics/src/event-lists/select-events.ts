@@ -20,7 +20,7 @@ export interface Selection {
 
 /** Branches in one statement; SQLite takes at most 500. */
 const BRANCHES = 32;
-/** From this letter up to the next are the actors of one kind. */
+/** Actors of one kind: from this letter up to the next. */
 const NEXT = { c: 'd', u: 'v' } as const;
 
 /** Times as they are stored: UTC with milliseconds. */
@@ -43,7 +43,7 @@ const within = (actors: ActorSet, events: Events): Events =>
     ]),
   );
 
-/** The tenant's actors of a kind, each found by one step in the index: their number counts, not that of their events. */
+/** The tenant's actors of a kind, each found by one step in the index: the cost grows with the number of actors, not of their events. */
 const actorsOfKind = async (db: Kysely<EventTables>, tenantId: string, kind: Kind): Promise<string[]> => {
   if (kind === '') return [''];
   const table = sql.table('analytics_events');
@@ -60,8 +60,8 @@ const actorsOfKind = async (db: Kysely<EventTables>, tenantId: string, kind: Kin
 type Branch = (events: Events) => Events;
 
 /**
- * How the rows are reached, each branch by one index in the order of the answer; `undefined`: by time alone. The narrowest
- * filter leads, the others are looked at row by row.
+ * How the rows are reached, each branch by one index in the order of the result; `undefined`: by time alone. The narrowest filter selects
+ * the index; the others are checked row by row.
  */
 const branchesOf = async (
   db: Kysely<EventTables>,
@@ -93,8 +93,8 @@ const branchesOf = async (
 };
 
 /**
- * Rows in the order of time. A filter with many values is as many walks along an index, each no longer than the page, so
- * that no filter reads more because there is more (issue: lists stay flat).
+ * Rows in the order of time. A filter with many values reads one index range per value, each at most a page long, so that the cost does not
+ * grow with the number of events.
  */
 export const selectEvents = async (db: Kysely<EventTables>, selection: Selection): Promise<EventRow[]> => {
   const { tenantId, filters, limit, direction, after } = selection;
@@ -114,7 +114,7 @@ export const selectEvents = async (db: Kysely<EventTables>, selection: Selection
   if (!branches) return walk(undefined, undefined).execute();
   let rows: EventRow[] = [];
   for (let from = 0; from < branches.length; from += BRANCHES) {
-    // A full page so far: what lies beyond it is not wanted any more.
+    // The page is full: rows beyond it are not needed.
     const last = rows.length === limit ? rows.at(-1) : undefined;
     const [first, ...more] = branches
       .slice(from, from + BRANCHES)

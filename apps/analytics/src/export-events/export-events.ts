@@ -5,7 +5,7 @@ import { EventPages } from '../event-lists/event-pages.js';
 /** Lines the gateway has in memory at a time; a message on the bus stays below 1 MiB. */
 const PAGE = 500;
 
-/** One page of an export; the gateway asks for the next when its caller has taken this one. */
+/** One page of an export; the gateway requests the next one when its caller has read this one. */
 @Operation(exportEvents)
 export class ExportEvents {
   constructor(private readonly pages: EventPages) {}

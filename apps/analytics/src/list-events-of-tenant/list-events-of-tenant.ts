@@ -2,7 +2,7 @@ import { listEventsOfTenant, type AnalyticsEvent, type PageOf } from '@attestry/
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { EventPages } from '../event-lists/event-pages.js';
 
-/** The same pages, of the tenant that management names after it has seen that the caller is its admin. */
+/** The same pages for a tenant that management names after it has checked that the caller is its admin. */
 @Operation(listEventsOfTenant)
 export class ListEventsOfTenant {
   constructor(private readonly pages: EventPages) {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { SealDataRequest } from '@attestry/contracts';
 import { isErased, KeyNotFound, Sealing, type DataPurpose } from '@attestry/keys';
 
-/** The tenant's own key for what was asked and answered. */
+/** The tenant's key for logged requests and responses. */
 const TENANT_KEY = 'operation-data';
 const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
   ['t', 'tenant'],
@@ -10,8 +10,8 @@ const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
 ]);
 
 /**
- * What calls asked and answered, sealed: under the key of the person it tells about, or of the tenant when it tells about
- * nobody. Destroying that key makes it unreadable (ADR 0058).
+ * Logged requests and responses, sealed under the key of the person they concern, or of the tenant when they concern no person. Destroying
+ * that key makes them unreadable (ADR 0058).
  */
 @Injectable()
 export class LoggedDataKeys {
@@ -25,7 +25,7 @@ export class LoggedDataKeys {
       try {
         return `u.${await this.sealing.sealText(tenantId, 'user', personId, JSON.stringify(personal))}`;
       } catch (error) {
-        // Nobody's, or of somebody who is gone: then only what tells about nobody is kept.
+        // No person, or one whose key is destroyed: then only data that concerns no person is kept.
         if (!(error instanceof KeyNotFound)) throw error;
       }
     }
@@ -37,7 +37,7 @@ export class LoggedDataKeys {
     return `t.${await this.sealing.sealText(tenantId, 'tenant', TENANT_KEY, text)}`;
   }
 
-  /** Null when there is nothing, or its key is gone. */
+  /** Null when there is no data, or its key is destroyed. */
   async openLoggedData(tenantId: string, data: string | null): Promise<Record<string, unknown> | null> {
     const purpose = data === null ? undefined : PURPOSES.get(data.slice(0, 1));
     if (data === null || purpose === undefined) return null;

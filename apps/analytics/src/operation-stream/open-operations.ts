@@ -14,12 +14,12 @@ export interface OpenOperation {
   managementUserId?: string;
 }
 
-/** One operation per request and tenant is recorded, so this names it. */
+/** One operation per request and tenant is recorded, so this is a unique key. */
 export const openKey = (tenantId: string, requestId: string): string => `${tenantId} ${requestId}`;
 
 /**
- * Which messages count: every START gets exactly one outcome (ADR 0004). Pure bookkeeping, in the order of the feed;
- * `seen` tells a message that is in the stream already.
+ * Decides which messages are recorded: every START gets exactly one outcome (ADR 0004). No I/O; messages in the order of the feed. `seen`
+ * recognizes a message that is in the stream already.
  */
 export class OpenOperations {
   private readonly open = new Map<string, OpenOperation>();
@@ -52,7 +52,7 @@ export class OpenOperations {
     return true;
   }
 
-  /** The request's events are stored; answers the operation when that is news about an open one. */
+  /** The request's events are stored; returns the operation when it is open and this was not known before. */
   commit(request: RequestsCommitted['requests'][number]): OpenOperation | undefined {
     const operation = this.open.get(openKey(request.tenantId, request.requestId));
     if (!operation || operation.committed || operation.operation !== request.operation) return undefined;

@@ -4,9 +4,8 @@ import { hash } from 'node:crypto';
 export type Slot = 'start' | 'outcome';
 
 /**
- * The id of an operation event: a UUID (version 8, RFC 9562 section 5.8) over tenant, request and which of its two events it
- * is. One index therefore finds events by their ids and by those of their requests (few indexes: ADR 0004), and an event
- * recorded twice has one id.
+ * The id of an operation event: a UUID (version 8, RFC 9562 §5.8) over tenant, request and which of its two events it is. One index
+ * therefore finds events by id and by request (few indexes: ADR 0004), and an event recorded twice has the same id.
  */
 export const operationEventId = (tenantId: string, requestId: string, slot: Slot): string => {
   const hex = hash('sha256', JSON.stringify([tenantId, requestId, slot]), 'hex');

@@ -1,6 +1,6 @@
 import type { OperationEventMessage } from '@attestry/contracts';
 
-/** What is kept of an operation event; its id is the event's id, its times and ids are in the metadata. */
+/** Data of an operation event; the event's id is its id, times and ids are in the metadata. */
 export interface OperationFact {
   prefix: string;
   category: string;
@@ -8,7 +8,7 @@ export interface OperationFact {
   metadata: Record<string, unknown>;
   clientId?: string;
   managementUserId?: string;
-  /** What was asked or answered, sealed (rule 10 of the architecture); absent at logging level 1. */
+  /** Request or response, sealed (rule 10 of the architecture); absent at logging level 1. */
   data?: string;
 }
 
@@ -28,11 +28,10 @@ export const OPERATION_EVENT_TYPES: Readonly<Record<OperationStreamEvent['type']
 
 export const OPERATION_CATEGORY = 'operation';
 
-/** One stream a tenant and month, so that retention can let go of whole streams. */
+/** One stream per tenant and month, so that retention deletes whole streams. */
 export const operationStream = (tenantId: string, timestamp: string): string =>
   `${OPERATION_CATEGORY}-${tenantId}+${timestamp.slice(0, 7)}`;
 
-/** The event a message becomes. */
 export const eventOf = (message: OperationEventMessage): OperationStreamEvent => {
   const { prefix, category, operation, metadata, clientId, managementUserId, data } = message;
   const fact: OperationFact = {

@@ -43,7 +43,7 @@ import {
   type OperationStreamEvent,
 } from '../operation-stream/operation-stream.events.js';
 
-/** Where a stream ends: what the next append needs. */
+/** End of a stream, as the next append needs it. */
 interface Head {
   revision: number;
   chain: string;
@@ -58,7 +58,7 @@ interface Recorded {
   tenantId: string;
   requestId: string;
   occurredAt: string;
-  /** '' for what analytics adds itself. */
+  /** '' for events that analytics adds itself. */
   sourceSequence: string;
   actor: string;
 }
@@ -66,22 +66,22 @@ interface Recorded {
 /** Events an append; an operation event is well below 2 KiB. */
 const CHUNK = 400;
 const SWEEP_MS = 1000;
-/** An outcome may be on its way this long after the deadline. */
+/** How long after the deadline an outcome may still arrive. */
 const GRACE_MS = 2000;
 const DAY_MS = 86_400_000;
 
-/** Comes back through the feed to close what is overdue by then. */
+/** Returns through the feed; then the operations overdue by this mark are closed. */
 interface OverdueMark {
   /** Deadlines before this, milliseconds since the epoch. */
   before: number;
 }
-/** Who says so, and what, by the subject. */
+/** Publisher and kind of message, by the subject. */
 const EVENT_SUBJECTS: ReadonlyMap<string, { participant: BusParticipant; outcome: Outcome }> = new Map(
   BUS_PARTICIPANTS.flatMap((participant) =>
     OUTCOMES.map((outcome) => [operationSubject(outcome, participant), { participant, outcome }]),
   ),
 );
-/** The gateway is believed about every operation, a service about its own. */
+/** The gateway may report every operation, a service its own. */
 const isOperationEvent = (message: FeedMessage): message is FeedMessage<OperationEventMessage> => {
   const declared = EVENT_SUBJECTS.get(message.subject);
   if (!declared) return false;
@@ -92,7 +92,7 @@ const isOperationEvent = (message: FeedMessage): message is FeedMessage<Operatio
   );
 };
 
-/** Events of one message stay in one append: by its sequence a redelivery knows whether they are there. */
+/** Events of one message stay in one append: its sequence then shows whether a redelivered message is stored. */
 function* chunks(group: readonly Recorded[]): Iterable<Recorded[]> {
   for (let from = 0; from < group.length;) {
     let to = Math.min(from + CHUNK, group.length);
@@ -134,15 +134,15 @@ const recorded = (data: OperationEventMessage, stream: string, sequence: string)
 export class RecordOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly heads = new LRUCache<string, Head>({ max: 20_000 });
   private open = new OpenOperations();
-  /** The bookkeeping says what a batch that failed would have stored. */
+  /** State in memory may include events of a batch that failed. */
   private ranAhead = false;
   private sweeper: LeasedWorker | undefined;
   private lastDiscard = 0;
   private stopping = false;
-  /** Batches and sweeps take turns. */
+  /** Batches and sweeps run one at a time. */
   private turn: Promise<void> = Promise.resolve();
   private handled = '';
-  /** Newest sequence of the feed that is known; '' before the first. */
+  /** Newest known sequence of the feed; '' before the first. */
   private newest = '';
   private readonly waiting = new Set<() => void>();
 
@@ -161,11 +161,10 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const writer = this.reactions.consume(
       {
         name: 'analytics.operations',
-        // The integration events too, though only passed: a query waits for the feed's newest message, whatever it is.
+        // Integration events too, although they are skipped: a query waits for the feed's newest message, whatever it is.
         subjects: [OPERATION_SUBJECTS, 'event.>'],
         batchSize: 1024,
         restMs: 100,
-        // Another process may have written since.
         onHeld: (acknowledged) => this.inTurn(() => this.takeOver(acknowledged)),
       },
       (messages) => this.inTurn(() => this.record(messages)),
@@ -173,7 +172,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     this.sweeper = new LeasedWorker({
       name: 'analytics.sweep',
       batch: async () => {
-        // The open operations are in the memory of the process that consumes.
+        // Open operations are kept in the memory of the process that consumes the feed.
         if (writer.isHeld) await this.inTurn(() => this.sweep());
         return SWEEP_MS;
       },
@@ -248,7 +247,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       noteCommitted();
       await this.append(records);
     } catch (error) {
-      // Heads and open operations are taken from the store again before the next attempt, which fails until that works.
+      // Heads and open operations are reloaded from the store before the next attempt; until that succeeds, attempts fail.
       this.ranAhead = true;
       throw error;
     }
@@ -257,7 +256,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
 
   private async takeOver(acknowledged: string | undefined): Promise<void> {
     await this.recover();
-    // Recorded by whoever acknowledged it: nobody has to wait for that.
+    // The service that acknowledged it also recorded it: no query has to wait for it.
     if (acknowledged !== undefined) this.reached(acknowledged);
   }
 
@@ -267,8 +266,8 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /**
-   * Overdue operations are closed when a mark comes back through the feed: every outcome published before it has been
-   * recorded by then, also after a long stop.
+   * Overdue operations are closed when a mark returns through the feed: every outcome published before it has been recorded by then, also
+   * after a long stop.
    */
   private async sweep(): Promise<void> {
     if (this.ranAhead) return;
@@ -286,7 +285,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     }
   }
 
-  /** A management call about a tenant stands in the platform's trail and, once it succeeded, in the tenant's own. */
+  /** A management call about a tenant is listed in the platform's events and, once it succeeded, in the tenant's own. */
   private copies(data: OperationEventMessage, sequence: string): Recorded[] {
     if (!data.about) return [];
     const { tenantId, startedAt } = data.about;
@@ -298,7 +297,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     return [recorded(start, stream, sequence), recorded(outcome, stream, sequence)];
   }
 
-  /** The outcome of an operation that never reported one. */
+  /** The outcome of an operation that reported none. */
   private closing(operation: OpenOperation, at: string): Recorded {
     const { prefix, category, clientId, managementUserId, committed } = operation;
     const fact = {
@@ -406,7 +405,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     return head;
   }
 
-  /** History that was moved or restored tells sequences of another feed: nothing of this one is in the stream yet. */
+  /** Migrated or restored history has sequences of another feed: no message of this feed is in the stream yet. */
   private ofThisFeed(sequence: string): string {
     return isLater(sequence, this.newest) ? '' : sequence;
   }
@@ -415,7 +414,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     this.heads.clear();
     const newest = (await this.bus.head()) ?? '';
     if (isLater(newest, this.newest)) this.newest = newest;
-    // What is open is known only when the rows show all that is stored.
+    // Open operations are known only when the rows are up to date with the streams.
     while (!(await this.readModel.running.waitForHead(5000))) {
       this.logger.warn('analytics projection behind');
       if (this.stopping) throw new Error('stopped before the open operations were known');

@@ -15,7 +15,7 @@ type DidKeyType = (typeof KEY_TYPES)[number];
 export type DidPlan =
   { method: 'key'; algorithm: DidKeyType } | { method: 'web'; did: string; registrationStatus: RegistrationStatus };
 
-/** First path segments that the tenant host itself uses: a document below them would not be found. */
+/** First path segments that the tenant host itself uses: a document below them could not be served. */
 const PLATFORM_SEGMENTS = new Set([
   'health',
   ...OPERATIONS.flatMap(({ http }) =>
@@ -26,11 +26,11 @@ const PLATFORM_SEGMENTS = new Set([
 ]);
 
 const MAX_URL_LENGTH = 1024;
-/** Longest rejected value that is told again. */
+/** Longest rejected value that an error message repeats. */
 const MAX_ECHO = 200;
 
 /**
- * What is to be created.
+ * Validates the request.
  * @param isPlatformHost whether a host lies under the platform's own domains
  * @throws AppError 400 with a detail per fault
  */
@@ -81,7 +81,7 @@ const planWeb = (
   const address = parseAddress(url);
   if ('fault' in address) return fault('options.url', address.fault, url);
   const isOwnHost = address.host === tenant.host;
-  // Whoever has the host, now or later, would be impersonated (ADR 0051).
+  // The owner of the host, now or later, would be impersonated (ADR 0051).
   if (!isOwnHost && isPlatformHost(address.host))
     return fault(
       'options.url',
@@ -90,6 +90,6 @@ const planWeb = (
     );
   if (isOwnHost && PLATFORM_SEGMENTS.has(address.segments[0] ?? ''))
     return fault('options.url', 'must not begin with a path that is reserved for the platform', url);
-  // The tenant's own host serves the document at once; elsewhere the customer has yet to publish it.
+  // The tenant's own host serves the document at once; on other hosts the customer has yet to publish it.
   return { method: 'web', did: address.did, registrationStatus: isOwnHost ? 'COMPLETED' : 'PROCESSING' };
 };

@@ -37,8 +37,8 @@ export class CreateDid {
   async execute(request: RequestOf<typeof createDid>, context: ContextOf<typeof createDid>): Promise<DidRecord> {
     const { tenant } = context;
     const plan = checkOptions(request.body, tenant, this.isPlatformHost);
-    // Keys are made after the DID is known to be free; who loses a race all the same gives his back.
-    // When the call is run again it may be his own, which the decision finds.
+    // Keys are created after the DID is known to be free; a call that still loses a race destroys its keys. When the call is retried, the
+    // winner may be its own earlier attempt, which the decision finds.
     if (plan.method === 'web' && !context.idempotentCall?.resumed)
       checkDidIsFree((await this.streams.load(did, didStream(tenant.id, plan.did))).state);
     const { kmsKeyIds, command } = await this.makeKeys(plan, tenant.id, context);
@@ -53,8 +53,8 @@ export class CreateDid {
       await this.lists.settled(created.position);
       return didRecord(activeDid(created.state));
     } catch (error) {
-      // Only where certainly nothing was stored: otherwise the DID may exist and these are its keys.
-      // Of a call that may be run again the keys stay: a destroyed key cannot be made again under its id.
+      // Only where certainly no event was stored: otherwise the DID may exist with these keys.
+      // A call that may be retried keeps its keys: a destroyed key cannot be created again under its id.
       if (!context.idempotentCall && (error instanceof AppError || error instanceof WrongExpectedRevision))
         await this.signingKeys.destroySigningKeys(tenant.id, kmsKeyIds);
       throw error;

@@ -9,9 +9,9 @@ import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { DidDeletion } from '../did/did-deletion.js';
 
 /**
- * Two appends around the destruction of the keys. Were the keys destroyed before the stream says so, a configuration
- * could reserve the DID in between and be left without a key; were they destroyed only after the DID is gone, a crash
- * would leave them behind. The reaction finishes what a crash interrupted.
+ * Two appends around the destruction of the keys. If the keys were destroyed before the first event, a configuration could reserve the DID
+ * in between and have no key; if they were destroyed only after the DID is deleted, a crash would leave them behind. The reaction finishes
+ * what a crash interrupted.
  */
 @Operation(deleteDid)
 export class DeleteDid {
@@ -38,7 +38,7 @@ export class DeleteDid {
     await this.lists.settled(started.position);
   }
 
-  /** Of the configurations that hold the DID, those whose creation broke off long ago. Stops at the first that exists. */
+  /** Of the configurations that hold the DID, those whose creation was interrupted long ago. Stops at the first that exists. */
   private async abandoned(state: DidState, context: ClientContext): Promise<Set<string>> {
     const abandoned = new Set<string>();
     const { settled, young } = holdersOf(state, this.clock.now());

@@ -27,7 +27,7 @@ export interface DidListTables {
 const signs = (keys: readonly DidKey[], algorithm: KeyAlgorithm): number =>
   keys.some((key) => key.algorithm === algorithm && key.purposes.includes('assertionMethod')) ? 1 : 0;
 
-/** Living DIDs in the order in which they were created, and which configurations hold them. */
+/** Active DIDs in the order of their creation, and which configurations hold them. */
 export const didLists: Projection<DidListTables> = purgingTenants('dids', {
   name: 'dids.did-lists',
   version: 1,

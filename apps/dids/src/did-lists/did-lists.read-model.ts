@@ -27,7 +27,7 @@ export class DidListsReadModel implements OnModuleInit {
     this.running = await startProjection(this.readModels, this.health, didLists);
   }
 
-  /** Called by writes whose list a caller would look at next. */
+  /** For writes after which a caller would read the list. */
   async settled(position: string | undefined): Promise<void> {
     await this.running.ownWrite(position);
   }
@@ -71,8 +71,8 @@ export class DidListsReadModel implements OnModuleInit {
   }
 
   /**
-   * DIDs of the tenant that can sign with one of the algorithms: first what the configuration holds already, then oldest
-   * first. As the projection knows them; the stream has the last word.
+   * DIDs of the tenant that can sign with one of the algorithms: first the one that the configuration already holds, then oldest first. The
+   * projection may lag; the stream decides.
    */
   async *issuers(tenantId: string, configurationId: string, algorithms: readonly (keyof typeof COLUMN)[]) {
     await this.running.ownWrites();

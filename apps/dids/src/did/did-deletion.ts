@@ -5,7 +5,7 @@ import { CLOCK } from '@attestry/service-kit';
 import { finishDeletion } from './did.decisions.js';
 import { did, type DidState } from './did.state.js';
 
-/** The second half of a deletion, done by the caller's request or, when that broke off, by the reaction. */
+/** The second half of a deletion: in the caller's request or, when that was interrupted, in the reaction. */
 @Injectable()
 export class DidDeletion {
   constructor(
@@ -14,7 +14,7 @@ export class DidDeletion {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Destroys the private keys, then says so. Nothing to do unless the deletion was begun. */
+  /** Destroys the private keys, then appends the event. No effect unless the deletion was begun. */
   async finish(stream: string, state: DidState, context: EventContext): Promise<void> {
     if (state.status !== 'deleting') return;
     await this.signingKeys.destroySigningKeys(context.tenantId, [

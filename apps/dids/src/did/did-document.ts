@@ -33,7 +33,7 @@ const TYPE_OF: Readonly<Record<KeyAlgorithm, MethodType>> = {
 };
 
 const SIGNING: KeyPurpose[] = ['authentication', 'assertionMethod', 'capabilityDelegation', 'capabilityInvocation'];
-/** Of the P-256 and the BLS12-381 key beside others: they sign credentials, authentication is the Ed25519 key's. */
+/** For the P-256 and the BLS12-381 key beside an Ed25519 key: they sign credentials, only the Ed25519 key authenticates. */
 const ISSUING = SIGNING.filter((purpose) => purpose !== 'authentication');
 
 interface Method extends VaultKey {
@@ -42,7 +42,7 @@ interface Method extends VaultKey {
   purposes: KeyPurpose[];
 }
 
-/** A document in the shape of the platform facts: signing keys listed and referred to, the agreement key embedded. */
+/** A document as the specification notes describe it: signing keys listed and referenced, the agreement key embedded. */
 const describe = (did: string, methods: readonly Method[]): NewDid => {
   const entries = methods.map((method) => {
     const type = TYPE_OF[method.algorithm];
@@ -79,7 +79,7 @@ const describe = (did: string, methods: readonly Method[]): NewDid => {
 
 /** did:key Method v0.7 §3: fragments are multikeys; an Ed25519 key also gives its X25519 counterpart, with no vault key of its own. */
 export const didKeyOf = (key: VaultKey): NewDid => {
-  // A key of X25519 alone is never made here, but may be somebody's whose DID is resolved.
+  // The platform never creates a key of X25519 alone, but a resolved third-party DID may have one.
   const purposes: KeyPurpose[] = key.algorithm === 'X25519' ? ['keyAgreement'] : SIGNING;
   const method: Method = { ...key, fragment: encodeMultikey(key.publicJwk), purposes };
   if (key.algorithm !== 'Ed25519') return describe(encodeDidKey(key.publicJwk), [method]);

@@ -11,7 +11,7 @@ export interface CreateDidCommand {
   registrationStatus: RegistrationStatus;
 }
 
-/** 400 unless a DID of this name may be created: the tenant has none, or had one that is deleted. */
+/** 400 unless a DID of this name may be created: the tenant has none, or it is deleted. */
 export const checkDidIsFree = (state: DidState): void => {
   if (state.status === 'active') throw invalidBody('options.url', 'is already the address of a DID of this tenant');
   if (state.status === 'deleting')
@@ -23,13 +23,13 @@ export const createDid = (state: DidState, command: CreateDidCommand, now: Date)
   return [{ type: 'DidCreated', data: { ...command, registered: now.getTime() } }];
 };
 
-/** 404 unless the DID lives. */
+/** 404 unless the DID is active. */
 export const activeDid = (state: DidState): ActiveDid => {
   if (state.status !== 'active') throw notFound();
   return state;
 };
 
-/** Said when the document is seen where the DID names it; the first time only. @throws AppError 404 when the DID has gone */
+/** When the document is found where the DID names it; the first time only. @throws AppError 404 when the DID is deleted */
 export const seenPublished = (state: DidState, now: Date): DidEvent[] =>
   activeDid(state).registrationStatus === 'PROCESSING'
     ? [{ type: 'DidPublicationSeen', data: { seenAt: now.toISOString() } }]
@@ -45,7 +45,7 @@ export interface ReserveCommand {
 const issuerKeyOf = (state: ActiveDid, algorithm: KeyAlgorithm): DidKey | undefined =>
   state.keys.find((key) => key.algorithm === algorithm && key.purposes.includes('assertionMethod'));
 
-/** Keeps the DID from deletion for a configuration. Said twice for the same configuration, it has nothing to add. */
+/** Keeps the DID from deletion for a configuration. Idempotent per configuration. */
 export const reserveIssuerKey = (state: DidState, command: ReserveCommand, now: Date): DidEvent[] => {
   const { configurationId, algorithms } = command;
   if (state.status !== 'active') throw invalidBody('issuerDid', 'must be a DID of this tenant', command.did);
@@ -72,7 +72,7 @@ export const releaseIssuerKey = (state: DidState, configurationId: string): DidE
     ? [{ type: 'DidReleased', data: { configurationId } }]
     : [];
 
-/** Configurations that hold the DID: those that may be asked about whether they exist, and those too young for it. */
+/** Configurations that hold the DID: those old enough to be checked for existence, and the newer ones. */
 export const holdersOf = (state: DidState, now: Date): { settled: string[]; young: string[] } => {
   const holders = { settled: [] as string[], young: [] as string[] };
   if (state.status !== 'active') return holders;
@@ -84,8 +84,8 @@ export const holdersOf = (state: DidState, now: Date): { settled: string[]; youn
 };
 
 /**
- * The point of no return. `abandoned` are configurations known not to exist; any other that holds the DID refuses its
- * deletion. A deletion that was begun before and not finished goes on.
+ * The point of no return. `abandoned` are configurations known not to exist; any other that holds the DID prevents its deletion. An
+ * unfinished deletion is resumed.
  */
 export const startDeletion = (
   state: DidState,
@@ -111,6 +111,6 @@ export const startDeletion = (
   ];
 };
 
-/** Said once the keys are destroyed. */
+/** After the keys are destroyed. */
 export const finishDeletion = (state: DidState, now: Date): DidEvent[] =>
   state.status === 'deleting' ? [{ type: 'DidDeleted', data: { did: state.did, deletedAt: now.toISOString() } }] : [];

@@ -30,7 +30,7 @@ export interface DidCreated {
   };
 }
 
-/** The document of a did:web on another host was seen there, as this platform made it. */
+/** The document of a did:web on another host was found there, as this platform generated it. */
 export interface DidPublicationSeen {
   type: 'DidPublicationSeen';
   data: { seenAt: string };
@@ -47,7 +47,7 @@ export interface DidReleased {
   data: { configurationId: string };
 }
 
-/** From here on there is no way back: the DID is gone for callers, its keys are being destroyed. */
+/** From here on the deletion cannot be undone: callers get 404, and the keys are being destroyed. */
 export interface DidDeletionStarted {
   type: 'DidDeletionStarted';
   data: { did: string; startedAt: string };

@@ -28,7 +28,7 @@ export interface DidBeingDeleted {
 
 export type DidState = { status: 'absent' } | ActiveDid | DidBeingDeleted | { status: 'deleted' };
 
-/** The natural key: that a tenant has a DID only once is this stream's expected revision. */
+/** The natural key: this stream's expected revision ensures that a tenant has a DID only once. */
 export const didStream = (tenantId: string, did: string): string => `did-${tenantId}+${did}`;
 
 const evolve = (state: DidState, event: DidEvent): DidState => {

@@ -8,7 +8,7 @@ export interface LinkedDid {
   keys: readonly DidKey[];
 }
 
-/** What is signed, and with which key. */
+/** The text to sign, and the key. */
 export interface DomainLinkage {
   kmsKeyId: string;
   verificationMethod: string;
@@ -24,10 +24,10 @@ export interface DomainLinkage {
   };
 }
 
-/** Credentials are made anew at the start of each period and live until the end of the next one, milliseconds. */
+/** New credentials are signed at the start of each period and expire at the end of the next one, milliseconds. */
 export const PERIOD_MS = 90 * 86_400_000;
 
-/** Number of the period that a moment lies in. */
+/** Number of the period that contains a time. */
 export const periodOf = (now: Date): number => Math.floor(now.getTime() / PERIOD_MS);
 
 const CONTEXTS = [

@@ -20,8 +20,8 @@ const MAX_CACHED = 10_000;
 type Signed = Promise<DomainLinkageCredential | undefined>;
 
 /**
- * Domain linkage credentials, signed once and kept. Nothing is stored: an Ed25519 signature is a function of key and text, so
- * another process, or this one after a restart, makes the very same.
+ * Domain linkage credentials, signed once and cached. Nothing is stored: Ed25519 signatures are deterministic, so another process, or this
+ * one after a restart, produces the same.
  */
 @Injectable()
 export class LinkageCredentials {
@@ -79,7 +79,7 @@ export class LinkageCredentials {
         credential,
       ]);
       const signed = signEd25519Signature2018(credential, proof, [options!, document!], (data) => signer.sign(data));
-      // Canonicalisation takes milliseconds of this thread; others get their turn between two.
+      // Canonicalization takes milliseconds of this thread; other work runs between two.
       await setImmediate();
       return signed;
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { LinkedDomainEvent } from './linked-domain.events.js';
 import type { LinkedDomainState } from './linked-domain.state.js';
 
-/** Idempotent, and deaf to what is older than the last fact: the feed delivers at least once. A tenant has one domain. */
+/** Idempotent, and ignores events older than the last one: the feed delivers at least once. A tenant has one domain. */
 export const noteDomain = (
   state: LinkedDomainState,
   { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
@@ -11,8 +11,8 @@ export const noteDomain = (
 };
 
 /**
- * Origins that the tenant's DIDs vouch for, at the host asked. At a custom domain only itself: a verifier takes no entry of
- * another origin there. At the tenant's own host also the custom domain's, for who copies the document from there.
+ * Origins that the tenant's DIDs are linked with, for the requested host. At a custom domain only itself: a verifier ignores entries of
+ * other origins there. At the tenant's own host also the custom domain's, for tenants that copy the document from there.
  */
 export const originsAt = (
   { publicUrl, baseUrl }: { publicUrl: string; baseUrl: string },

@@ -5,7 +5,7 @@ import { releaseIssuerKey as decide } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { isDid } from '../did/did-web.js';
 
-/** Idempotent: what is not reserved, or no DID at all, has nothing to release. */
+/** Idempotent: without a reservation, or without the DID, there is nothing to release. */
 @Operation(releaseIssuerKey)
 export class ReleaseIssuerKey {
   constructor(private readonly streams: Streams) {}

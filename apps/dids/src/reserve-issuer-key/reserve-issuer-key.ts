@@ -44,7 +44,7 @@ export class ReserveIssuerKey {
       try {
         return await this.reserve({ did: candidate, configurationId, algorithms }, context);
       } catch (error) {
-        // The list may be behind: this one was deleted meanwhile, or never had such a key. The next may fit.
+        // The list may lag: this DID was deleted meanwhile, or never had such a key. Try the next one.
         if (!(error instanceof AppError && error.kind === 'invalid')) throw error;
       }
     }
@@ -53,7 +53,7 @@ export class ReserveIssuerKey {
 
   private async reserve(command: ReserveCommand, context: TenantServiceContext): Promise<IssuerKey> {
     const host = didWebHost(command.did);
-    // Made before such hosts were refused at creation (ADR 0051).
+    // Created before such hosts were refused at creation (ADR 0051: they would be impersonated).
     if (host !== undefined && host !== context.tenant.host && this.isPlatformHost(host))
       throw invalidBody(
         'issuerDid',

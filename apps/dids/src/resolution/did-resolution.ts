@@ -5,9 +5,9 @@ import { InvalidKey } from '@attestry/keys';
 import { didJwkDocument, didKeyDocument } from './key-documents.js';
 import { PublishedDocuments } from './published-documents.js';
 
-/** How long a document that was found is believed, milliseconds. */
+/** How long a document is cached, milliseconds. */
 const BELIEVED_MS = 60_000;
-/** Bytes of all documents kept, as JSON. */
+/** Bytes of all cached documents, as JSON. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 
 const found = (document: Record<string, unknown>): DIDResolutionResult => ({
@@ -21,7 +21,7 @@ const failed = (error: 'notFound' | 'invalidDid'): DIDResolutionResult => ({
   didDocumentMetadata: {},
 });
 
-/** A method whose document follows from the DID itself. */
+/** A method whose document is derived from the DID itself. */
 const derived = (documentOf: (did: string) => Record<string, unknown>) => async (did: string) => {
   try {
     return found(documentOf(did));
@@ -31,7 +31,7 @@ const derived = (documentOf: (did: string) => Record<string, unknown>) => async 
   }
 };
 
-/** Resolves DIDs of others: did:key and did:jwk by themselves, did:web over the network. */
+/** Resolves third-party DIDs: did:key and did:jwk without I/O, did:web over the network. */
 @Injectable()
 export class DidResolution {
   private readonly cached = new LRUCache<string, DIDResolutionResult>({ maxSize: CACHE_BYTES, ttl: BELIEVED_MS });

@@ -12,7 +12,7 @@ const SIGNING = ['authentication', 'assertionMethod', 'capabilityDelegation', 'c
 const allOf = (purposes: readonly string[], id: string) =>
   Object.fromEntries(purposes.map((purpose) => [purpose, [id]]));
 
-/** Kinds of key that are resolved but never made here, by the first two bytes of the multikey; compressed points. */
+/** Kinds of key that are resolved but never created here, by the first two bytes of the multikey; compressed points. */
 const FOREIGN_CURVES: readonly [number, number, (point: Uint8Array) => unknown][] = [
   [0xe7, 0x01, (point) => secp256k1.Point.fromBytes(point)],
   [0x81, 0x24, (point) => p384.Point.fromBytes(point)],
@@ -21,7 +21,7 @@ const FOREIGN_CURVES: readonly [number, number, (point: Uint8Array) => unknown][
 /** Of the longest key, BLS12-381 G2; base58 takes quadratic time. */
 const LONGEST_MULTIKEY = 140;
 
-/** did:key Method v0.7 §3.1: the document follows from the DID. @throws InvalidKey */
+/** did:key Method v0.7 §3.1: the document is derived from the DID. @throws InvalidKey */
 export const didKeyDocument = (did: string): Document => {
   const multikey = did.slice('did:key:'.length);
   if (!/^z[1-9A-HJ-NP-Za-km-z]+$/.test(multikey) || multikey.length > LONGEST_MULTIKEY)
@@ -48,7 +48,7 @@ export const didKeyDocument = (did: string): Document => {
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
-/** did:jwk Method, section Read: the JWK is the DID; `use` tells what it is for. @throws InvalidKey */
+/** did:jwk Method, section Read: the JWK is the DID; `use` names its purpose. @throws InvalidKey */
 export const didJwkDocument = (did: string): Document => {
   const jwk = jwkOf(did.slice('did:jwk:'.length));
   const id = `${did}#0`;

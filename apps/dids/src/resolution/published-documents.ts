@@ -5,12 +5,11 @@ import { didWebUrl } from '../did/did-web.js';
 
 const TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
-/** For so long an answer, or that there was none, is not asked for again, milliseconds: a DID is looked at often, its host is not ours. */
+/** How long a response, or its absence, is cached, milliseconds: the same DID is resolved often, and its host is a third party. */
 const FRESH_MS = 2000;
 
 type Document = Record<string, unknown>;
 
-/** did:web documents where their hosts publish them, through the guarded client. */
 @Injectable()
 export class PublishedDocuments {
   private readonly answers = new LRUCache<string, Promise<Document | undefined>>({ max: 1000, ttl: FRESH_MS });
@@ -20,9 +19,9 @@ export class PublishedDocuments {
     private readonly config: PlatformConfig,
   ) {}
 
-  /** `undefined` when there is none to be had, for whatever reason: a caller must not learn about networks it cannot see. */
+  /** `undefined` when no document can be retrieved, for whatever reason: a caller must not learn about networks it cannot reach. */
   fetch(tenantId: string, did: string): Promise<Document | undefined> {
-    // By tenant: a look-up may fail for what this tenant has done before.
+    // By tenant: a look-up may fail because of earlier look-ups of this tenant.
     const key = `${tenantId} ${did}`;
     const known = this.answers.get(key);
     if (known) return known;
@@ -47,7 +46,7 @@ export class PublishedDocuments {
       // did:web §3.2: the document must be that of this DID.
       return document?.['id'] === did ? document : undefined;
     } catch {
-      // No answer, too late, too large, refused, or no JSON: in each case nothing is published there.
+      // No response, too late, too large, refused, or no JSON: in each case no document is published there.
       return undefined;
     }
   }

@@ -5,7 +5,10 @@ import { activeDid } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
 import { didOfDocumentPath } from '../did/did-web.js';
 
-/** did:web §3.2: the host asked, the tenant's own or its custom domain, and the path name the DID. Any living DID of this name is served, also one not yet seen published. */
+/**
+ * did:web §3.2: the requested host, the tenant's own or its custom domain, and the path name the DID. Any active DID of this name is
+ * served, also one not yet found published.
+ */
 @Operation(retrieveDidDocument)
 export class RetrieveDidDocument {
   constructor(private readonly streams: Streams) {}

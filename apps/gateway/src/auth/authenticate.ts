@@ -28,10 +28,10 @@ const bearerOf = (authorization: string | undefined): string => {
   return token;
 };
 
-/** A client with the roles that it has at the tenant: they are checked here, and no operation reads them. */
+/** A client with its roles at the tenant: they are checked here, and no operation reads them. */
 export type IdentifiedCaller = Exclude<Caller, ClientCaller> | (ClientCaller & { roles: readonly Role[] });
 
-/** Who calls, by the declared access of the operation. A refusal never reveals which tenants, clients, keys or revocations exist. */
+/** Authenticates the caller as the operation requires: 401 or 403, without a hint which part was wrong. */
 @Injectable()
 export class Authenticate {
   private readonly managementUrl: string;
@@ -49,7 +49,7 @@ export class Authenticate {
   /**
    * @param operation whose callers have tokens; the plan has the caller of any other
    * @param deadline of the call, milliseconds since the epoch
-   * @param beforeCheck awaited where a token is checked that is not remembered as verified
+   * @throws AppError 401; 503 when the token cannot be checked by the deadline
    * @throws AppError 401; 503 when it cannot be told by then
    */
   async caller(
@@ -65,7 +65,10 @@ export class Authenticate {
     throw unauthenticated();
   }
 
-  /** @throws AppError 403 when the caller has none of the roles that the tenant takes for the operation; 503 when that is not known by the deadline */
+  /**
+   * @throws AppError 403 when the caller has none of the roles that the tenant requires for the operation; 503 when they are not known by
+   * the deadline
+   */
   async authorize(operation: Operation, host: ResolvedHost, caller: IdentifiedCaller, deadline: number): Promise<void> {
     if (operation.access.kind !== 'roles') return;
     const { permission, roles } = operation.access;
@@ -75,7 +78,7 @@ export class Authenticate {
     throw forbidden(`The client needs one of these roles: ${allowed.join(', ')}`);
   }
 
-  /** A machine client with a token of ours, or a person with one of the operator's provider. */
+  /** A machine client with a token of this platform, or a person with one of the operator's provider. */
   private async managementCaller(
     authorization: string | undefined,
     deadline: number,

@@ -2,14 +2,14 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload } from 'jose';
 import type { SignInRegistry } from '@attestry/service-kit';
 import type { KeySet } from './oidc-issuer.js';
 
-/** The built-in sign-in as an issuer of tokens: in this process, so its keys are asked for, not fetched. */
+/** The built-in sign-in as an issuer of tokens: it runs in this process, so its keys are read, not fetched. */
 export class BuiltInIssuer {
   constructor(
     readonly issuer: string,
     private readonly signIns: SignInRegistry,
   ) {}
 
-  /** @throws Error before the sign-in is there */
+  /** @throws Error before the sign-in is registered */
   async keySet(): Promise<KeySet> {
     const { signIn } = this.signIns;
     if (!signIn) throw new Error('the built-in sign-in has not started');

@@ -1,8 +1,8 @@
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Whether a token is written as its issuer wrote it (RFC 7515 §2: base64url without padding). Decoders pass over unused bits, padding and
- * the other alphabet, so that a signature has many spellings; a token has one.
+ * Whether a token is spelled as its issuer spelled it (RFC 7515 §2: base64url without padding). Decoders ignore unused bits, padding and
+ * the other alphabet, so that a signature has many spellings; a token must have one.
  */
 export const isExactJwt = (token: string): boolean => {
   const parts = token.split('.');

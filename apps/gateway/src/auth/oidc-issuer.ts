@@ -7,15 +7,15 @@ export type KeySet = ReturnType<typeof createLocalJWKSet>;
 /** A provider's documents are small. */
 const MAX_BYTES = 256 * 1024;
 const TIMEOUT_MS = 5000;
-/** Keys that a provider withdraws are believed no longer than this, milliseconds. */
+/** Keys that a provider withdraws are trusted no longer than this, milliseconds. */
 const FRESH_MS = 10 * 60_000;
-/** Unknown key ids make the key set be fetched again, but not more often than this, milliseconds. */
+/** An unknown key id causes the key set to be fetched again, but not more often than this, milliseconds. */
 const REFETCH_MS = 5000;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The key set of an OpenID provider, found by discovery (OpenID Connect Discovery 1.0 §4) and kept for some minutes. */
+/** The key set of an OpenID provider, found by discovery (OpenID Connect Discovery 1.0 §4) and cached for some minutes. */
 export class OidcIssuer {
   private keys: KeySet | undefined;
   private fetchedAt = -Infinity;
@@ -27,9 +27,9 @@ export class OidcIssuer {
   ) {}
 
   /**
-   * @param fresh fetched again unless it was just now: the key that is looked for is not in it
+   * @param fresh the cached set lacks the key: fetched again unless it was fetched just now
    * @param now milliseconds since the epoch
-   * @throws Error when the provider cannot be reached or answers nonsense; keys known before are used on while they are fresh
+   * @throws Error when the provider cannot be reached or its response is invalid; known keys stay in use while they are fresh
    */
   async keySet(now: number, deadline: number, fresh = false): Promise<KeySet> {
     const age = now - this.fetchedAt;
@@ -47,7 +47,7 @@ export class OidcIssuer {
   private async fetch(deadline: number): Promise<KeySet> {
     const { issuer } = this;
     const metadata = await this.json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, deadline);
-    // Discovery §4.3: it must be exactly the one that was asked.
+    // Discovery §4.3: it must be exactly the requested one.
     if (metadata['issuer'] !== issuer) throw new Error(`the discovery document of ${issuer} names another issuer`);
     const { jwks_uri: jwksUri } = metadata;
     if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri))

@@ -12,17 +12,17 @@ export interface ClientToken {
   audience: string;
   issuer: string;
   expiresAt: number;
-  /** `jti`: what a revocation names. Absent in tokens that this platform did not issue. */
+  /** `jti`, which a revocation names. Absent in tokens that this platform did not issue. */
   tokenId?: string;
-  /** The client's secret that the token was issued for. Absent in tokens of a release before it. */
+  /** The client's secret that the token was issued for. Absent in tokens of releases that did not name it. */
   secretId?: string;
 }
 
-/** Unknown key ids make the key set be fetched again, but not more often than this. */
+/** An unknown key id causes the key set to be fetched again, but not more often than this. */
 const REFETCH_MS = 1000;
 /** A key set older than this is fetched again while it is used, so that a retired key is dropped, milliseconds. */
 const FRESH_MS = 60_000;
-/** A key set older than this is not used: management could not be reached for so long. */
+/** A key set older than this is not used: management was unreachable for that long. */
 const BELIEVED_MS = 15 * 60_000;
 /** A verified token is verified again after this long: the key that signed it may have been retired. */
 const REMEMBERED_MS = 5 * 60_000;
@@ -82,7 +82,7 @@ export class TokenVerifier {
       const age = now - this.fetchedAt;
       if (fresh && age < REFETCH_MS) return undefined;
       if (!this.keys || fresh || age > BELIEVED_MS) await this.fetchKeys(now, deadline);
-      // Without waiting: while management is away, keys fetched before verify tokens.
+      // In the background: while management is unreachable, the keys fetched before verify tokens.
       else if (age > FRESH_MS)
         this.fetchKeys(now, deadline).catch((error: unknown) =>
           this.logger?.warn({ error: String(error) }, 'token keys not refreshed'),

@@ -16,11 +16,11 @@ import {
 import { BuiltInIssuer } from './built-in-issuer.js';
 import { OidcIssuer, type KeySet } from './oidc-issuer.js';
 
-/** Who vouches for people, and the keys they do it with. */
+/** The issuer of tokens for people, and its keys. */
 interface TokenIssuer {
   readonly issuer: string;
   keySet(now: number, deadline: number, fresh?: boolean): Promise<KeySet>;
-  /** Whether a token with these claims was ended before it expires; for an issuer that can be asked at each call. */
+  /** Whether a token with these claims was revoked before it expires; for an issuer that can be queried at each call. */
   hasEnded?(claims: JWTPayload): Promise<boolean>;
 }
 
@@ -38,19 +38,20 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** A verified token is believed without another look at the keys for at most this long, milliseconds. */
+/** A verified token is accepted without checking the keys again for at most this long, milliseconds. */
 const REMEMBER_MS = 60_000;
 /** How far the provider's clock may be from ours, seconds. */
 const TOLERANCE_SECONDS = 5;
 
 /** OpenID Connect Core 1.0 §2. */
 const MAX_SUBJECT = 255;
-/** Longer ones are nobody's name or address. */
+/** Longer values are not names or addresses. */
 const isClaim = (value: unknown): value is string => typeof value === 'string' && value.length <= 1000;
 
 /**
- * Verifies access tokens of people: those of the operator's OpenID provider, or else of the built-in sign-in (RFC 9068 §4). Its type tells an access token from an ID token, whose
- * audience is a client in any case; and `sub` equal to `client_id` is a machine (§2.2), which is no person.
+ * Verifies access tokens of people: those of the operator's OpenID provider, or else of the built-in sign-in (RFC 9068 §4). The type
+ * distinguishes an access token from an ID token, whose audience is a client in any case; `sub` equal to `client_id` is a machine (§2.2),
+ * not a person.
  */
 @Injectable()
 export class UserTokenVerifier {
@@ -73,7 +74,7 @@ export class UserTokenVerifier {
     this.audience = config.peopleAudience;
   }
 
-  /** Whether the token says it is of the provider; nothing else is looked at. */
+  /** Whether the token names the provider as its issuer; no other check. */
   isOurs(token: string): boolean {
     if (!this.provider) return false;
     try {
@@ -88,7 +89,7 @@ export class UserTokenVerifier {
    * `undefined` when it is not a valid access token of a person.
    * @param deadline of the call that brought it, milliseconds since the epoch
    * @param beforeCheck awaited where the token is not remembered as verified
-   * @throws AppError 503 when the provider's keys cannot be had
+   * @throws AppError 503 when the provider's keys are unavailable
    */
   async verify(
     token: string,

@@ -35,7 +35,7 @@ export interface ResolvedHost {
   tenant?: TenantContext;
 }
 
-/** A living tenant as the gateway needs it. */
+/** An active tenant as the gateway needs it. */
 export interface DirectoryEntry {
   context: TenantContext;
   /** The tenant's own host. */
@@ -47,31 +47,31 @@ export interface DirectoryEntry {
 
 interface DirectoryClient {
   roles: readonly Role[];
-  /** Absent while management is of a release that does not name them. */
+  /** Absent while management runs a release that does not name them. */
   secrets?: readonly DirectorySecret[];
 }
 
 /** A client as its verified token names it. */
 export interface ClientOfToken {
   clientId: string;
-  /** Absent in tokens of a release that did not name the secret; they end with their client, or expire. */
+  /** Absent in tokens of releases that did not name the secret; they end with their client, or expire. */
   secretId?: string;
 }
 
 const MAX_ENTRIES = 50_000;
-/** A host that was nobody's is asked for again after this long. */
+/** A host that no tenant has is looked up again after this long. */
 const UNKNOWN_MS = 1000;
 const MANAGEMENT_CLIENT_MS = 1000;
 const USER_MS = 1000;
 
 /**
- * Hosts, tenants, clients and revoked tokens, kept in memory (ADR 0056). A miss asks management; an ending comes over the feed and
- * takes effect at once; while the feed is stale nothing cached is believed.
+ * Hosts, tenants, clients and revoked tokens, cached in memory (ADR 0056). A miss queries management; an ending comes over the feed and
+ * takes effect at once; while the feed is stale no cached entry is used.
  */
 @Injectable()
 export class Directory implements OnApplicationBootstrap {
   private readonly byHost = new LRUCache<string, DirectoryEntry>({ max: MAX_ENTRIES });
-  /** Tenants by the domain they have verified. */
+  /** Tenants by verified domain. */
   private readonly byCustomDomain = new LRUCache<string, TenantContext>({ max: MAX_ENTRIES });
   private readonly customDomainOf = new Map<string, string>();
   private readonly unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
@@ -86,7 +86,7 @@ export class Directory implements OnApplicationBootstrap {
   private readonly users = new LRUCache<string, string>({ max: 10_000, ttl: USER_MS });
   private readonly pending = new Map<string, Promise<DirectoryEntry | undefined>>();
   private readonly pendingDomains = new Map<string, Promise<TenantContext | undefined>>();
-  /** Grows with every change heard of; an answer asked for before a change is not kept. */
+  /** Incremented with every change received; a response requested before a change is not cached. */
   private generation = 0;
   private feed: Consumer | undefined;
 
@@ -123,7 +123,7 @@ export class Directory implements OnApplicationBootstrap {
   }
 
   /**
-   * @param deadline of the call that wants to know, milliseconds since the epoch, as everywhere here
+   * @param deadline of the call, milliseconds since the epoch, as everywhere here
    * @param beforeLookUp awaited before management is queried
    * @returns a promise only where management is queried
    */
@@ -140,7 +140,7 @@ export class Directory implements OnApplicationBootstrap {
     return once(this.pending, host, () => this.lookUpHost(host, deadline), beforeLookUp);
   }
 
-  /** The living tenant that has verified this domain. @param domain host name in lower case */
+  /** The active tenant that has verified this domain. @param domain host name in lower case */
   tenantByCustomDomain(
     domain: string,
     deadline: number,
@@ -155,8 +155,8 @@ export class Directory implements OnApplicationBootstrap {
   }
 
   /**
-   * Roles of a tenant's client; `undefined` when it does not exist, or the secret that its token was issued for has ended. A
-   * client or a secret that is not in the entry may be younger than it, so management is asked once more.
+   * Roles of a tenant's client; `undefined` when it does not exist, or the secret that its token was issued for has ended. A client or a
+   * secret that is missing in the entry may be newer than it, so management is queried once more.
    */
   async rolesOf(
     host: string,
@@ -166,7 +166,7 @@ export class Directory implements OnApplicationBootstrap {
   ): Promise<readonly Role[] | undefined> {
     const entry = await this.tenantByHost(host, deadline);
     const isSecretOfEntry = entry?.clients.get(client.clientId)?.secrets?.some(({ id }) => id === client.secretId);
-    // An overlap that has ended needs no second look.
+    // An overlap that has ended is not queried again.
     if (isSecretOfEntry) return rolesIn(entry!, client, now);
     const known = entry && rolesIn(entry, client, now);
     if (known) return known;
@@ -186,10 +186,10 @@ export class Directory implements OnApplicationBootstrap {
     return isOf(found);
   }
 
-  /** @param expiresAt of the token, milliseconds since the epoch: nothing is kept of it afterwards */
+  /** @param expiresAt of the token, milliseconds since the epoch: the entry is dropped afterwards */
   async isRevoked(tokenId: string, expiresAt: number, now: Date, deadline: number): Promise<boolean> {
     const known = this.revocations.get(tokenId);
-    // A revocation is final; that there is none holds while the feed would tell.
+    // A revocation is final; its absence is cached as long as the feed would deliver one.
     if (known === true || (known === false && this.feed?.health.healthy)) return known;
     const generation = this.generation;
     const { isRevoked } = await this.services.call(lookUpToken, { body: { tokenId } }, lookUp(deadline));
@@ -197,7 +197,7 @@ export class Directory implements OnApplicationBootstrap {
     return isRevoked;
   }
 
-  /** The user that a person is; management registers them at the first sight. */
+  /** The user of a person; management registers them on the first call. */
   async userOf(person: PersonOfIssuer, deadline: number): Promise<string> {
     const { issuer, subject, email, emailVerified, name } = person;
     const key = JSON.stringify([issuer, subject, email, emailVerified, name]);
@@ -305,7 +305,7 @@ const once = async <T>(
   return lookup;
 };
 
-/** Of no request: those that wait for the same entry share one look-up. */
+/** Without a request: concurrent calls for the same entry share one look-up. */
 const lookUp = (deadline: number): CallContext => ({
   requestId: newRequestId(),
   operation: 'gateway.directory',

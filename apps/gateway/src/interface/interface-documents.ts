@@ -6,13 +6,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { openApiDocument, SHAPES, type Api, type InterfaceName, type Operation } from '@attestry/contracts';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
-/** Something the gateway itself answers a GET with. */
+/** A GET response of the gateway itself. */
 export interface InterfaceDocument {
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
 
-/** Everything the viewer needs comes from this host; nothing in the page itself is run. */
+/** Everything the viewer needs comes from this host; the page has no inline scripts. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +42,7 @@ const page = (title: string): string => `<!doctype html>
 </html>
 `;
 
-/** `validatorUrl: null`: the viewer would ask a validator on the internet. */
+/** `validatorUrl: null`: otherwise the viewer queries a validator on the internet. */
 const START = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#viewer',
@@ -52,7 +52,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Files of the viewer's package, by name; the rest of it is for other uses. */
+/** Files of the viewer's package that are served, by name. */
 const VIEWER_FILES: Record<string, string> = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'swagger-ui.css': 'text/css; charset=utf-8',
@@ -62,18 +62,18 @@ const VIEWER_FILES: Record<string, string> = {
 const INTERFACES: Partial<Record<Api, InterfaceName>> = { management: 'management', tenant: 'tenant' };
 
 /**
- * What tells a host's interface: `/openapi.json`, made from the registry, and `/docs`, which shows it. No operations: they
- * need no service, and are the same for everybody.
+ * The interface of a host: `/openapi.json`, generated from the registry, and `/docs`, which shows it. Not operations: they need no service,
+ * and are the same for every caller.
  */
 @Injectable()
 export class InterfaceDocuments {
   private readonly viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  /** Made when first asked for, then kept: a megabyte and a half that many processes never need. */
+  /** Generated on the first request, then cached: a megabyte and a half that many processes never need. */
   private readonly made = new Map<string, InterfaceDocument>();
 
   constructor(@Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[]) {}
 
-  /** `undefined` when there is nothing of that kind at the path. */
+  /** `undefined` when no document has the path. */
   find(api: Api, path: string): InterfaceDocument | undefined {
     const name = INTERFACES[api];
     if (!name || (path !== '/openapi.json' && path !== '/docs' && !path.startsWith('/docs/'))) return undefined;
@@ -88,7 +88,7 @@ export class InterfaceDocuments {
   private make(name: InterfaceName, path: string): InterfaceDocument | undefined {
     if (path === '/openapi.json') {
       const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES));
-      // Tools that live in a browser read it from anywhere, as they may call the operations it names.
+      // Browser tools of any origin may read it, as they may call the operations it names.
       return documentOf(text, 'application/json; charset=utf-8', { 'access-control-allow-origin': '*' });
     }
     if (path === '/docs')

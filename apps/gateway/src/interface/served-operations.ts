@@ -1,2 +1,2 @@
-/** The operations the gateway routes and tells of: the registry, or a test's own. */
+/** The operations that the gateway routes and documents: the registry, or those of a test. */
 export const SERVED_OPERATIONS = Symbol('SERVED_OPERATIONS');

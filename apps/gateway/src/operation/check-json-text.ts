@@ -11,7 +11,7 @@ const COMMA = 0x2c;
 const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 
-/** Where the text that begins before `from` ends; the runs of backslashes are disjoint, so that this is linear. */
+/** End of the text that begins before `from`; the runs of backslashes are disjoint, so that this is linear. */
 const endOfText = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -22,8 +22,8 @@ const endOfText = (text: string, from: number): number => {
 };
 
 /**
- * Bounds what `JSON.parse` and all that visits its result have to do, in one pass and without making a value (ADR 0041). Text
- * that is no JSON is left to the parser.
+ * Bounds the work of `JSON.parse` and of every visitor of its result, in one pass and without creating a value (ADR 0041). Text that is no
+ * JSON is left to the parser.
  * @throws AppError 400
  */
 export const checkJsonText = (text: string): void => {

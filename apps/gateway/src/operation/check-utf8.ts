@@ -52,7 +52,7 @@ export const checkQuery = (query: string): void => {
   checkMembers(query, 'query');
 };
 
-/** The text of a body. Node would put U+FFFD for what is no UTF-8, and two bodies would become one text. @throws AppError 400 */
+/** The text of a body. Node would replace invalid UTF-8 by U+FFFD, and two bodies would become one text. @throws AppError 400 */
 export const decodeBody = (raw: Buffer | undefined, mediaType: string): string => {
   if (!raw?.length) return '';
   if (!isUtf8(raw)) throw refusal('body', 'body');

@@ -11,8 +11,8 @@ import {
 import { LOGGER, PlatformConfig, requestFields, ServiceClient, type Logger } from '@attestry/service-kit';
 
 /**
- * What a call asked and answered, as far as the tenant's logging level lets it be kept, sealed by analytics: the gateway has no
- * keys. Nothing is asked for at level 1, and a call goes on without its data when they cannot be sealed.
+ * Request and response of a call, as far as the tenant's logging level allows, sealed by analytics: the gateway has no keys. Nothing is
+ * sealed at level 1; a call continues without its data when they cannot be sealed.
  */
 @Injectable()
 export class OperationData {

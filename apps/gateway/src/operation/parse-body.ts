@@ -17,10 +17,10 @@ const unsupported = (expected: string) =>
 
 export const mediaType = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
-/** Decoded UTF-8 is well-formed, so only an escape can bring in half of a surrogate pair, which no store can keep. */
+/** Decoded UTF-8 is well-formed, so only an escape can contain half of a surrogate pair, which no store accepts. */
 const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
 
-/** Each part of the value is visited once; it is as bounded as its text. */
+/** Each part of the value is visited once; its size is bounded as its text is. */
 const checkText = (value: unknown): void => {
   const below: unknown[] = [value];
   while (below.length > 0) {

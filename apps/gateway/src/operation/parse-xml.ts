@@ -4,20 +4,20 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 /** RFC 7303. */
 export const isXml = (mediaType: string): boolean => mediaType === 'application/xml' || mediaType === 'text/xml';
 
-/** Bytes; a megabyte of tags would hold the process for seconds, and no request in XML is near this. */
+/** Bytes; a megabyte of tags would block the process for seconds, and no request in XML is near this. */
 export const MAX_XML = 32_768;
-/** Root, members, and what an object of ours may hold. */
+/** Root, members, and the levels of the objects in an XML request. */
 const MAX_DEPTH = 16;
 
 const parser = new XMLParser({
   ignoreAttributes: true,
   ignoreDeclaration: true,
   ignorePiTags: true,
-  // Values stay the text they are: a name of `1.50` is no number.
+  // Values stay text: a name of `1.50` is not a number.
   parseTagValue: false,
   removeNSPrefix: true,
   maxNestedTags: MAX_DEPTH,
-  // Without it numeric references stay as they are; named ones beside XML's own five are refused below.
+  // Otherwise numeric references are not resolved; named ones beside XML's own five are refused below.
   htmlEntities: true,
 });
 
@@ -34,21 +34,21 @@ const decode = (raw: Uint8Array, contentType: string): string => {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(raw).trim();
     if (UTF_8.test(charset) && UTF_8.test(ENCODING.exec(text)?.[1] ?? 'utf-8')) return text;
   } catch {
-    // told below
+    // refused below
   }
   throw malformed('must be UTF-8');
 };
 
 /**
- * The child elements of the root, whatever that is called, as an object of texts: attributes and namespaces say nothing here,
- * an element that comes twice is an array. A document type could define entities without end, so that none is taken.
+ * The child elements of the root, whatever its name, as an object of texts: attributes and namespaces are ignored, a repeated element is an
+ * array. A document type could define unlimited entities, so none is accepted.
  * @throws AppError 400, 413
  */
 export const parseXml = (raw: Uint8Array, contentType: string): unknown => {
   if (raw.byteLength > MAX_XML) throw new AppError('tooLarge', 'Payload Too Large');
   const text = decode(raw, contentType);
   if (XMLValidator.validate(text) !== true) throw malformed();
-  // Well-formed by now: what opens has its end.
+  // Well-formed at this point: every start tag has its end tag.
   const markup = text.replace(OPAQUE, '');
   if (markup.includes('<!')) throw malformed('must not have a DOCTYPE');
   if (FOREIGN_ENTITY.test(markup)) throw malformed();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, type PageOf } from '@attestry/contracts';
 
-/** Attempts for a page that the service could not give: queries may be sent again, commands may not. */
+/** Attempts for a page that the service failed to return: queries may be sent again, commands may not. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 250;
 
@@ -10,9 +10,9 @@ type FetchPage = (cursor: string | undefined) => Promise<PageOf<unknown>>;
 const lines = (page: PageOf<unknown>): string => page.data.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 
 /**
- * A list as lines of JSON, one page in memory at a time: the next is asked for when the caller has taken the last. What goes
- * wrong on the first page is thrown before anything was sent; later it ends the connection without the end of the body,
- * which no caller takes for a whole answer.
+ * A list as lines of JSON, one page in memory at a time: the next one is queried when the caller has read the last. An error on the first
+ * page is thrown before anything was sent; a later one closes the connection without the end of the body, which no client takes for a
+ * complete response.
  * @throws AppError as the first page threw it
  */
 export const streamPages = async (fetchPage: FetchPage): Promise<AsyncGenerator<string>> => {

@@ -11,7 +11,7 @@ import { sendAnswer } from './send-answer.js';
 
 type Used = Pick<Dependencies, 'rates' | 'recorder' | 'operationData' | 'clock' | 'health' | 'logger'>;
 
-/** What a step, or the reading of the body, threw → an answer in the shape of the route. */
+/** Error of a step, or of reading the body → response in the error shape of the route. */
 export const answerError = async (exchange: Exchange, deps: Used, error: unknown): Promise<FastifyReply> => {
   const { requestId, address, shape } = exchange;
   const failure = appErrorOf(error);
@@ -24,7 +24,7 @@ export const answerError = async (exchange: Exchange, deps: Used, error: unknown
   const { status, headers, body } = renderError(failure, shape.errors);
   if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status)) {
     exchange.rate = await deps.rates.countTokenFailure(address);
-    // A client that used the header is told the scheme; one that sends its secret in the body has none (RFC 6749 §5.2).
+    // A client that used the header gets the scheme; one that sends its secret in the body has none (RFC 6749 §5.2).
     if (status === 401 && hasBasicScheme(exchange.request.headers.authorization))
       headers['www-authenticate'] = 'Basic realm="oauth", charset="UTF-8"';
   }

@@ -11,7 +11,7 @@ export const applyRate = (exchange: Exchange, rate: RateState): void => {
 
 type Rates = Pick<Dependencies, 'rates'>;
 
-/** What no operation and no known caller is counted for counts for the address. @throws AppError 429 */
+/** Requests without operation and known caller are counted by address. @throws AppError 429 */
 export const countPublicCall = async (exchange: Exchange, { rates }: Rates): Promise<void> =>
   applyRate(exchange, await rates.count('public', { address: exchange.address }));
 

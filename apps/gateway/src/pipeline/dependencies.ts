@@ -18,7 +18,7 @@ import { RateLimits } from '../request/rate-limits.js';
 import { RequestsInFlight } from '../request/requests-in-flight.js';
 import { Routes } from './routes.js';
 
-/** What the steps, and the plugins beside them, are handed; each names in its signature what it uses. */
+/** What steps and plugins receive; each names in its signature what it uses. */
 @Injectable()
 export class Dependencies {
   constructor(

@@ -11,7 +11,7 @@ export const tooManyRequests = ({ reset }: RateState): AppError => {
   return new AppError('tooManyRequests', 'Too Many Requests', { headers: { 'retry-after': String(seconds) } });
 };
 
-/** The error itself, or what one of Node or Fastify for a body that cannot be read means; `internal` for any other. */
+/** The error itself, or the AppError for an error of Node or Fastify about an unreadable body; `internal` for any other. */
 export const appErrorOf = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };

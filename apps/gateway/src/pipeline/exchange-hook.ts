@@ -10,8 +10,8 @@ export const addExchangeHook = (scope: FastifyInstance, handle: Handle): void =>
 };
 
 /**
- * A plugin that sees every request, in the order of registration, and may answer it. Without `skip-override` Fastify would keep
- * its hook in a scope of the plugin's own.
+ * A plugin that sees every request, in the order of registration, and may answer it. Without `skip-override` Fastify would scope the hook
+ * to the plugin.
  */
 export const exchangePlugin = (handle: Handle): FastifyPluginAsync =>
   Object.assign(async (scope: FastifyInstance) => addExchangeHook(scope, handle), {

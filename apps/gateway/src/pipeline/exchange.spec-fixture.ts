@@ -28,7 +28,7 @@ export const operationOf = ({ http, ...declared }: Declared = {}): Operation =>
     ...declared,
   });
 
-/** A reply that keeps what it is given. */
+/** A reply that records its calls. */
 export class FakeReply {
   status: number | undefined;
   readonly kept: Record<string, unknown> = {};
@@ -61,7 +61,7 @@ interface Sent {
   body?: string | Buffer;
 }
 
-/** A request that was admitted, of the operation, with what a test says of it. */
+/** An admitted request of the operation, with the overrides of a test. */
 export const exchangeOf = (sent: Sent = {}, declared: Declared = {}, known: Partial<Exchange> = {}): Admitted => {
   const { method = 'GET', url = '/v1/things/7', headers = {}, body } = sent;
   const plan = planOf(operationOf(declared), 5000);
@@ -105,7 +105,7 @@ export const rate = (over: Partial<RateState> = {}): RateState => ({
 });
 export const EXCEEDED = rate({ remaining: 0, exceeded: true });
 
-/** Limits that answer with one state, and keep what they were asked. */
+/** Limits that return one state, and record their calls. */
 export const ratesOf = (state: RateState = rate()) => {
   const asked: unknown[][] = [];
   const answer =
@@ -136,7 +136,7 @@ export const errorOf = async (call: () => unknown): Promise<AppError> => {
   throw new Error('nothing was thrown');
 };
 
-/** What START and outcomes were recorded, and what was logged. @param lost whether nothing can be recorded */
+/** START and outcomes that were recorded, and log lines. @param lost whether recording fails */
 export const recordsOf = ({ lost = false, data }: { lost?: boolean; data?: string } = {}) => {
   const records: unknown[][] = [];
   const logged: unknown[][] = [];

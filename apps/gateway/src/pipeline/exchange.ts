@@ -31,7 +31,7 @@ export interface Received {
   traceparent: string | undefined;
 }
 
-/** What the steps from START to the outcome know: of a request, or of a call that no request was made for. */
+/** What the steps from START to the outcome know: of a request, or of a call without a request. */
 export interface Call {
   readonly plan: Pick<Plan, 'operation'>;
   readonly context: OperationContext;

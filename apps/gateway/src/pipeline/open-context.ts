@@ -1,6 +1,6 @@
 import type { Identified } from './exchange.js';
 
-/** What the operation knows beside its request. From here on the request is admitted: its body is read. */
+/** The operation's context beside its request. From here on the request is admitted: its body is read. */
 export const openContext = (exchange: Identified): void => {
   const { plan, host, caller, requestId, deadline, observed, request } = exchange;
   const { traceparent } = observed;

@@ -10,7 +10,7 @@ import {
 } from '@attestry/contracts';
 import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
 
-/** What an error needs beside its content; known before the plan is, by the host that the request names. */
+/** What an error needs beside its content; known before the plan is, by the requested host. */
 export interface AnswerShape {
   readonly errors: Operation['errors'];
   /** Of every answer, errors included. */
@@ -43,7 +43,7 @@ const NO_HEADERS = Object.freeze({});
 /** Before a route is known. */
 export const shapeOf = (errors: Operation['errors']): AnswerShape => ({ errors, corsHeaders: NO_HEADERS });
 
-/** A wallet's code or token is checked by the service; the secret in a token call as well. */
+/** A wallet's code or token is checked by the service, and so is the secret in a token call. */
 const callerOf = ({ rate, access }: Operation): Plan['caller'] => {
   if (rate === 'client-token' || access.kind === 'public') return Object.freeze({ kind: 'public' });
   return access.kind === 'holder' ? Object.freeze({ kind: 'holder' }) : undefined;

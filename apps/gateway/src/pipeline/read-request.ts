@@ -18,7 +18,7 @@ const rawOf = ({ request: { method, url, headers, body } }: Admitted): RawReques
   text: decodeBody(body as Buffer | undefined, mediaType(headers['content-type'])),
 });
 
-/** What the operation is called with, parsed and not yet checked against its shape. @throws AppError 400, 413, 415 */
+/** The operation's request, parsed and not yet checked against its shape. @throws AppError 400, 413, 415 */
 export const readRequest = (exchange: Admitted): OperationRequest => {
   const { plan, params, context, request } = exchange;
   if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);

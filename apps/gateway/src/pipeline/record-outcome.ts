@@ -8,7 +8,7 @@ type Used = Pick<Dependencies, 'recorder' | 'operationData' | 'logger'>;
 const httpAnswerOf = (result: unknown): HttpAnswer['$http'] | undefined =>
   (result as Partial<HttpAnswer> | null | undefined)?.$http;
 
-/** Of a list how many entries it had, otherwise what the service wants recorded. */
+/** Of a list the number of its entries, otherwise the recorded part of the result. */
 const successMetadata = (result: unknown): Record<string, unknown> => {
   const recorded = httpAnswerOf(result)?.metadata;
   if (recorded) return recorded;
@@ -30,7 +30,9 @@ const aboutTenant = ({ plan, result }: Call, { params }: OperationRequest): stri
   return isUuid(id) ? id.toLowerCase() : undefined;
 };
 
-/** SUCCESS, acknowledged before the answer. One that cannot be written does not undo what was done: analytics closes the START from the events. */
+/**
+ * SUCCESS, acknowledged before the response. A failure to record it does not undo the effect: analytics closes the START from the events.
+ */
 export const recordSuccess = async (call: Call, deps: Used): Promise<void> => {
   const { plan, context, sent, recorded, result } = call;
   const answer = httpAnswerOf(result);

@@ -6,7 +6,7 @@ import { logLostRecord } from './record-outcome.js';
 
 type Used = Pick<Dependencies, 'recorder' | 'operationData' | 'clock' | 'logger'>;
 
-/** Whether START and outcome are the gateway's to record; wallet endpoints record their own (ADR 0004). */
+/** Whether the gateway records START and outcome; wallet endpoints record their own (ADR 0004). */
 export const isRecorded = ({ analytics }: Operation): boolean =>
   analytics !== undefined && analytics.recordedBy !== 'service';
 

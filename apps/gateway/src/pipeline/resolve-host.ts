@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.js';
 type Used = Pick<Dependencies, 'hosts' | 'routes' | 'rates'>;
 
 /**
- * Which API the Host header names, and which tenant; neither where nothing is served.
+ * Which API the Host header names, and which tenant; neither for an unknown host.
  * @throws AppError 429 before a look-up for an address over its public limit; 503 when management cannot be reached
  */
 export const resolveHost = (exchange: Exchange, deps: Used): void | Promise<void> => {

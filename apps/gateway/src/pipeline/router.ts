@@ -10,7 +10,7 @@ export interface Route {
 
 const MAX_PARAM_LENGTH = 2048;
 
-/** The routes of one kind of host: a table made from declared operations, nothing else. */
+/** The routes of one kind of host: a table generated from declared operations, nothing else. */
 export class Router {
   private readonly routes = createRouter({ maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true });
   /** Paths declared with a leading `*`: matched by their ending, after all others. */
@@ -29,7 +29,7 @@ export class Router {
   }
 
   find(method: string, path: string): Route | undefined {
-    // RFC 9110 §9.1: what answers GET answers HEAD; the server sends the same headers and no content.
+    // RFC 9110 §9.1: every route of GET also answers HEAD; the server sends the same headers and no content.
     if (method === 'HEAD') return this.find('GET', path);
     const found = this.routes.find(method as HTTPMethod, path);
     if (found) return { plan: found.store as Plan, params: found.params as Record<string, string> };

@@ -8,7 +8,7 @@ import { isRecorded, writeStart } from './record-start.js';
 
 type Used = Pick<Dependencies, 'services' | 'recorder' | 'operationData' | 'clock' | 'logger'>;
 
-/** A call that no request was made for: checked and recorded as those of requests. @throws AppError */
+/** A call without a request: checked and recorded like those of requests. @throws AppError */
 export const runCall = async (call: Call, deps: Used): Promise<unknown> => {
   const { operation } = call.plan;
   if (isRecorded(operation)) await writeStart(call, deps);

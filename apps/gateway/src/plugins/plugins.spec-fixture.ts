@@ -4,7 +4,7 @@ import { replyOf } from '../pipeline/exchange.spec-fixture.js';
 
 type Hook = (request: object, reply: object, done: () => void) => void | Promise<void>;
 
-/** Runs the hook of a plugin; whether the pipeline goes on. */
+/** Runs the hook of a plugin; returns whether the pipeline continues. */
 export const passes = async (plugin: FastifyPluginAsync, exchange: Exchange): Promise<boolean> => {
   let hook: Hook | undefined;
   await plugin({ addHook: (_name: string, added: Hook) => (hook = added) } as unknown as FastifyInstance, {});

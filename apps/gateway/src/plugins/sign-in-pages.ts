@@ -10,7 +10,10 @@ import { queryOf, type Hosted } from '../pipeline/exchange.js';
 import { runCall } from '../pipeline/run-call.js';
 import { addCommonHeaders } from '../pipeline/send-answer.js';
 
-/** The pages of a sign-in that runs in this process. What they do for a person is an operation like any other: recorded, as that person. */
+/**
+ * The pages of a sign-in that runs in this process. What they do for a person is an operation like any other: recorded, with that person as
+ * the actor.
+ */
 @Injectable()
 export class SignInPages {
   readonly plugin = exchangePlugin((exchange) => {
@@ -31,7 +34,7 @@ export class SignInPages {
     this.path = pathname;
   }
 
-  /** The pages read the request and write the answer themselves. */
+  /** The pages read the request and write the response themselves. */
   private async answer(exchange: Hosted): Promise<void> {
     const { request, reply, host, requestId, address } = exchange;
     await countPublicCall(exchange, this.deps);
@@ -40,7 +43,7 @@ export class SignInPages {
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
-    // The host was resolved and the scheme is configured: what a caller says of either does not count.
+    // The host was resolved and the scheme is configured: the client's headers for either are ignored.
     const { headers } = request.raw;
     headers.host = new URL(host.publicUrl).host;
     delete headers['x-forwarded-host'];

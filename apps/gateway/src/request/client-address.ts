@@ -26,7 +26,7 @@ export class TrustedProxies {
 
 const known = new LRUCache<string, string>({ max: 10_000 });
 
-/** IPv4 inside IPv6 is written as IPv4, so that one client has one address; '' for what is no address. */
+/** IPv4 inside IPv6 is written as IPv4, so that one client has one address; '' for an invalid address. */
 export const plain = (address: string): string => {
   let text = known.get(address);
   if (text === undefined) {
@@ -36,7 +36,7 @@ export const plain = (address: string): string => {
   return text;
 };
 
-/** Rate limits count a whole /64 of IPv6 as one client: that is what one subscriber has. */
+/** Rate limits count a whole /64 of IPv6 as one client: one subscriber has that much. */
 export const rateKeyOf = (address: string): string =>
   isIPv6(address) ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address;
 
@@ -49,7 +49,7 @@ export const networkKeyOf = (rateKey: string): string | undefined => {
   return parts.length === 4 ? parts.slice(0, 3).join(':') : undefined;
 };
 
-/** A /48 has the limits of so many addresses: it may be a company, but it has 65,536 of what counts as one address. */
+/** A /48 has the limits of this many addresses: it may be a company, but it has 65,536 networks that count as one address each. */
 export const ADDRESSES_OF_NETWORK = 5;
 
 /** A hop of `X-Forwarded-For` without its port: `192.0.2.1:443`, `[2001:db8::1]:443`, `[2001:db8::1]`. */
@@ -63,9 +63,9 @@ export interface Forwarded {
   host: string | undefined;
   /** Whether it came through a trusted proxy. */
   isForwarded: boolean;
-  /** `X-Forwarded-Proto` of a trusted proxy; the last one that was added, when there are several. */
+  /** `X-Forwarded-Proto` of a trusted proxy; the last one, when there are several. */
   scheme?: string;
-  /** W3C Trace Context; only a proxy of ours may say which trace a request belongs to. */
+  /** W3C Trace Context; accepted only from a trusted proxy. */
   traceparent?: string;
 }
 

@@ -20,7 +20,7 @@ const EXPOSED_HEADERS = [
 
 /**
  * Whether pages of any origin may call it: public documents and the endpoints of wallets. Not the token endpoint of clients, whose secrets
- * belong on no page; not what answers with a redirection, which browsers follow and scripts do not (RFC 9700 §2.6).
+ * belong on no page; not redirects, which browsers follow and scripts do not (RFC 9700 §2.6).
  */
 export const allowsOrigins = ({ rate, http }: Operation): boolean =>
   (rate === 'public' || rate === 'wallet') && http!.success < 300;

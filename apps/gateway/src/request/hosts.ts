@@ -8,12 +8,12 @@ export type { ResolvedHost };
 /** A name that could be a custom domain: with a dot, without a port, no address. */
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Which API a Host header asks for (ADR 0056). */
+/** Which API a Host header names (ADR 0056). */
 @Injectable()
 export class Hosts {
   private readonly fixed = new Map<string, ResolvedHost>();
   private readonly defaultPort: string;
-  /** What the hosts of tenants end in. */
+  /** Suffixes of tenant hosts. */
   private readonly tenantEndings: readonly string[];
 
   constructor(
@@ -32,7 +32,7 @@ export class Hosts {
     this.tenantEndings = config.environments.map(({ domain }) => `.${this.canonical(domain)}`);
   }
 
-  /** The API a host would have; which tenant it names, if any, is not looked up. */
+  /** The API of a host; which tenant it names, if any, is not looked up. */
   apiOf(header: string | undefined): Api {
     return (header !== undefined && this.fixed.get(this.canonical(header))?.api) || 'tenant';
   }

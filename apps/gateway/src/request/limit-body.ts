@@ -11,8 +11,8 @@ export const declaredLength = ({ 'content-length': length }: { 'content-length'?
   length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : 0;
 
 /**
- * The body as it is read, refused once it is longer than the operation takes: at once when its length is declared, otherwise with the first
- * byte beyond the limit.
+ * The body stream, refused once it is longer than the operation accepts: at once when its length is declared, otherwise with the first byte
+ * beyond the limit.
  * @param count called with the bytes of each chunk of a body of undeclared length; the body fails with the error it throws
  * @throws BodyTooLong
  */

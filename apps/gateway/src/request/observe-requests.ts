@@ -7,9 +7,9 @@ import { isTokenCallFailure } from './rate-limits.js';
 export interface ObservedRequest {
   operation?: Operation;
   span?: Span;
-  /** For what the request causes: the span's, else what a proxy of ours sent. */
+  /** Trace context for what the request causes: the span's, else that of a trusted proxy. */
   traceparent?: string;
-  /** Health says nothing about how callers fare. */
+  /** Health checks would distort the metrics of calls. */
   uncounted?: boolean;
 }
 
@@ -21,7 +21,7 @@ interface Begun {
   tenantId: string | undefined;
 }
 
-/** Counts, times and traces what the gateway answers. */
+/** Counts, times and traces responses. */
 @Injectable()
 export class ObserveRequests {
   private readonly requests;
@@ -39,7 +39,7 @@ export class ObserveRequests {
     this.tokenFailures = metrics.counter('clientTokenFailures');
   }
 
-  /** The operation is known: a span begins, in a new trace unless a proxy of ours named one. */
+  /** The operation is known: a span begins, in a new trace unless a trusted proxy named one. */
   begin(observed: ObservedRequest, operation: Operation, { requestId, startedAt, parent, tenantId }: Begun): void {
     observed.operation = operation;
     if (!this.tracing.on) {

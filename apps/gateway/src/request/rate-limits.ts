@@ -3,7 +3,7 @@ import type { RateClass } from '@attestry/contracts';
 import { PlatformConfig, RateCounter, type RateLimits as Limits } from '@attestry/service-kit';
 import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
 
-/** What the three `x-ratelimit-*` headers say. */
+/** Values of the three `x-ratelimit-*` headers. */
 export interface RateState {
   limit: number;
   remaining: number;
@@ -20,13 +20,13 @@ export interface RateSubject {
   clientId?: string;
 }
 
-/** Statuses of token calls that count as failures: the caller got something wrong, whatever it was. */
+/** Statuses of token calls that count as failures of the caller. */
 const TOKEN_CALL_FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415]);
 export const isTokenCallFailure = (status: number): boolean => TOKEN_CALL_FAILURES.has(status);
 
 /**
- * Rate limits by class, each per minute. A limit counts for the caller that it is counted against: what an address is refused
- * is not counted against the tenant, and only calls with the right secret are counted against a client id (ADR 0046).
+ * Rate limits by class, each per minute. A refused call is counted only against the caller: a call refused by an address's limit is not
+ * counted against the tenant, and only calls with the right secret are counted against a client id (ADR 0046).
  */
 @Injectable()
 export class RateLimits {
@@ -82,7 +82,7 @@ export class RateLimits {
     return this.take(`t:${clientId}`, this.config.rateClientToken);
   }
 
-  /** For answers that are never refused (health): the limit of public documents, untouched. */
+  /** For responses that are never refused (health): the limit of public documents, not counted. */
   untouched(): RateState {
     return state(this.config.ratePublic, 0, WINDOW_SECONDS * 1000, false);
   }

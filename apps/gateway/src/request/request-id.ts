@@ -18,7 +18,7 @@ export const newRequestId = (): string => {
   let id = '';
   while (id.length < LENGTH) {
     const byte = nextByte();
-    // 248 = 4 × 62: larger bytes would favour the first characters.
+    // 248 = 4 × 62: larger bytes would favor the first characters.
     if (byte < 248) id += ALPHABET[byte % 62];
   }
   return id;

@@ -5,17 +5,17 @@ import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
 
 interface Held {
   key: string;
-  /** How many addresses' limits it has. */
+  /** Factor on an address's limits. */
   addresses: number;
   requests: number;
   bytes: number;
 }
 
-/** What one request holds of its address's share. */
+/** A request's part of its address's share. */
 export interface InFlight {
-  /** Bytes of its body that have come. @throws AppError 429 when the address has too many in flight */
+  /** Bytes of its body that have arrived. @throws AppError 429 when the address has too many in flight */
   add(bytes: number): void;
-  /** Gives everything back; further calls do nothing. */
+  /** Releases the share; further calls do nothing. */
   release(): void;
 }
 
@@ -33,9 +33,9 @@ export class RequestsInFlight {
   }
 
   /**
-   * @param address as rates are counted by
-   * @param bytes of the body as far as its length is known, held at once: none of them is read in vain
-   * @throws AppError 429, and nothing is held
+   * @param address key of the rate limits
+   * @param bytes of the body as far as its length is known, reserved at once, so that no body is read in vain
+   * @throws AppError 429, and nothing is reserved
    */
   take(address: string, bytes: number): InFlight {
     const network = networkKeyOf(address);

@@ -12,8 +12,8 @@ export const bareHeaders = (headers: Record<string, string>): Record<string, str
 });
 
 /**
- * An answer without content, written past the HTTP server: to what it could not read as a request, or gives away with the
- * connection. The connection ends with it.
+ * A response without content, written past the HTTP server: for bytes that it could not parse as a request, or for a connection that it
+ * detached. The connection ends with it.
  */
 export const bareAnswer = (socket: Socket, status: number, headers: Record<string, string> = {}): void => {
   if (!socket.writable) {

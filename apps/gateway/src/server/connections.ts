@@ -10,7 +10,7 @@ export interface Exchange {
   response: ServerResponse;
 }
 
-/** How far a connection has written, and since when (performance.now()) that has not changed. */
+/** Write progress of a connection, and since when (performance.now()) it has not changed. */
 interface WriteProgress {
   written: number;
   queued: number;
@@ -24,7 +24,7 @@ const PROGRESS_INTERVAL_MS = 5000;
 const queuedOf = (socket: Socket): number =>
   (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 
-/** The open connections of the HTTP server: how many there may be, in total and of one peer, and what is under way on each. */
+/** The open connections of the HTTP server: their limits, in total and per peer, and the requests in flight on each. */
 export class Connections {
   /** By peer; a trusted proxy has no limit of its own, since many clients come through it. */
   private readonly peers = new Map<string, Set<Socket>>();
@@ -96,8 +96,8 @@ export class Connections {
   }
 
   /**
-   * Closes a connection of the peer that has most, so that a few peers cannot use up the total for all others. Only one that waits
-   * for the client: for a request, for the rest of one, or until it reads its answer.
+   * Closes a connection of the peer that has most, so that a few peers cannot use up the total. Only one that waits for its client: for a
+   * request, for the rest of one, or until it reads its response.
    */
   private makeRoom(ofPeer: number): boolean {
     let most = new Set<Socket>();

@@ -24,8 +24,8 @@ interface ClientError extends Error {
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: |$)/;
 
 /**
- * The HTTP server below Fastify. Fastify sets `requestTimeout` to 0 unless it is set, so that a body could take any time;
- * here the time limits, the limits of connections, and the answers to what is no request are set in one place.
+ * The HTTP server below Fastify. Fastify sets `requestTimeout` to 0 unless it is set, so that a body could take any time; time limits,
+ * connection limits and the responses to malformed requests are set here in one place.
  */
 export const createGatewayServer = (settings: Settings, metrics: Metrics, listener: RequestListener): Server => {
   const { requestTimeoutMs } = settings;
@@ -34,7 +34,7 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
-      // Node exchanges the two when this one is longer than the other.
+      // Node swaps the two when this one is longer than the other.
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, Math.ceil(requestTimeoutMs / 4)),
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -59,7 +59,7 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
         request.emit('error', error);
         return;
       }
-      // Its answer, and no other, is what the client waits for.
+      // The client waits for this response and no other.
       socket.destroy();
       return;
     }
@@ -70,13 +70,13 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
     else if (error.code?.startsWith('HPE_')) answerBare(socket, 400, 'malformed');
     else socket.destroy();
   });
-  // Tunnels: Node removes its own listeners from the connection, that for errors too, and answers nothing itself.
+  // Tunnels: Node removes its own listeners from the connection, also that for errors, and does not respond itself.
   server.on('connect', (_request, duplex) => {
     const socket = duplex as Socket;
     socket.on('error', () => undefined);
     if (!connections.abortExchanges(socket)) answerBare(socket, 405, 'method', { allow: ALLOWED });
   });
-  // Through the response: a pipelined one waits for its turn, and has no socket until then.
+  // Through the response: a pipelined one waits for its turn, and has no socket before.
   server.on('checkExpectation', (_request, response) => {
     refused.inc({ reason: 'malformed' });
     const headers = bareHeaders(securityHeaders(settings.publicScheme));
@@ -85,5 +85,5 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
   return server;
 };
 
-/** RFC 9110 §15.5.6: a 405 names the methods there are; of all paths, as the path was not read. */
+/** RFC 9110 §15.5.6: a 405 names the allowed methods; of all paths, as the path was not read. */
 const ALLOWED = SERVED_METHODS.join(', ');

@@ -4,7 +4,7 @@ import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { createGatewayServer } from './create-gateway-server.js';
 import { readableUrl } from './readable-url.js';
 
-/** Nest's HTTP adapter, with what is set below it for the gateway. */
+/** Nest's HTTP adapter on the gateway's HTTP server. */
 export const gatewayAdapter = (config: PlatformConfig, metrics: Metrics): FastifyAdapter =>
   new FastifyAdapter({
     trustProxy: false,

@@ -7,10 +7,10 @@ const isReadable = (path: string): boolean => {
   }
 };
 
-/** RFC 9112 §3.2.2: what follows scheme and authority. */
+/** RFC 9112 §3.2.2: the part after scheme and authority. */
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
-/** RFC 9112 §3.2.1: path and query of any form of target; `*` and what is no form at all become a path that no operation has. */
+/** RFC 9112 §3.2.1: path and query of any form of target; `*` and invalid forms become a path that no operation has. */
 export const originForm = (target: string): string => {
   if (target.startsWith('/')) return target;
   const rest = target.replace(ABSOLUTE, '');
@@ -22,9 +22,9 @@ export const originForm = (target: string): string => {
 };
 
 /**
- * The target of a request with a path that can be decoded. The HTTP server answers one that cannot by itself, past the pipeline, without request
- * id, rate limit and error shape. A percent sign that encodes nothing stands for itself (WHATWG URL, percent-decode); where
- * octets are no UTF-8, all of them do, and no route is found.
+ * The target of a request with a path that can be decoded. Fastify itself responds to one that cannot, past the pipeline, without request
+ * id, rate limit and error shape. A percent sign that encodes nothing stands for itself (WHATWG URL, percent-decode); where octets are not
+ * UTF-8, all of them do, and no route is found.
  */
 export const readableUrl = (target: string): string => {
   const url = originForm(target);

@@ -9,41 +9,41 @@ import type { OfferEntry } from '../issuance-session/issuance-session.events.js'
 /** How long a person may take to sign in, seconds. */
 const SIGN_IN_SECONDS = 1200;
 
-/** Who asks, and where the answer goes. */
+/** The wallet's client id and redirect address. */
 export interface RequestingClient {
   clientId: string;
   redirectUri: string;
-  /** Returned with the answer, whatever that is. */
+  /** Returned with the response, whatever its value. */
   state?: string;
 }
 
 export interface RequestedEntries {
   entries: OfferEntry[];
-  /** Configurations whose identifiers the token response is to tell. */
+  /** Configurations whose identifiers the token response returns. */
   detailed?: string[];
 }
 
-/** An authorization request whose person is at the provider. */
+/** An authorization request whose person is signing in at the provider. */
 export interface PendingAuthorization extends RequestingClient, RequestedEntries {
   codeChallenge: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;
   providerId: string;
   identitySpaceId?: string;
-  /** Towards the provider. */
+  /** For the provider. */
   nonce: string;
   codeVerifier: string;
 }
 
 interface Kept {
   request: PendingAuthorization;
-  /** SHA-256 of what the browser's cookie holds, base64url. */
+  /** SHA-256 of the value of the browser's cookie, base64url. */
   browser: string;
 }
 
-/** What the browser keeps until it comes back. */
+/** What the browser keeps until it returns. */
 export interface BrowserBinding {
-  /** `state` towards the provider, and part of the cookie's name: a browser may have several wallets at work. */
+  /** `state` for the provider, and part of the cookie's name: a browser may have several requests pending. */
   id: string;
   secret: string;
 }
@@ -55,7 +55,7 @@ const nameOf = (id: string): string => `authorization:${id}`;
 const cookieName = (id: string): string => `attestry-sign-in-${id}`;
 const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** RFC 6265. A provider's redirection is a navigation from another site, for which `Lax` is enough. */
+/** RFC 6265. A provider's redirect is a navigation from another site, for which `Lax` is enough. */
 export const setCookie = ({ id, secret }: BrowserBinding, issuer: string): string =>
   cookie(id, secret, SIGN_IN_SECONDS, issuer);
 export const dropCookie = (id: string, issuer: string): string => cookie(id, '', 0, issuer);
@@ -69,7 +69,6 @@ const cookie = (id: string, value: string, maxAge: number, issuer: string): stri
     ...(issuer.startsWith('https:') ? ['Secure'] : []),
   ].join('; ');
 
-/** What the request's `Cookie` header holds under that name. */
 export const cookieOf = (header: string | undefined, id: string): string | undefined =>
   header
     ?.split(';')
@@ -78,8 +77,8 @@ export const cookieOf = (header: string | undefined, id: string): string | undef
     ?.slice(cookieName(id).length + 1);
 
 /**
- * Authorization requests whose person is at the provider. Anyone can begin one, so they are expiring state and no events, and the
- * browser may come back to any process.
+ * Authorization requests whose person is signing in at the provider. They can be created without credentials, so they are expiring state
+ * and no events; the browser may return to any process.
  */
 @Injectable()
 export class PendingAuthorizations {
@@ -100,8 +99,7 @@ export class PendingAuthorizations {
   }
 
   /**
-   * The request that goes by this `state`, once, and only to the browser that it came from: whoever has the address alone gets
-   * nothing (RFC 9700 §4.7).
+   * The request of this `state`, once, and only for the browser that began it: the redirect address alone is not enough (RFC 9700 §4.7).
    */
   async take(tenantId: string, id: string, cookies: string | undefined): Promise<PendingAuthorization | undefined> {
     if (!isUuid(id)) return undefined;
@@ -111,7 +109,7 @@ export class PendingAuthorizations {
     const secret = cookieOf(cookies, id);
     if (!kept.request || !kept.browser || secret === undefined) return undefined;
     if (!timingSafeEqual(digest(secret), Buffer.from(kept.browser, 'base64url'))) return undefined;
-    // Of two that come with it at once, one takes it.
+    // Of two concurrent redemptions one succeeds.
     const taken = await this.state.write(tenantId, nameOf(id), '{}', {
       after: found.version,
       expiresAt: found.expiresAt,

@@ -4,9 +4,9 @@ import { MAX_REDIRECT_URI } from '@attestry/contracts';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Schemes that browsers or operating systems act on themselves, so that no wallet is behind them: they run or show content in
- * the browser, open files, or start a program that the authorization request chose. A name ending in `*` is a prefix. An
- * address of such a scheme is refused also when it is listed.
+ * Schemes that browsers or operating systems handle themselves, so that no wallet can own them: they run or show content in the browser,
+ * open files, or start a program that the authorization request chose. A name ending in `*` is a prefix. An address of such a scheme is
+ * refused even when it is listed.
  */
 export const REFUSED_SCHEMES: readonly string[] = [
   // Scripts and documents of the browser.
@@ -49,15 +49,15 @@ const isUsable = (redirectUri: string): boolean => {
   return scheme === 'https' || !isRefusedScheme(scheme);
 };
 
-/** Which addresses wallets may have codes and errors sent to. */
+/** Which addresses codes and errors may be sent to. */
 export interface RedirectPolicy {
-  /** Compared as texts (RFC 9700 §4.1.3); absent: any of a usable form. */
+  /** Compared as strings (RFC 9700 §4.1.3); absent: any address of a usable form. */
   allowed?: readonly string[];
-  /** Shown to people where the browser is not sent back: on a page, not as JSON. */
+  /** Errors without a redirect are shown on a page, not as JSON. */
   rendersPages: boolean;
 }
 
-/** Production without a list allows no address: whoever sends a link would choose where the code goes (ADR 0052). */
+/** Production without a list allows no address: the author of a link would choose where the code goes (ADR 0052). */
 export const redirectPolicyOf = (config: {
   nodeEnv: string;
   walletRedirectUris: readonly string[] | undefined;
@@ -68,7 +68,7 @@ export const redirectPolicyOf = (config: {
 
 export type RedirectDecision = 'allowed' | 'unusable' | 'unlisted';
 
-/** Whether a browser may be sent to an address. Registered wallets will be asked before the list. */
+/** Whether a browser may be redirected to an address. Registered wallets will be checked before the list. */
 export const decideRedirect = (redirectUri: string, { allowed }: RedirectPolicy): RedirectDecision => {
   if (!isUsable(redirectUri)) return 'unusable';
   return allowed && !allowed.includes(redirectUri) ? 'unlisted' : 'allowed';

@@ -1,14 +1,14 @@
 import { httpAnswer, type HttpAnswer } from '@attestry/contracts';
 
-/** Where a wallet is told how its authorization request ended. */
+/** Where the wallet receives the outcome of its authorization request. */
 export interface ClientAddress {
   redirectUri: string;
   state?: string;
-  /** Of this authorization server: RFC 9207 §2. */
+  /** Identifier of this authorization server: RFC 9207 §2. */
   issuer: string;
 }
 
-/** Back to the wallet, with what its address has as a query kept. RFC 6749 §4.1.2 */
+/** Redirect to the wallet; the query of its address is kept. RFC 6749 §4.1.2 */
 export const redirectToClient = (
   { redirectUri, state, issuer }: ClientAddress,
   parameters: Record<string, string>,
@@ -20,6 +20,6 @@ export const redirectToClient = (
   return redirect(url.href, headers);
 };
 
-/** The address may hold a code: no other page is to learn it. */
+/** The address may contain a code, which must not reach another page. */
 export const redirect = (location: string, headers: Record<string, string> = {}): HttpAnswer =>
   httpAnswer({ status: 302, headers: { location, 'referrer-policy': 'no-referrer', ...headers } });

@@ -34,8 +34,8 @@ const HEADERS = {
 };
 
 /**
- * What a person sees whose browser is not sent back to the wallet. RFC 6749 §4.1.2.1. Nothing of the request is repeated on it:
- * whoever made the link would put words into the issuer's mouth.
+ * Error page when the browser is not redirected to the wallet. RFC 6749 §4.1.2.1. It repeats nothing of the request: the author of the link
+ * would otherwise speak in the issuer's name.
  */
 export const refusalPage = (
   refusal: AppError,

@@ -38,10 +38,10 @@ import { recordOutcome } from '../protocol/record-outcome.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
-/** Anybody can send authorization requests: of a provider that is refused the trail of its tenant has one a minute and process. */
+/** Authorization requests need no credentials: for a refused provider, one per minute and process is recorded in the tenant's events. */
 const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
-/** Authorization endpoint, OID4VCI §5: the wallet's request is kept, and its person goes to the tenant's provider. */
+/** Authorization endpoint, OID4VCI §5: stores the wallet's request and redirects the person to the tenant's provider. */
 @Operation(authorize)
 export class Authorize implements OnApplicationBootstrap {
   private readonly policy: RedirectPolicy;
@@ -125,7 +125,7 @@ export class Authorize implements OnApplicationBootstrap {
     }
   }
 
-  /** A provider that changed where credentials are sent: the tenant's administrators are to see it (ADR 0050). */
+  /** A provider that changed where credentials are sent: the tenant's administrators must see it (ADR 0050). */
   private async recordRefusal(refusal: AppError, context: HolderContext): Promise<void> {
     const { id: tenantId } = context.tenant;
     const now = this.clock.now().getTime();

@@ -20,7 +20,7 @@ const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
 
 /**
- * RFC 6749 §4.1.2.1: where either of the two cannot be believed, the browser is not redirected.
+ * RFC 6749 §4.1.2.1: when client or redirect address is not valid, the browser is not redirected.
  * @throws AppError 400
  */
 export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): RequestingClient => {
@@ -64,7 +64,7 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');
   if (!CHALLENGE.test(codeChallenge))
     throw refused('invalid_request', 'code_challenge must be a SHA-256 digest in base64url');
-  // A promise of RFC 9449 §10 that nothing would keep.
+  // RFC 9449 §10 would promise a binding that the token endpoint does not enforce.
   if (value('dpop_jkt') !== undefined) throw refused('invalid_request', 'DPoP is not supported');
   if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
     throw refused('invalid_target', 'resource must be the credential issuer identifier');

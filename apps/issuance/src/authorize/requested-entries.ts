@@ -5,8 +5,8 @@ import type { RequestedEntries } from '../authorization-request/pending-authoriz
 import type { AuthorizationRequest } from './parse-authorization-request.js';
 
 /**
- * Credential configurations that an authorization request names, by details (OID4VCI §5.1.1) or by scope (§5.1.2), where unknown
- * values are ignored. Where there are details all of it is told by identifiers: a token has either (§6.2).
+ * Credential configurations that an authorization request names, by details (OID4VCI §5.1.1) or by scope (§5.1.2), where unknown values are
+ * ignored. With details, the token response returns identifiers for all of it: a token has either (§6.2).
  * @throws AppError `invalid_scope`, `invalid_authorization_details`
  */
 export const requestedEntries = (

@@ -47,8 +47,8 @@ import { SignedInUsers } from '../user/signed-in-users.js';
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
 /**
- * Where the provider sends people back to: who it was becomes a user, and the wallet gets its code. Recorded as
- * `OPENID_AUTHORIZE` (ADR 0039): from here on the person is known.
+ * Redirect target of the provider: the person becomes a user, and the wallet gets its code. Recorded as `OPENID_AUTHORIZE` (ADR 0039): from
+ * here on the person is known.
  */
 @Operation(completeAuthorization)
 export class CompleteAuthorization {
@@ -100,7 +100,7 @@ export class CompleteAuthorization {
       );
       return redirectToClient(waiting, { code }, headers);
     } catch (error) {
-      // Recorded and told already; the wallet learns it where it waits (RFC 6749 §4.1.2.1).
+      // Already recorded and logged; the wallet receives the error at its redirect address (RFC 6749 §4.1.2.1).
       if (error instanceof AppError) return redirectToClient(waiting, { ...oauthFault(error) }, headers);
       throw error;
     }
@@ -158,7 +158,7 @@ export class CompleteAuthorization {
         ),
       eventContext(context),
     );
-    // Side by side, and no code before both are on the disk.
+    // In parallel, and no code before both are durable.
     await Promise.all([granted, sealed?.durable]);
     return made.value;
   }

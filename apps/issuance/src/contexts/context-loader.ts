@@ -12,7 +12,7 @@ export type PinnedContexts = ConfigurationContent['contexts'];
 /** base64url SHA-256 over the UTF-8 of a document. */
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');
 
-/** The document of that address is neither bundled nor pinned: nothing is ever fetched while issuing (ADR 0060). */
+/** The document of that address is neither bundled nor pinned: issuance never fetches (ADR 0060). */
 export class ContextNotPinned extends Error {
   override readonly name = 'ContextNotPinned';
   constructor(readonly url: string) {
@@ -38,7 +38,7 @@ export class ContextLoader {
     return this.bundled.has(url);
   }
 
-  /** Brings a configuration's contexts into memory; returns at once when they are there. */
+  /** Loads a configuration's contexts into memory; returns at once when they are loaded. */
   async prepare(pinned: PinnedContexts): Promise<void> {
     await Promise.all(pinned.filter(({ url }) => !this.isBundled(url)).map(({ sha256: hash }) => this.read(hash)));
   }

@@ -11,7 +11,7 @@ import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js'
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 5000;
 
-/** What a credential made of the configuration will hold; the contexts are tried on it. */
+/** Shape of a credential of the configuration, to try the contexts on. */
 export interface TrialCredential {
   types: string[];
   claims: string[];
@@ -31,7 +31,7 @@ class Refused extends Error {}
 
 const TOO_LARGE = `must have at most ${LINKED_DATA_LIMITS.values} JSON values in all contexts together`;
 
-/** Addresses of other contexts that a context document names: as members of its context, scoped, or imported. */
+/** Addresses of other contexts that a context document refers to: as members of its context, scoped, or imported. */
 const referencesOf = (context: unknown): string[] => {
   if (typeof context === 'string') return [context];
   if (Array.isArray(context)) return context.flatMap(referencesOf);
@@ -67,7 +67,7 @@ export class TenantContexts {
   ) {}
 
   /**
-   * Pins each address to a document. `known` are the configuration's contexts so far: they are not fetched again.
+   * Pins each address to a document. `known` are the configuration's present contexts: they are not fetched again.
    * @throws AppError 400, `param: contexts`; 503 when the tenant's DNS look-ups or trials took too long
    */
   async pin(
@@ -113,7 +113,7 @@ export class TenantContexts {
     return pinned;
   }
 
-  /** One document. Whatever goes wrong with the target is the tenant's to mend. */
+  /** One document. Errors of the target are a 400: the tenant has to correct them. */
   private async fetch(tenantId: string, url: string): Promise<FetchedContext> {
     const target = this.outbound.checkUrl(url);
     if ('fault' in target) throw new Refused(target.fault);
@@ -129,7 +129,7 @@ export class TenantContexts {
       text = new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
     } catch (error) {
       if (error instanceof DnsBudgetExceeded) throw error;
-      // The cause could tell a tenant about networks it cannot see itself; only our own limits are named.
+      // The cause could reveal networks that the tenant cannot reach; only our own limits are named.
       throw new Refused('could not be fetched; it must be at most 1 MiB and arrive within 5 seconds', { cause: error });
     }
     let document: unknown;
@@ -140,7 +140,7 @@ export class TenantContexts {
     }
     if (typeof document !== 'object' || document === null || !('@context' in document))
       throw new Refused('must be a JSON-LD context');
-    // Before anything that calls itself for each level: JSON.parse does not.
+    // Before any recursion over levels: JSON.parse does not recurse.
     const { values, exceeds } = jsonSize(document, LINKED_DATA_LIMITS);
     if (exceeds === 'depth') throw new Refused(`must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`);
     if (exceeds) throw new Refused(TOO_LARGE);
@@ -149,7 +149,7 @@ export class TenantContexts {
     return { url, sha256: sha256(text), text, document, values };
   }
 
-  /** Canonicalizes a credential with these contexts, so that what cannot be issued is refused now and not at a wallet. */
+  /** Canonicalizes a credential with these contexts, so that contexts that cannot work are refused now and not during issuance. */
   private async tryOn(
     pinned: PinnedContexts,
     fetched: FetchedContext[],

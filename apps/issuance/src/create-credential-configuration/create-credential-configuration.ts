@@ -40,8 +40,8 @@ import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 
 /**
- * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it breaks off
- * in between, the claim can be taken over and dids finds that the reservation's configuration does not exist.
+ * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it is interrupted in between, the
+ * claim can be taken over and dids finds that the reservation's configuration does not exist.
  */
 @Operation(webSemanticConfigurations.create, jwtVcConfigurations.create)
 export class CreateCredentialConfiguration {
@@ -92,15 +92,15 @@ export class CreateCredentialConfiguration {
       await this.configurations.running.ownWrite(created.position);
       return configurationRecord(activeConfiguration(created.state, format));
     } catch (error) {
-      // When the store failed, the configuration may exist all the same: then what it holds must stay.
-      // So must what an earlier run of this call made.
+      // When the store failed, the configuration may still exist: then its claim and reservation must stay, also those of an earlier
+      // attempt of this call.
       if (!(error instanceof EventStoreUnavailable) && !context.idempotentCall?.resumed)
         await this.giveBack(owner, did, context);
       throw error;
     }
   }
 
-  /** Best effort: both heal by themselves, and the caller must get the first error. */
+  /** Best effort: both are repaired later, and the caller must get the first error. */
   private async giveBack(owner: TypeOwner, did: string, context: ClientContext): Promise<void> {
     const released = await Promise.allSettled([
       this.types.release(owner, context),

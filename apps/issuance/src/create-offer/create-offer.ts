@@ -4,7 +4,7 @@ import { authorizationOffer, offerUri } from '../protocol/offer-document.js';
 import { checkCredentials } from '../protocol/check-credentials.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 
-/** An offer of the authorization code flow is its document, and nothing of it is kept. */
+/** An offer of the authorization code flow is only its document; nothing is stored. */
 @Operation(createOffer)
 export class CreateOffer {
   constructor(private readonly entries: OfferEntries) {}

@@ -27,7 +27,7 @@ const fault = (param: string, msg: string, value?: unknown): ErrorDetail => ({
   location: 'body',
 });
 
-/** @throws AppError 413 over 500 KB, 400 with a detail per fault; claim values are never in them */
+/** @throws AppError 413 over 500 KB, 400 with a detail per fault; details never contain claim values */
 export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOfferRequest => {
   if (Buffer.byteLength(JSON.stringify(request)) > MAX_OFFER_BYTES)
     throw new AppError('tooLarge', 'The offer must be at most 500 KB');
@@ -42,7 +42,7 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
     details.push(fault('expiresIn', 'must be more than 0 and at most 10 minutes', expiresIn));
 
   const description = request.transactionCodeConfiguration?.description;
-  // It goes into a URI, where a lone surrogate has no form.
+  // It becomes part of a URI, which cannot encode a lone surrogate.
   if (description !== undefined && description !== null && !description.isWellFormed())
     details.push(fault('transactionCodeConfiguration.description', 'must be well-formed Unicode'));
 

@@ -55,7 +55,7 @@ export class CreatePreAuthorizedOffer {
       this.entries.resolveEntries(tenantId, configurationIds, claims),
       known ? this.checkUser(tenantId, userId) : undefined,
     ]);
-    // First, for it may still refuse: a 400 leaves nothing behind.
+    // First, as it may still refuse: a 400 leaves nothing behind.
     if (known && !isEmpty(kept)) await this.keepOnUser(tenantId, userId, kept, context);
 
     const now = this.clock.now();
@@ -104,7 +104,7 @@ export class CreatePreAuthorizedOffer {
       { once: true },
     );
     const person = known ? undefined : this.createPerson(tenantId, userId, kept, now, context);
-    // Side by side: one flush of each engine, and nothing is answered before all of it is on the disk.
+    // In parallel: one flush of each engine, and no response before all of it is durable.
     const [{ state }] = await Promise.all([session, person, sealedClaims?.durable]);
 
     return {
@@ -112,7 +112,7 @@ export class CreatePreAuthorizedOffer {
       userId,
       uri: offerUri(document),
       uriByReference: offerReferenceUri(issuer, sessionId, secret),
-      // An earlier run of this call may have made it.
+      // An earlier attempt of this call may have created it.
       expiresAt: state.status === 'offered' ? state.code.expiresAt : expiresAt,
       ...(transaction && { transactionCode: transaction.shown }),
     };
@@ -132,7 +132,7 @@ export class CreatePreAuthorizedOffer {
     if (!wanted) return undefined;
     const inputMode = wanted.inputMode ?? 'numeric';
     const shown = makeTransactionCode(inputMode, bytesFor(context, 'transaction code'));
-    // Six digits can be tried out by whoever has the MAC and the pepper: bound to the offer, each costs its own search.
+    // Six digits can be brute-forced with the MAC and the pepper: bound to the offer, each costs its own search.
     const { mac, pepper } = this.macs.mac(normalTransactionCode(shown, inputMode), sessionId);
     const description = wanted.description ?? undefined;
     return {
@@ -192,7 +192,7 @@ export class CreatePreAuthorizedOffer {
             sealedClaims: await this.sealing.sealText(tenantId, 'user', userId, text),
           });
         } catch (error) {
-          // Deleted meanwhile: their key is destroyed first.
+          // Being deleted: its key is destroyed first.
           if (error instanceof KeyNotFound) throw noSuchUser(userId);
           throw error;
         }

@@ -82,7 +82,7 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
             .execute();
           break;
         case 'CredentialConfigurationContentReplaced':
-          // The version is the number of events so far, so that a batch that comes twice counts once.
+          // The version is the number of events, so that a redelivered batch counts once.
           await trx
             .updateTable('issuance_configurations')
             .set({ content: JSON.stringify(event.data.content), version: stored.revision + 1 })
@@ -102,7 +102,6 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
   },
 });
 
-/** The tenants' credential configurations, as lists and metadata show them. */
 @Injectable()
 export class ConfigurationsReadModel implements OnModuleInit {
   running!: RunningProjection<ConfigurationTables>;

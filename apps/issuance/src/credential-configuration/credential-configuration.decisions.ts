@@ -44,7 +44,7 @@ export const MAX_CLAIM_MAPPINGS_BYTES = 65_536;
  * JavaScript objects, where credentials are built and read.
  */
 const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prototype']);
-/** What N-Quads allow inside an IRI: a name becomes the end of one through `@vocab` (RDF 1.1 N-Quads, IRIREF). */
+/** N-Quads allow these characters in an IRI: `@vocab` appends the name to one (RDF 1.1 N-Quads, IRIREF). */
 const IRI_PART = /^(?!_:)[^\x00-\x20<>"{}|^`\\]+$/;
 
 const utf8Length = (text: string): number => {
@@ -92,7 +92,7 @@ const mappingFault = (name: string, mapping: unknown, format: CredentialFormat):
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 
-/** Every fault of a request that needs no look-up; the shape was checked before. */
+/** Every fault of a request that needs no look-up; the shape is already checked. */
 export const configurationFaults = (request: ConfigurationRequest, format: CredentialFormat): ErrorDetail[] => {
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
@@ -196,7 +196,7 @@ export const createCredentialConfiguration = (
   ];
 };
 
-/** The configuration, if it is there and of that format: under the path of another format it does not exist. */
+/** The configuration, if it exists with that format: under the path of another format it does not exist. */
 export const activeConfiguration = (
   state: CredentialConfigurationState,
   format: CredentialFormat,
@@ -205,7 +205,10 @@ export const activeConfiguration = (
   return state;
 };
 
-/** Replaces all that may change. `type` and `issuerDid` must be what they were; an absent `issuerDid` stays (pinned at creation: ADR 0060). */
+/**
+ * Replaces everything that may change. `type` and `issuerDid` must be unchanged; an absent `issuerDid` is kept (pinned at creation: ADR
+ * 0060).
+ */
 export const replaceConfigurationContent = (
   state: CredentialConfigurationState,
   command: { format: CredentialFormat; type: string; issuerDid?: string; content: ConfigurationContent },

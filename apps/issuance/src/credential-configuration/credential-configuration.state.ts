@@ -17,7 +17,7 @@ export type CredentialConfigurationState =
       issuerKey: PinnedIssuerKey;
       content: ConfigurationContent;
       createdAt: string;
-      /** 1 at creation, one more with every update. */
+      /** 1 at creation, incremented with every update. */
       version: number;
     }
   | { status: 'deleted' };

@@ -13,7 +13,7 @@ import {
 import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims } from '../credential-configuration/type-claims.js';
 
-/** The issuer's DID is released by a reaction, the type here; a type that stays claimed can be taken over at once. */
+/** A reaction releases the issuer's DID, this handler the type; a type that stays claimed can be taken over at once. */
 @Operation(webSemanticConfigurations.delete, jwtVcConfigurations.delete)
 export class DeleteCredentialConfiguration {
   constructor(

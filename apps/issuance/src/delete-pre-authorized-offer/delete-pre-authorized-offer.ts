@@ -24,7 +24,7 @@ export class DeletePreAuthorizedOffer {
       (state) => deleteOffer(state, now),
       eventContext(context),
     );
-    // Should the process end here, the sweep of ended sessions does it.
+    // After a crash here, the sweep of ended sessions destroys it.
     await this.sealing.destroyDataKeys(tenantId, [offerId]);
   }
 }

@@ -6,13 +6,12 @@ import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
-/** How long offers made just before may take to show in the read model. */
+/** How long offers created just before may take to appear in the read model. */
 const CATCH_UP_MS = 1000;
 
 /**
- * Keys are destroyed before the event is written (ADR 0058); in the other order a failed destruction would leave values of
- * a deleted user readable.
- * The reaction `issuance.erasures` destroys them once more, also after a restore of the key store.
+ * Keys are destroyed before the event is written (ADR 0058); in the other order a failed destruction would leave values of a deleted user
+ * readable. The reaction `issuance.erasures` destroys them again, also after a restore of the key store.
  */
 @Operation(deleteUser)
 export class DeleteUser {

@@ -10,10 +10,10 @@ import { deliveryInterest, deliveryInterestStream } from './delivery-interest.st
 type DataOf<T> = T extends IntegrationEventType<infer Data> ? Data : never;
 
 const WANTED: WebhookEvent = 'OpenIdCredentialIssued';
-/** How long what another process noted may go unseen; own notes are seen at once. */
+/** How long a change by another process may go unseen; own changes are seen at once. */
 const MAX_AGE_MS = 1000;
 
-/** Tells whether a tenant has an enabled webhook that wants issued credentials: only then they are kept for delivery. */
+/** Whether a tenant has an enabled webhook that subscribes to issued credentials: only then they are kept for delivery. */
 @Injectable()
 export class DeliveryInterest implements OnApplicationBootstrap {
   private readonly known = new LRUCache<string, { wanted: boolean; at: number }>({ max: 10_000 });
@@ -33,7 +33,7 @@ export class DeliveryInterest implements OnApplicationBootstrap {
     );
   }
 
-  /** Kept in a stream of the tenant, so a restart or another process knows it too. */
+  /** Stored in a stream of the tenant, so that it survives restarts and reaches other processes. */
   async wants(tenantId: string): Promise<boolean> {
     const now = this.clock.now().getTime();
     const known = this.known.get(tenantId);

@@ -1,7 +1,7 @@
 import type { Aggregate } from '@attestry/event-store';
 import type { DeliveryInterestEvent } from './delivery-interest.events.js';
 
-/** Ids of the enabled webhooks that want `OpenIdCredentialIssued`. */
+/** Ids of the enabled webhooks that subscribe to `OpenIdCredentialIssued`. */
 export interface DeliveryInterestState {
   webhookIds: readonly string[];
 }

@@ -5,8 +5,8 @@ import type { MatchedSecrets } from './match-secrets.js';
 import type { AuthorizationCodeRequest } from './parse-token-request.js';
 
 /**
- * RFC 6749 §4.1.3 and RFC 7636 §4.6: the code, the client and the address it was asked for, and the verifier. A code that was
- * spent answers the session it was spent on: its tokens end.
+ * RFC 6749 §4.1.3 and RFC 7636 §4.6: the code, the client and redirect address it was requested for, and the verifier. A spent code returns
+ * the session it was spent on, whose tokens are revoked.
  */
 export const checkAuthorizationCode = (
   state: IssuanceSessionState,

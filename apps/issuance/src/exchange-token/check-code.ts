@@ -3,7 +3,7 @@ import { isExpired, type OfferedSession } from '../issuance-session/issuance-ses
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import type { MatchedSecrets } from './match-secrets.js';
 
-/** OID4VCI §6.3 and §4.1.1: wrong, expired, redeemed, deleted or locked, it is no grant. */
+/** OID4VCI §6.3 and §4.1.1: a wrong, expired, redeemed, deleted or locked code is an invalid grant. */
 export const checkCode = (state: IssuanceSessionState, matched: MatchedSecrets, now: Date): OfferedSession => {
   if (state.status !== 'offered' || !matched.code || isExpired(state.code, now)) throw invalidGrant();
   return state;

@@ -6,7 +6,7 @@ const BODY_ONLY = [
   'code_verifier',
 ];
 
-/** RFC 6749 §2.3.1, RFC 6750 §5.3: codes and tokens stand in logs and histories when they come in an address. */
+/** RFC 6749 §2.3.1, RFC 6750 §5.3: codes and tokens in an address end up in logs and histories. */
 export const checkParametersLocation = (request: RawRequest): void => {
   const query = queryOf(request);
   const misplaced = BODY_ONLY.find((name) => query.has(name));

@@ -3,8 +3,8 @@ import type { OfferedSession } from '../issuance-session/issuance-session.decisi
 import type { MatchedSecrets } from './match-secrets.js';
 
 /**
- * OID4VCI §6.3: missing though expected, or sent though not expected, is a fault of the request and does not count.
- * False for a wrong one, which does (§13.6.3).
+ * OID4VCI §6.3: missing though expected, or sent though not expected, is an error of the request and does not count. False for a wrong one,
+ * which does (§13.6.3).
  */
 export const checkTransactionCode = (
   session: OfferedSession,

@@ -28,7 +28,7 @@ export interface ExchangeFacts {
 
 /**
  * OID4VCI §6.1 and §6.3, RFC 6749 §4.1.3: the checks in their order.
- * @throws AppError for a refusal that changes nothing; {@link outcomeOf} tells those that the events record
+ * @throws AppError for a refusal that changes nothing; {@link outcomeOf} returns those that the events record
  */
 export const exchangeCode = (
   state: IssuanceSessionState,
@@ -57,7 +57,7 @@ const redemptionOf = (
   return { accessToken, ...(authorizationDetails && { authorizationDetails }) };
 };
 
-/** What the wallet gets once the events are stored. */
+/** The wallet's response, returned once the events are stored. */
 export const outcomeOf = ([event]: readonly IssuanceSessionEvent[]): CodeRedeemed | AppError => {
   if (event?.type === 'PreAuthorizedCodeRedeemed' || event?.type === 'AuthorizationCodeRedeemed') return event.data;
   return event?.type === 'AuthorizationCodeReplayed'

@@ -82,7 +82,7 @@ export class ExchangeToken {
       issuanceSession,
       stream,
       loaded,
-      // Of two that redeem one code, the second meets another revision and then a redeemed session.
+      // Of two concurrent redemptions of one code, the second conflicts and then finds a redeemed session.
       async (current) => {
         const decided = exchangeCode(current, wanted, factsOf(current));
         await start.acknowledged();
@@ -93,7 +93,7 @@ export class ExchangeToken {
 
     const outcome = outcomeOf(events);
     if (outcome instanceof AppError) {
-      // Should the process end here, the sweep of ended sessions does it.
+      // After a crash here, the sweep of ended sessions destroys it.
       if (state.status === 'locked' || state.status === 'revoked') await this.sealing.destroyDataKeys(tenantId, [state.id]);
       throw outcome;
     }

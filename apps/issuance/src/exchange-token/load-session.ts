@@ -26,5 +26,5 @@ export const loadSession = async (streams: Streams, tenantId: string, code: stri
   return { sessionId, stream, loaded };
 };
 
-/** OID4VCI §6.3. One text for all reasons: whoever guesses learns nothing. */
+/** OID4VCI §6.3. One message for all reasons, so that guessing reveals nothing. */
 const unknownCode = () => oauthError('invalid_grant', 'the code is not valid', { check: 'load-session' });

@@ -8,7 +8,7 @@ import type { TokenRequest } from './parse-token-request.js';
 
 /** Which secrets of the token request are those of the session: facts of the decision, for which keys are needed. */
 export interface MatchedSecrets {
-  /** Also a code that is spent. */
+  /** Also for a spent code. */
   code: boolean;
   transactionCode: boolean;
   /** `code_verifier` */
@@ -26,7 +26,7 @@ export const matchSecrets = (
   const matches = (secret: string, { mac, keyId: pepper }: Pick<Grant, 'mac' | 'keyId'>, context: string): boolean =>
     macs.verifyMac(secret, { mac, pepper }, context);
   const kept = state.status === 'redeemed' ? state.spentCode : state.code;
-  // The whole value is under the MAC, its session and token id too; compared in constant time.
+  // The MAC covers the whole value, with its session and token id; compared in constant time.
   const code = kept !== undefined && matches(request.code, kept, grantContext(request.grant, tenantId, state.id));
   if (request.grant === 'authorizationCode')
     return {
@@ -50,7 +50,7 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 /** RFC 7636 §4.6 */
 const provesChallenge = (verifier: string, challenge: string): boolean => {
   if (!VERIFIER.test(verifier)) return false;
-  // As texts: base64url has more than one spelling of a digest.
+  // As strings: base64url has more than one spelling of a digest.
   const made = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   return made.length === expected.length && timingSafeEqual(made, expected);

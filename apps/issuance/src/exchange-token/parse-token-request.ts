@@ -39,7 +39,7 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
   if (grantType === AUTHORIZATION_CODE_GRANT) {
     const [code, clientId, redirectUri] = [needed('code'), needed('client_id'), needed('redirect_uri')];
     const codeVerifier = value('code_verifier');
-    // RFC 7636 §4.6: what does not show that it asked for the code has no right to it.
+    // RFC 7636 §4.6: without the verifier, the sender has not shown that it requested the code.
     if (codeVerifier === undefined)
       throw oauthError('invalid_grant', 'code_verifier is missing', { check: 'parse-token-request' });
     return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...requested };

@@ -2,7 +2,7 @@ import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
 import type { PublicJwk, Signer } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 
-/** Everything a format needs to make one credential. */
+/** Input of a format for one credential. */
 export interface UnsignedCredential {
   /** uuid */
   credentialId: string;
@@ -23,7 +23,7 @@ export interface Format {
   readonly format: CredentialFormat;
   readonly profile: CredentialProfile;
   /**
-   * Each a compact string, or a JSON object; all of one request, of one configuration, with the same claims.
+   * Each a compact string, or a JSON object; all for one request, of one configuration, with the same claims.
    * @throws AppError credential_request_denied when the claims cannot be expressed; 503 when there is no capacity
    */
   encode(tenantId: string, credentials: readonly UnsignedCredential[]): Promise<(string | Record<string, unknown>)[]>;
@@ -41,7 +41,7 @@ export const typesOf = ({ type, content }: ActiveConfiguration): string[] => [
   ...content.additionalTypes,
 ];
 
-/** Members that both versions of the data model take as they are. */
+/** Members that both versions of the data model share. */
 export const describing = ({ content }: ActiveConfiguration): Record<string, unknown> => ({
   name: content.name,
   ...(content.description !== undefined && { description: content.description }),

@@ -4,7 +4,6 @@ import type { Format } from './format.js';
 import { JwtVcJson } from './jwt-vc-json.js';
 import { LdpVc } from './ldp-vc.js';
 
-/** Every format the platform issues. */
 @Injectable()
 export class Formats {
   private readonly byName: Readonly<Record<CredentialFormat, Format>>;

@@ -15,7 +15,7 @@ const seconds = (date: Date): number => date.getTime() / 1000;
 export class JwtVcJson implements Format {
   readonly format = 'jwt_vc_json';
   readonly profile = 'jwt-vc';
-  /** Headers by verification method: the same text for every credential of a key. */
+  /** Headers by verification method: identical for every credential of a key. */
   private readonly headers = new Map<string, string>();
 
   async encode(_tenantId: string, credentials: readonly UnsignedCredential[]): Promise<string[]> {

@@ -21,7 +21,7 @@ import { describing, typesOf, type UnsignedCredential, type Format } from './for
 
 const CRYPTOSUITE = 'eddsa-rdfc-2022';
 
-/** A name that JSON-LD would read as a keyword or an alias of one: then a claim is no data any more. */
+/** A name that JSON-LD would read as a keyword or an alias of one: such a claim would not be data any more. */
 const KEYWORD = /^@/;
 const hasKeyword = (value: unknown): boolean =>
   typeof value === 'object' &&
@@ -36,7 +36,7 @@ type Proof = ProofOptions | (Omit<ProofOptions, 'type'> & { type: 'DataIntegrity
 export class LdpVc implements Format {
   readonly format = 'ldp_vc';
   readonly profile = 'web-semantic';
-  /** SHA-256 of canonical proof options: the same for all credentials of a configuration within a second. */
+  /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
   private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });
 
   constructor(
@@ -49,7 +49,7 @@ export class LdpVc implements Format {
   async encode(tenantId: string, credentials: readonly UnsignedCredential[]): Promise<Record<string, unknown>[]> {
     const [first] = credentials;
     if (!first) return [];
-    // Before anything that calls itself for each level of the claims.
+    // Before any recursion over levels of the claims.
     const fault = linkedDataFault(first.claims, credentials.length);
     if (fault) throw denied(`the claims of the credentials of one request ${fault}`);
     if (hasKeyword(first.claims)) throw denied('a claim has a member name that starts with @, which JSON-LD reserves');
@@ -67,9 +67,9 @@ export class LdpVc implements Format {
         return { ...document, proof: { ...options, proofValue } };
       });
     } catch (error) {
-      // The error's own text may hold claim values.
+      // The error's own message may contain claim values.
       if (error instanceof DocumentFault) throw denied('the claims cannot be expressed as linked data');
-      // Permanent, for the same claims take as long again: a wallet must not retry (OID4VCI §8.3.1.2).
+      // Permanent, as the same claims take as long again: a wallet must not retry (OID4VCI §8.3.1.2).
       if (error instanceof CanonicalizationTooLong) throw denied('the claims take too long to canonicalize');
       throw error;
     }

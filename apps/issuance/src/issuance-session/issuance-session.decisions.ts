@@ -46,7 +46,7 @@ export const refuseTransactionCode = (session: OfferedSession, now: Date): Issua
 
 export interface Redemption {
   accessToken: Grant;
-  /** Only when the token request asked by `authorization_details`. */
+  /** Only when the token request has `authorization_details`. */
   authorizationDetails?: GrantedDetail[];
 }
 
@@ -68,14 +68,14 @@ export const grantAuthorization = (
   return [{ type: 'AuthorizationGranted', data: { ...authorization, binding: 'none', grantedAt: now.toISOString() } }];
 };
 
-/** As {@link redeemCode}, of a code that a person's sign-in was answered with. */
+/** As {@link redeemCode}, for the code of a person's sign-in. */
 export const redeemAuthorizationCode = (
   session: AuthorizedSession,
   redemption: Redemption,
   now: Date,
 ): IssuanceSessionEvent[] => [{ type: 'AuthorizationCodeRedeemed', data: redeemed(session, redemption, now) }];
 
-/** RFC 6749 §4.1.2: a code that comes again is in wrong hands, or its tokens are. */
+/** RFC 6749 §4.1.2: when a code is used twice, the code or its tokens are stolen. */
 export const replayAuthorizationCode = (session: RedeemedSession, now: Date): IssuanceSessionEvent[] => [
   { type: 'AuthorizationCodeReplayed', data: { sessionId: session.id, replayedAt: now.toISOString() } },
 ];
@@ -106,7 +106,7 @@ export const scopeOf = (entries: readonly OfferEntry[], details?: readonly Grant
 export const coveredConfigurations = (session: RedeemedSession): string[] =>
   (session.authorizationDetails ?? session.entries).map((covered) => covered.credentialConfigurationId);
 
-/** How many more credentials of a configuration the session may collect. */
+/** How many more credentials of a configuration the session may issue. */
 export const remainingIssuances = (
   session: RedeemedSession,
   configurationId: string,

@@ -1,6 +1,6 @@
 import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
 
-/** MAC of a code or token the platform made; `keyId` names the pepper (ADR 0058). */
+/** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
 export interface Grant {
   /** uuid; part of the bearer value. */
   tokenId: string;
@@ -11,7 +11,7 @@ export interface Grant {
   expiresAt: string;
 }
 
-/** What a transaction code looks like and its MAC, bound to the offer. OID4VCI §4.1.1 */
+/** Form of a transaction code and its MAC, bound to the offer. OID4VCI §4.1.1 */
 export interface TransactionCode {
   inputMode: 'numeric' | 'text';
   length: number;
@@ -29,7 +29,7 @@ export interface OfferEntry {
   credentialConfigurationId: string;
   /** `<format>:<type>` */
   scope: string;
-  /** Not offered yet; part of version 1, so that adding it needs no second version (ADR 0059). */
+  /** Never set yet; part of version 1, so that adding it needs no second version (ADR 0059). */
   claimSets?: ClaimSet[];
 }
 
@@ -40,7 +40,7 @@ export interface PreAuthorizedOfferOrigin {
   sealedDocument: string;
 }
 
-/** What the wallet asked with, as far as its token request must show it again. */
+/** Parameters of the authorization request that the token request must match. */
 export interface AuthorizationRequestOrigin {
   kind: 'authorizationRequest';
   clientId: string;
@@ -49,20 +49,20 @@ export interface AuthorizationRequestOrigin {
   codeChallenge: string;
   /** Authentication provider that signed the person in. */
   providerId: string;
-  /** Configurations that `authorization_details` named: the token response tells their identifiers (OID4VCI §6.2). */
+  /** Configurations that `authorization_details` named: the token response returns their identifiers (OID4VCI §6.2). */
   detailed?: string[];
 }
 
 /** Where a session began: an offer, or an authorization request whose person signed in (ADR 0059). */
 export type SessionOrigin = PreAuthorizedOfferOrigin | AuthorizationRequestOrigin;
 
-/** What a token covers when the wallet asked by `authorization_details`. OID4VCI §6.2 */
+/** What a token covers when the wallet used `authorization_details`. OID4VCI §6.2 */
 export interface GrantedDetail {
   credentialConfigurationId: string;
   credentialIdentifiers: string[];
 }
 
-/** A code that became an access token. */
+/** A code that was exchanged for an access token. */
 export interface CodeRedeemed {
   sessionId: string;
   /** Of the code. */
@@ -94,7 +94,7 @@ export type IssuanceSessionEvent =
       };
     }
   | {
-      /** A person signed in and the wallet got a code. Requests of which that did not come are nowhere in the log. */
+      /** A person signed in and the wallet got a code. Requests that did not get so far are not recorded. */
       type: 'AuthorizationGranted';
       data: {
         sessionId: string;
@@ -104,7 +104,7 @@ export type IssuanceSessionEvent =
         userId: string;
         entries: OfferEntry[];
         code: Grant;
-        /** JSON of the person's claims as the provider tells them, as in `OfferCreated`. */
+        /** JSON of the person's claims from the provider, as in `OfferCreated`. */
         sealedClaims?: string;
         grantedAt: string;
       };
@@ -113,14 +113,14 @@ export type IssuanceSessionEvent =
   | { type: 'SessionLocked'; data: { sessionId: string; lockedAt: string } }
   | { type: 'PreAuthorizedCodeRedeemed'; data: CodeRedeemed }
   | { type: 'AuthorizationCodeRedeemed'; data: CodeRedeemed }
-  /** The code came a second time: whoever has it, its tokens end (RFC 6749 §4.1.2). */
+  /** The code was used a second time: its tokens are revoked (RFC 6749 §4.1.2). */
   | { type: 'AuthorizationCodeReplayed'; data: { sessionId: string; replayedAt: string } }
   | {
       type: 'CredentialIssued';
       data: {
         /** uuid */
         credentialId: string;
-        /** Of the answer that carried it: one id for all credentials of a batch. */
+        /** Of the response that carried it: one id for all credentials of a batch. */
         answerId: string;
         sessionId: string;
         offerId?: string;
@@ -131,7 +131,7 @@ export type IssuanceSessionEvent =
         credentialType: string;
         credentialConfigurationId: string;
         configurationVersion: number;
-        /** Access token that asked for it. */
+        /** Access token of the request. */
         tokenId: string;
         /** Public JWK of the holder. */
         holderKey: Record<string, unknown>;

@@ -9,7 +9,7 @@ import type {
   SessionOrigin,
 } from './issuance-session.events.js';
 
-/** What stays the same from start to end. */
+/** Members that do not change. */
 export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   id: string;
   origin: Origin;
@@ -26,7 +26,7 @@ export type IssuanceSessionState =
   | ({ status: 'authorized'; code: Grant } & SessionFacts<AuthorizationRequestOrigin>)
   | ({
       status: 'redeemed';
-      /** The spent code of an authorization request, known by which it is when it comes again. */
+      /** The spent code of an authorization request, by which a second use is recognized. */
       spentCode?: Grant;
       accessTokens: Grant[];
       authorizationDetails?: GrantedDetail[];

@@ -1,7 +1,7 @@
 import { oauthError, type RawRequest } from '@attestry/contracts';
 import { queryOf } from '../protocol/raw-request.js';
 
-/** RFC 6750 §2.1: in the Authorization header and nowhere else; in an address it would stand in logs. */
+/** RFC 6750 §2.1: only in the Authorization header; an address would end up in logs. */
 export const checkAccessTokenLocation = (request: RawRequest): string => {
   if (queryOf(request).has('access_token'))
     throw oauthError('invalid_request', 'the access token must not be in the query string', {

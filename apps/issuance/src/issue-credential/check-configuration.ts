@@ -7,8 +7,8 @@ import type { CredentialSelector } from './parse-credential-request.js';
 const NOT_COVERED = 'the access token does not cover this credential configuration';
 
 /**
- * The configuration asked for (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a matter of the
- * token: 403 (RFC 6750 §3.1, OID4VCI §8.3.1.1).
+ * The requested configuration (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a 403 (RFC 6750 §3.1, OID4VCI
+ * §8.3.1.1).
  */
 export const checkConfiguration = async (
   session: RedeemedSession,

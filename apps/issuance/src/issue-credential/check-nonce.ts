@@ -3,7 +3,7 @@ import type { Macs } from '@attestry/keys';
 import { verifyNonce, type KnownNonce } from '../protocol/nonce.js';
 import type { VerifiedProof } from './verify-jwt-proof.js';
 
-/** OID4VCI §8.3.1.2: a c_nonce that this tenant never gave out, or that has expired. */
+/** OID4VCI §8.3.1.2: a c_nonce that this tenant never issued, or that has expired. */
 export const checkNonce = (proofs: readonly VerifiedProof[], tenantId: string, now: Date, macs: Macs): KnownNonce[] =>
   [...new Set(proofs.map(({ nonce }) => nonce))].map((nonce) => {
     const known = verifyNonce(macs, tenantId, nonce);

@@ -12,7 +12,7 @@ export interface HolderKey {
 
 const known = new LRUCache<string, HolderKey>({ max: 2000 });
 
-/** Wallets use a key for several proofs, and a curve point costs more to check than to remember. */
+/** Wallets use a key for several proofs, and checking a curve point costs more than a cache entry. */
 const remembered = (at: string, make: () => HolderKey): HolderKey => {
   let key = known.get(at);
   if (!key) known.set(at, (key = make()));

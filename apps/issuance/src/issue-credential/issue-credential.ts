@@ -47,7 +47,7 @@ import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 
-/** Sealed credentials of one answer, characters: they are appended together, and an append holds at most 1 MiB. */
+/** Sealed credentials of one response, characters: they are appended together, and an append is at most 1 MiB. */
 const MAX_SEALED_CHARACTERS = 900_000;
 
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
@@ -129,7 +129,7 @@ export class IssueCredential {
     const answerId = this.ids.uuid();
     const kept = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
     checkSize(kept.map(({ sealed }) => sealed));
-    // Before the event that names them: an event whose key was lost in a crash could never be delivered.
+    // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
     await Promise.all(kept.map(({ durable }) => durable));
     const issued = made.map((credential, index): CredentialIssuedData => ({
       credentialId: credential.credentialId,
@@ -155,7 +155,7 @@ export class IssueCredential {
       presented.stream,
       presented.loaded,
       (state) => {
-        // Again on the state the append is made on: the offer may have been deleted, the limit reached.
+        // Checked again on the state of the append: the offer may have been deleted, the limit reached.
         checkIssuanceLimit(presented.check(state), configuration, issued.length);
         return issueCredentials(issued);
       },
@@ -228,7 +228,7 @@ const checkSize = (sealed: readonly Sealed[]): void => {
     });
 };
 
-/** The user was deleted, or the session's claims were. */
+/** The user or the session's claims were deleted. */
 const gone = () =>
   oauthError('credential_request_denied', 'the claims of this offer are no longer available', {
     check: 'issue-credential',

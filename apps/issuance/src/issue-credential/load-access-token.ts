@@ -17,9 +17,9 @@ export interface PresentedToken {
   stream: string;
   loaded: Loaded<IssuanceSessionState>;
   session: RedeemedSession;
-  /** The session in a state loaded later, when this token is still good there. @throws 401 invalid_token */
+  /** The session in a state loaded later, when this token is still valid in it. @throws 401 invalid_token */
   check(state: IssuanceSessionState): RedeemedSession;
-  /** Before any refusal: the session may be cached as it was. @throws AppError 401 when the token has ended meanwhile */
+  /** Before any refusal, as the session may be cached. @throws AppError 401 when the token has ended meanwhile */
   confirm(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export const loadAccessToken = async (
     if (!session) throw invalidToken();
     return session;
   };
-  // Nothing is refused on a cached state alone; nothing is issued on one either, for the append confirms it.
+  // A cached state alone refuses nothing, and issues nothing: the append confirms it.
   if (loaded.cached && !findSession(loaded.state)) loaded = await streams.load(issuanceSession, stream);
   const confirm = async () => {
     if (loaded.cached) check((await streams.load(issuanceSession, stream)).state);

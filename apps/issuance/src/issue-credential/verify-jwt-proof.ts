@@ -32,7 +32,7 @@ export const verifyJwtProof = (jwt: string, expected: ProofExpectations): Verifi
   checkHeader(header, holder);
   const payload = decoded(() => decodeJwt(jwt), 'the payload must be a JWT claims set');
   checkClaims(payload, expected);
-  // A claim that must not be empty: without it the proof was made for no request of this issuer.
+  // Must not be empty: without it the proof was made for no request of this issuer.
   if (typeof payload['nonce'] !== 'string' || payload['nonce'] === '') throw refused('nonce is missing');
   if (!isSigned(parts[1]!, parts[2]!, header.alg as keyof typeof CURVE_OF, holder))
     throw refused('the signature is invalid');
@@ -62,7 +62,7 @@ const checkHeader = (header: ProtectedHeaderParameters, holder: HolderKey): void
 
 const checkClaims = (payload: JWTPayload, { issuer, clientId, now, windowSeconds }: ProofExpectations): void => {
   const { iss, aud, iat, exp } = payload as Record<string, unknown>;
-  // Where the code was used without a client id, `iss` says nothing (Appendix F.1).
+  // Where the code was used without a client id, `iss` has no meaning (Appendix F.1).
   if (clientId !== undefined && iss !== undefined && iss !== clientId) throw refused('iss must be the client id');
   if (!(aud === issuer || (Array.isArray(aud) && aud.length === 1 && aud[0] === issuer)))
     throw refused('aud must be the credential issuer identifier');

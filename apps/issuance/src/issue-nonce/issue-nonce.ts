@@ -5,7 +5,7 @@ import { Macs } from '@attestry/keys';
 import { CLOCK, Operation, PlatformConfig } from '@attestry/service-kit';
 import { makeNonce } from '../protocol/nonce.js';
 
-/** Nonce endpoint, OID4VCI §7: no authentication, the body is not looked at, nothing is stored. */
+/** Nonce endpoint, OID4VCI §7: no authentication, the body is ignored, nothing is stored. */
 @Operation(issueNonce)
 export class IssueNonce {
   constructor(

@@ -21,7 +21,7 @@ export class ListUsers {
         this.claims.viewOf(tenantId, { id: row.id, sealedClaims: row.sealed_claims, sealedLink: row.sealed_link }),
       ),
     );
-    // Keys are destroyed before the row goes: such a user is gone already.
+    // Keys are destroyed before the row is deleted: such a user is deleted already.
     return { ...found, data: opened.filter((entry): entry is User => !isErased(entry)) };
   }
 }

@@ -1,7 +1,7 @@
 import { oauthError } from '@attestry/contracts';
 import { isObject } from './raw-request.js';
 
-/** An entry of `authorization_details` (OID4VCI §5.1.1); that the offer holds it is checked later. */
+/** An entry of `authorization_details` (OID4VCI §5.1.1); whether the offer has it is checked later. */
 export interface RequestedDetail {
   credentialConfigurationId: string;
 }

@@ -8,7 +8,7 @@ import type { Grant } from '../issuance-session/issuance-session.events.js';
 export interface BearerValue {
   sessionId: string;
   tokenId: string;
-  /** The whole value; what the MAC is made of. */
+  /** The whole value, which the MAC covers. */
   value: string;
 }
 
@@ -26,11 +26,11 @@ export const makeBearerValue = (sessionId: string, tokenId: string, from: ByteSo
   return { sessionId, tokenId, value: bytes.toString('base64url') };
 };
 
-/** `undefined` unless it has exactly the form that {@link makeBearerValue} gives. */
+/** `undefined` unless it has exactly the form of {@link makeBearerValue}. */
 export const parseBearerValue = (value: unknown): BearerValue | undefined => {
   if (typeof value !== 'string' || value.length !== Math.ceil((BYTES * 4) / 3)) return undefined;
   const bytes = Buffer.from(value, 'base64url');
-  // Encoding again shows foreign characters, padding and loose bits, which Node's decoder passes over.
+  // Encoding again reveals foreign characters, padding and unused bits, which Node's decoder ignores.
   if (bytes.length !== BYTES || bytes.toString('base64url') !== value) return undefined;
   return {
     sessionId: idText(bytes.subarray(0, ID_BYTES)),
@@ -39,6 +39,6 @@ export const parseBearerValue = (value: unknown): BearerValue | undefined => {
   };
 };
 
-/** What the MAC of a grant is bound to: a value of one kind, tenant or session fits no other. */
+/** Binding of a grant's MAC: a value of one kind, tenant or session is invalid for any other. */
 export const grantContext = (kind: Grant['kind'], tenantId: string, sessionId: string): string =>
   `${kind}:${tenantId}+${sessionId}`;

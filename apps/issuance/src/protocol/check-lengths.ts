@@ -3,7 +3,7 @@ import { oauthError, rulesOf, type DtoClass } from '@attestry/contracts';
 /** More than any wallet or provider sends. */
 const MAX_PARAMETERS = 100;
 
-/** Most characters of each text, as a class of the contracts declares them. */
+/** Most characters of each parameter, as a class of the contracts declares them. */
 export const maxLengthsOf = (declared: DtoClass): ReadonlyMap<string, number> =>
   new Map(
     rulesOf(declared)
@@ -12,7 +12,7 @@ export const maxLengthsOf = (declared: DtoClass): ReadonlyMap<string, number> =>
   );
 
 /**
- * Parameters are bounded before anything else is done with them.
+ * Bounds parameters before any other processing.
  * @param maxLengths of parameters that are known; of others the number is limited, and the request as a whole
  * @throws AppError `invalid_request`
  */

@@ -8,7 +8,7 @@ import {
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 
-/** How old a configuration may be that another process of this service changed. Own changes are seen at once. */
+/** How stale a configuration that another process changed may be. Own changes are seen at once. */
 const MAX_AGE_MS = 1000;
 
 /** Active configurations for the wallet endpoints, at most a second old. */
@@ -21,13 +21,13 @@ export class CurrentConfigurations {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** `undefined` when the tenant has no such configuration, or not any more. */
+  /** `undefined` when the tenant does not have such a configuration. */
   async find(tenantId: string, id: string): Promise<ActiveConfiguration | undefined> {
     const stream = credentialConfigurationStream(tenantId, id);
     const now = this.clock.now().getTime();
     const recent = now - (this.checked.get(stream) ?? -Infinity) < MAX_AGE_MS;
     let loaded = await this.streams.load(credentialConfiguration, stream, { cached: recent });
-    // Nothing is refused on a cached state alone.
+    // A cached state alone refuses nothing.
     if (loaded.cached && loaded.state.status !== 'active')
       loaded = await this.streams.load(credentialConfiguration, stream);
     if (!loaded.cached) this.checked.set(stream, now);

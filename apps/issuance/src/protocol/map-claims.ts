@@ -14,7 +14,7 @@ export const mergeClaims = (...sources: (Record<string, unknown> | undefined)[])
   Object.fromEntries(sources.flatMap((source) => (source ? Object.entries(source) : [])));
 
 /**
- * Claims of the credential as far as these sources have them: a required one may come from another.
+ * Claims of the credential from these sources alone: a required one may come from another.
  */
 export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
   const claims: [string, unknown][] = [];

@@ -15,12 +15,12 @@ export const makeNonce = (macs: Macs, tenantId: string, expiresAt: Date): string
 };
 
 export interface KnownNonce {
-  /** What is spent: the signed part. */
+  /** The signed part, which is spent. */
   id: string;
   expiresAt: Date;
 }
 
-/** `undefined` when this tenant never gave it out. */
+/** `undefined` when this tenant never issued it. */
 export const verifyNonce = (macs: Macs, tenantId: string, nonce: string): KnownNonce | undefined => {
   const parts = FORM.exec(nonce);
   if (!parts) return undefined;

@@ -13,9 +13,9 @@ interface AnyOffer {
   credentials: string[];
 }
 
-/** The authorization code flow: whoever takes it asks the authorization endpoint. */
+/** The authorization code flow: the wallet sends the person to the authorization endpoint. */
 export interface AuthorizationOffer extends AnyOffer {
-  /** For the wallet's authorization request; wallets that do not know it pass over it (OID4VCI §4.1.1). */
+  /** For the wallet's authorization request; wallets that do not know it ignore it (OID4VCI §4.1.1). */
   request_parameters?: Record<string, string>;
   grants: { authorization_code: Record<string, never> };
 }
@@ -101,7 +101,7 @@ export const openOfferDocument = (sealed: string, secret: string, offerId: strin
   try {
     text += decipher.final('utf8');
   } catch {
-    // Thrown for one reason only: the tag does not fit, so the secret is not the one it was sealed with.
+    // Thrown for one reason only: the tag does not match, so the secret is wrong.
     return undefined;
   }
   return JSON.parse(text) as OfferDocument;

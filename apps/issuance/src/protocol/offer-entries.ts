@@ -11,14 +11,14 @@ import { scopeFor } from './scope.js';
 const claimsFault = ({ format, content }: ActiveConfiguration, claims: Record<string, unknown>): string | undefined =>
   format === 'ldp_vc' ? linkedDataFault(mapKnownClaims(content.claimMappings, { claims })) : undefined;
 
-/** What an offer holds. */
+/** Content of an offer. */
 @Injectable()
 export class OfferEntries {
   constructor(private readonly configurations: CurrentConfigurations) {}
 
   /**
    * `claims` are those that come with the offer.
-   * @throws AppError 400 for what is no configuration of the tenant, or claims that could never be issued with one
+   * @throws AppError 400 for an id that no configuration of the tenant has, or claims that could never be issued with one
    */
   async resolveEntries(
     tenantId: string,

@@ -4,14 +4,14 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 
 interface Published {
-  /** Ids and versions of what `configurations` holds. */
+  /** Ids and versions of `configurations`. */
   fingerprint: string;
   configurations: readonly ActiveConfiguration[];
 }
 
 /**
- * The configurations that metadata publishes. Kept in memory per tenant and read anew when the list of ids and versions
- * shows a change, so metadata is never behind what the list operations show.
+ * The configurations that metadata publishes. Cached in memory per tenant and read again when the list of ids and versions shows a change,
+ * so metadata is never behind the list operations.
  */
 @Injectable()
 export class PublishedConfigurations {
@@ -19,7 +19,7 @@ export class PublishedConfigurations {
 
   constructor(private readonly readModel: ConfigurationsReadModel) {}
 
-  /** Oldest first; the same array as long as nothing changed. */
+  /** Oldest first; the same array as long as no configuration changed. */
   async listActive(tenantId: string): Promise<readonly ActiveConfiguration[]> {
     const rows = await this.readModel.running.db
       .selectFrom('issuance_configurations')
@@ -31,7 +31,7 @@ export class PublishedConfigurations {
     const known = this.known.get(tenantId);
     if (known?.fingerprint === fingerprint) return known.configurations;
     const configurations = await this.readModel.all(tenantId);
-    // Told from what was read, not from the look before: a change in between is then found by the next call.
+    // The versions of what was read, not of the query before: a change in between is then found by the next call.
     const read = configurations.map(({ id, version }) => `${id}@${version}`);
     this.known.set(tenantId, { fingerprint: read.sort().join(' '), configurations });
     return configurations;

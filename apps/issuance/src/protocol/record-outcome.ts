@@ -1,18 +1,18 @@
 import { AppError, HTTP_STATUS, type Operation, type OperationContext } from '@attestry/contracts';
 import { requestFields, toAppError, type Logger, type OperationRecorder } from '@attestry/service-kit';
 
-/** START of a wallet operation, written beside the checks. */
+/** START of a wallet operation, written in parallel to the checks. */
 export interface StartRecord {
-  /** Writes START; from now on exactly one outcome follows. The value presented named a session of this tenant. */
+  /** Writes START; from now on exactly one outcome follows. The presented value named a session of this tenant. */
   begin(): void;
-  /** Resolves once START is on the disk; awaited before the first durable effect. @throws when it could not be written */
+  /** Resolves once START is durable; awaited before the first durable effect. @throws when it could not be written */
   acknowledged(): Promise<void>;
 }
 
 /**
- * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `begin` was called, START,
- * and before the reply SUCCESS or FAIL. No START, no effect. An outcome that cannot be written does not undo what was
- * done: it is logged, and analytics closes the START from the committed events or at its deadline.
+ * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `begin` was called, START, and before the
+ * response SUCCESS or FAIL. Without START no effect. A failure to write the outcome does not undo the effect: it is logged, and analytics
+ * closes the START from the committed events or at its deadline.
  */
 export const recordOutcome = async <T>(
   recorder: OperationRecorder,
@@ -21,7 +21,7 @@ export const recordOutcome = async <T>(
   context: OperationContext,
   run: (start: StartRecord) => Promise<T>,
 ): Promise<T> => {
-  // A rejection is kept as a value: it may come while a check, not this promise, is awaited.
+  // A rejection is kept as a value: it may occur while a check, not this promise, is awaited.
   let started: Promise<{ failure?: Error }> | undefined;
   const start: StartRecord = {
     begin: () => {

@@ -2,7 +2,7 @@ import { randomDigits, randomPick, type ByteSource } from '@attestry/keys';
 
 export const TRANSACTION_CODE_LENGTH = 6;
 
-/** Capital letters and digits that are not taken for one another (no 0 O, 1 I L). */
+/** Capital letters and digits that are not mistaken for one another (no 0 O, 1 I L). */
 const UNAMBIGUOUS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 export const makeTransactionCode = (inputMode: 'numeric' | 'text', from?: ByteSource): string =>
@@ -10,6 +10,6 @@ export const makeTransactionCode = (inputMode: 'numeric' | 'text', from?: ByteSo
     ? randomDigits(TRANSACTION_CODE_LENGTH, from)
     : randomPick(UNAMBIGUOUS, TRANSACTION_CODE_LENGTH, from);
 
-/** What a MAC is made of: people may type the letters of a text code in lower case. */
+/** Input of the MAC: people may type the letters of a text code in lower case. */
 export const normalTransactionCode = (code: string, inputMode: 'numeric' | 'text'): string =>
   inputMode === 'text' ? code.toUpperCase() : code;

@@ -11,15 +11,15 @@ const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
 const PROOF_ALGORITHMS = ['ES256', 'EdDSA'];
 
 export interface IssuerAddresses {
-  /** Of the host asked: the tenant's own, or its custom domain. */
+  /** Of the requested host: the tenant's own, or its custom domain. */
   issuer: string;
-  /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer is called. */
+  /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer identifier is. */
   baseUrl: string;
 }
 
 /**
- * OID4VCI 1.0 §12.2.4: lists only what works (ADR 0060). Under a custom domain `authorization_servers` names the
- * tenant's own issuer; where both are the same it is left out, as §12.2.4 has it.
+ * OID4VCI 1.0 §12.2.4: lists only what works (ADR 0060). Under a custom domain `authorization_servers` names the tenant's own issuer; where
+ * both are the same it is omitted (§12.2.4).
  */
 export const issuerMetadata = (
   { issuer, baseUrl }: IssuerAddresses,
@@ -38,7 +38,7 @@ export const issuerMetadata = (
   credentials_supported: configurations.map((configuration) => legacyEntry(configuration, formatOf(configuration))),
 });
 
-/** For wallets of earlier drafts, which look for the authorization server's endpoints here. */
+/** For wallets of earlier drafts, which read the authorization server's endpoints here. */
 const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
   issuer: metadata.issuer,
   authorization_endpoint: metadata.authorization_endpoint,

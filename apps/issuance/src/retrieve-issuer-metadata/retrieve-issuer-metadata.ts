@@ -7,7 +7,7 @@ import { issuerMetadata } from './issuer-metadata.js';
 
 @Operation(retrieveIssuerMetadata)
 export class RetrieveIssuerMetadata {
-  /** By what it was made from and for which host, as long as somebody else keeps that. */
+  /** Weak keys: an entry lives as long as the configurations it was made from. */
   private readonly made = new WeakMap<readonly ActiveConfiguration[], Map<string, Record<string, unknown>>>();
 
   constructor(

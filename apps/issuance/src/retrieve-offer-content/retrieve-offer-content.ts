@@ -6,11 +6,11 @@ import { openOfferDocument, type OfferDocument } from '../protocol/offer-documen
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 
-/** As it was given out: base64url has more than one spelling of 32 bytes. */
+/** As it was issued: base64url has more than one spelling of 32 bytes. */
 const isExactSecret = (secret: string): boolean =>
   /^[A-Za-z0-9_-]{43}$/.test(secret) && Buffer.from(secret, 'base64url').toString('base64url') === secret;
 
-/** The offer by reference, OID4VCI §4.1.3; whoever has the reference has the code, so it ends with it. */
+/** The offer by reference, OID4VCI §4.1.3; the reference gives access to the code, so it ends with it. */
 @Operation(retrieveOfferContent)
 export class RetrieveOfferContent {
   constructor(

@@ -12,7 +12,7 @@ import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/se
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 
 export interface SessionKeyTables {
-  /** Sessions whose claims lie under a key of their own, until that key is destroyed. */
+  /** Sessions whose claims are sealed under a key of their own, until that key is destroyed. */
   issuance_session_keys: { tenant_id: string; session_id: string; code_expires_at: string };
 }
 
@@ -49,15 +49,14 @@ export const sessionKeys: Projection<SessionKeyTables> = {
 };
 
 const SWEEP_MS = 10_000;
-/** After a sweep that failed, which shows in readiness. */
+/** Pause after a failed sweep, which shows in readiness. */
 const RETRY_MS = 1000;
 const BATCH = 500;
 
 /**
- * Destroys the keys of ended sessions, under which claims of offers were sealed (ADR 0058). A token expires at the latest
- * its whole life after the code that it was exchanged for, so one time per session is enough. Deleted and locked sessions
- * lose their key at once; this sweep destroys it again. A rebuild of the projection brings back rows of destroyed keys;
- * destroying those again is no error.
+ * Destroys the keys of ended sessions, under which claims of offers were sealed (ADR 0058). A token expires at the latest its whole
+ * lifetime after the code that it was exchanged for, so one time per session is enough. Deleted and locked sessions lose their key at once;
+ * this sweep destroys it again. A rebuild of the projection restores rows of destroyed keys; destroying those again is no error.
  */
 @Injectable()
 export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -94,7 +93,7 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
     await this.sweeping;
   }
 
-  /** Destroys what is due; answers how many keys. */
+  /** Destroys the keys that are due; returns their number. */
   async sweep(): Promise<number> {
     const due = new Date(this.clock.now().getTime() - this.config.accessTokenSeconds * 1000).toISOString();
     let destroyed = 0;

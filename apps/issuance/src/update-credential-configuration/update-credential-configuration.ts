@@ -40,7 +40,7 @@ export class UpdateCredentialConfiguration {
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { content } = activeConfiguration(loaded.state, format);
     checkConfiguration(body, format);
-    // An address pinned before keeps its document: what was issued and what will be issued reads the same.
+    // A pinned address keeps its document: issued and future credentials read the same.
     const pinned =
       format === 'ldp_vc'
         ? await this.contexts.pin(body.contexts ?? [], content.contexts, trialOf(body), eventContext(context))

@@ -6,7 +6,7 @@ import { user } from './user.state.js';
 
 const NAME = 'issuance.erasures';
 
-/** Destroys the keys of deleted users once more. */
+/** Destroys the keys of deleted users again. */
 @Injectable()
 export class Erasures implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly replay: ReplayedDestructions;

@@ -11,14 +11,14 @@ export interface SignedIn extends CompletedSignIn {
   providerId: string;
 }
 
-/** Links made before there were identity spaces, and all of a provider's first space, have no third entry (ADR 0050). */
+/** Links from before identity spaces, and all of a provider's first space, have no third entry (ADR 0050). */
 const linkKey = ({ providerId, subjectId, identitySpaceId }: SignedIn): string =>
   JSON.stringify([providerId, subjectId, ...(identitySpaceId === undefined ? [] : [identitySpaceId])]);
 
-/** Somebody is deleted and signs in again, over and over, in one moment: nobody does. */
+/** More conflicts than a person can cause who is deleted and signs in again. */
 const MAX_ROUNDS = 5;
 
-/** People who come from the tenant's authentication provider: found, or made, by provider, identity space and subject. */
+/** People from the tenant's authentication provider: found, or created, by provider, identity space and subject. */
 @Injectable()
 export class SignedInUsers {
   constructor(
@@ -29,7 +29,7 @@ export class SignedInUsers {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  /** The user's id. What is to be kept of the claims is on the user when it resolves. */
+  /** The user's id. The claims to keep are stored on the user when it resolves. */
   async admit(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
     const { mac } = this.macs.mac(linkKey(person), `user-link:${tenantId}`);
     const stream = userLink.stream(tenantId, mac);
@@ -81,13 +81,13 @@ export class SignedInUsers {
       );
       return state.status === 'active';
     } catch (error) {
-      // Being deleted: their key goes first.
+      // Being deleted: its key is destroyed first.
       if (error instanceof KeyNotFound) return false;
       throw error;
     }
   }
 
-  /** What there is with what is new over it, sealed; `undefined` when that says nothing new. */
+  /** The stored claims merged with the new ones, sealed; `undefined` when nothing changes. */
   private async resealed(
     tenantId: string,
     userId: string,

@@ -9,7 +9,7 @@ export interface SealedUser {
   sealedLink?: string | null;
 }
 
-/** Claims of users, opened with the user's own data key (ADR 0058). */
+/** Claims of users, decrypted with the user's own data key (ADR 0058). */
 @Injectable()
 export class UserClaims {
   constructor(
@@ -17,7 +17,7 @@ export class UserClaims {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** A user as the API shows them; ERASED when the key is gone. */
+  /** A user as the API shows them; ERASED when the key is destroyed. */
   async viewOf(tenantId: string, { id, sealedClaims, sealedLink }: SealedUser): Promise<User | Erased> {
     const [claims, link] = await Promise.all([
       this.openSealedClaims(tenantId, sealedClaims),
@@ -28,7 +28,7 @@ export class UserClaims {
     return { id, claims, ...(link && { authenticationProvider: link as unknown as UserLink }) };
   }
 
-  /** A user without sealed claims has none; ERASED when the key is gone. */
+  /** A user without sealed claims has none; ERASED when the key is destroyed. */
   async openSealedClaims(
     tenantId: string,
     sealed: string | null | undefined,
@@ -39,7 +39,7 @@ export class UserClaims {
       return isErased(text) ? text : (JSON.parse(text) as Record<string, unknown>);
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
-      // The key never became durable, so the creation was never acknowledged; and no list may break over it.
+      // The key never became durable, so the creation was never acknowledged; and no list may fail because of it.
       this.logger.warn({ tenantId, keyId: error.keyId }, 'key of claims missing');
       return ERASED;
     }

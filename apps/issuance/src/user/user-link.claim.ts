@@ -1,7 +1,7 @@
 import { nameClaim } from '@attestry/event-store';
 
 /**
- * Which user a person of an authentication provider is. The name is the tenant id and the MAC of provider and subject.
- * `owner`: user id. A deleted user who signs in again becomes another user.
+ * The user of a person at an authentication provider. The name is the tenant id and the MAC of provider and subject. `owner`: user id. A
+ * deleted user who signs in again becomes another user.
  */
 export const userLink = nameClaim({ category: 'userLink', claimed: 'UserLinkClaimed' });

@@ -4,7 +4,7 @@ import type { UserState } from './user.state.js';
 
 export type ActiveUser = Extract<UserState, { status: 'active' }>;
 
-/** @throws AppError 400; claim values are never in the details. `claimsBytes`: length of `claims` as JSON, UTF-8 */
+/** @throws AppError 400; details never contain claim values. `claimsBytes`: length of `claims` as JSON, UTF-8 */
 export const checkUser = (request: CreateUserRequest, claimsBytes: number): void => {
   const details: ErrorDetail[] = [];
   if (claimsBytes > MAX_CLAIMS_BYTES)
@@ -37,13 +37,13 @@ export const createUser = (
 
 export interface SignIn {
   userId: string;
-  /** Only what is new to the user. */
+  /** Only what is new for the user. */
   sealedLink?: string;
   sealedClaims?: string;
   signedInAt: Date;
 }
 
-/** Somebody signs in at the tenant's authentication provider: who is not known is made known. Nothing of who was deleted. */
+/** A person signs in at the tenant's authentication provider: an unknown one becomes a user. No events for a deleted user. */
 export const signIn = (state: UserState, { userId, sealedLink, sealedClaims, signedInAt }: SignIn): UserEvent[] => {
   if (state.status === 'deleted') return [];
   const linked: UserEvent[] = sealedLink === undefined ? [] : [{ type: 'UserLinked', data: { sealedLink } }];
@@ -57,7 +57,7 @@ export const activeUser = (state: UserState): ActiveUser => {
   return state;
 };
 
-/** `sealedClaims` are all claims the user has from now on. */
+/** `sealedClaims` are all claims that the user has from now on. */
 export const replaceUserClaims = (state: UserState, command: { sealedClaims: string }): UserEvent[] => {
   activeUser(state);
   return [{ type: 'UserClaimsReplaced', data: { sealedClaims: command.sealedClaims } }];

@@ -4,8 +4,8 @@
  */
 export type UserEvent =
   | { type: 'UserCreated'; data: { userId: string; sealedClaims?: string; createdAt: string } }
-  /** Who the person is at the tenant's authentication provider: JSON of a `UserLink`, sealed as claims are. */
+  /** The person at the tenant's authentication provider: JSON of a `UserLink`, sealed like claims. */
   | { type: 'UserLinked'; data: { sealedLink: string } }
   | { type: 'UserClaimsReplaced'; data: { sealedClaims: string } }
-  /** `destroyedKeys`: ids of the data keys that ended with the user, the user's own and those of their sessions. */
+  /** `destroyedKeys`: ids of the data keys destroyed with the user, the user's own and those of their sessions. */
   | { type: 'UserDeleted'; data: { userId: string; destroyedKeys: string[] } };

@@ -16,7 +16,7 @@ export interface UserTables {
     sealed_link: string | null;
     created_at: string;
   };
-  /** Sessions that hold claims of a user under a key of their own. */
+  /** Sessions whose own keys seal claims of a user. */
   issuance_user_sessions: { tenant_id: string; id: string; user_id: string };
   issuance_credentials: {
     tenant_id: string;
@@ -46,8 +46,8 @@ type Rows = { [Table in keyof UserTables]: UserTables[Table][] };
 const noRows = (): Rows => ({ issuance_users: [], issuance_user_sessions: [], issuance_credentials: [] });
 
 /**
- * Rows that were gathered, a statement per table. Credentials of a user who is gone are not written. A session is, for its
- * event may come before that of the user created with it.
+ * Buffered rows, a statement per table. Credentials of a deleted user are not written. A session is, as its event may come before that of
+ * the user created with it.
  */
 const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> => {
   const { issuance_users: users, issuance_user_sessions: sessions, issuance_credentials: credentials } = rows;
@@ -78,7 +78,7 @@ const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: st
     .execute();
 };
 
-/** Users and sessions are one projection: of a deleted user nothing may come back, whatever was under way. */
+/** Users and sessions are one projection: rows of a deleted user must not reappear, whatever was in flight. */
 export const users: Projection<UserTables> = purgingTenants('issuance', {
   name: 'issuance.users',
   version: 2,
@@ -201,7 +201,7 @@ export class UsersReadModel implements OnModuleInit {
     this.running = await startProjection(this.readModels, this.health, users);
   }
 
-  /** Ids of the sessions whose keys guard claims of the user. */
+  /** Ids of the sessions whose keys seal claims of the user. */
   async sessionsOf(tenantId: string, userId: string): Promise<string[]> {
     const rows = await this.running.db
       .selectFrom('issuance_user_sessions')

@@ -1,7 +1,7 @@
 import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 import type { WithdrawnDomainsState } from './withdrawn-domains.state.js';
 
-/** Idempotent, and deaf to what is older than the last fact: the feed delivers at least once. */
+/** Idempotent, and ignores events older than the last one: the feed delivers at least once. */
 export const noteDomain = (
   state: WithdrawnDomainsState,
   { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },

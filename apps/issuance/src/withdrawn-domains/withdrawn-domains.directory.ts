@@ -9,12 +9,12 @@ import { PublishedConfigurations } from '../protocol/published-configurations.js
 import { noteDomain } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
 
-/** How long what another process noted may go unseen; own notes are seen at once. An ending is to be one within a second. */
+/** How long a change by another process may go unseen; own changes are seen at once. A withdrawal must take effect within a second. */
 const MAX_AGE_MS = 500;
 
 /**
- * Whether a DID lies under a domain that its tenant has lost, or under a host of the platform that is not its tenant's:
- * credentials issued under it would not be valid.
+ * Whether a DID lies under a domain that its tenant has lost, or under a host of the platform that is not its tenant's: credentials issued
+ * under it would not be valid.
  */
 @Injectable()
 export class WithdrawnDomains implements OnApplicationBootstrap {
@@ -48,7 +48,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   async includes(tenantId: string, did: string, ownHost: string): Promise<boolean> {
     const host = didWebHost(did);
     if (host === undefined || host === ownHost) return false;
-    // DIDs made before such hosts were refused at creation (ADR 0051).
+    // DIDs created before such hosts were refused at creation (ADR 0051: they would be impersonated).
     return this.isPlatformHost(host) || (await this.domainsOf(tenantId)).includes(host);
   }
 

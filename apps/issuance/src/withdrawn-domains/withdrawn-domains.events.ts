@@ -1,6 +1,6 @@
 /** Custom domains that a tenant has verified and lost, from the integration events of tenant-config. */
 export type WithdrawnDomainsEvent =
-  /** `revision` of the custom domain's stream, by which repetitions are known. */
+  /** `revision` of the custom domain's stream, by which redelivered events are recognized. */
   | {
       type: 'IssuerDomainWithdrawn';
       data: {

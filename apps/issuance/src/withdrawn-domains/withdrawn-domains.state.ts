@@ -3,7 +3,7 @@ import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 
 export interface WithdrawnDomainsState {
   domains: readonly string[];
-  /** Of the newest fact taken in; -1 before the first. */
+  /** Of the newest integration event applied; -1 before the first. */
   revision: number;
 }
 

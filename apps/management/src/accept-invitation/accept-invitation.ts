@@ -10,7 +10,7 @@ import { acceptInvitation as decide } from '../tenant/membership.decisions.js';
 import { rolesOf } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** Single use is the tenant stream's expected revision. */
+/** The tenant stream's expected revision ensures single use. */
 @Operation(acceptInvitation)
 export class AcceptInvitation {
   constructor(

@@ -2,22 +2,22 @@ import { conflict } from '@attestry/contracts';
 import type { AccountEvent } from './account.events.js';
 import type { AccountState } from './account.state.js';
 
-/** OWASP and NIST SP 800-63B §3.1.1.2: length is what counts; no rules on characters. */
+/** OWASP and NIST SP 800-63B §3.1.1.2: length decides; no rules on characters. */
 export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 256;
 export const MAX_ACCOUNT_NAME = 255;
 
 /** Fewer different characters than this are a repetition. */
 export const MIN_DIFFERENT_CHARACTERS = 5;
-/** Shorter parts of an address occur in passwords by chance. */
+/** Shorter parts of an address occur in passwords by coincidence. */
 const MIN_ADDRESS_PART = 4;
 
-/** Upper and lower case and forms of the same character are one (NIST SP 800-63B §3.1.1.2: NFKC). */
+/** Upper and lower case and all forms of a character are equal (NIST SP 800-63B §3.1.1.2: NFKC). */
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /**
- * What is wrong with a password that a user chose, and what is allowed; `undefined` when nothing is.
- * @param common passwords that are used most often, in lower case
+ * What is wrong with a password that a user chose, and what is allowed; `undefined` when it is valid.
+ * @param common the most frequent passwords, in lower case
  */
 export const passwordFault = (password: string, email: string, common: ReadonlySet<string>): string | undefined => {
   const chosen = folded(password);
@@ -40,7 +40,7 @@ const addressParts = (email: string): string[] => {
   return parts.filter((part) => [...part].length >= MIN_ADDRESS_PART);
 };
 
-/** One piece, written twice or more often, with or without the beginning of another one. */
+/** A part that is repeated twice or more, with or without the beginning of another one. */
 const isRepetition = (characters: readonly string[]): boolean => {
   if (new Set(characters).size < MIN_DIFFERENT_CHARACTERS) return true;
   for (let piece = 1; piece <= characters.length / 2; piece++)
@@ -66,7 +66,7 @@ export interface OpenAccountCommand {
   sealedPassword: string;
 }
 
-/** @throws conflict when it is open: another password never replaces one this way */
+/** @throws conflict when it is open: this never replaces a password */
 export const openAccount = (
   state: AccountState,
   command: OpenAccountCommand,

@@ -3,7 +3,7 @@
  * account's own (owner `platform`, purpose `user`, key id = account id; ADR 0058).
  */
 export type AccountEvent = {
-  /** By the link of an invitation, which proves the address. */
+  /** Through the link of an invitation, which proves the address. */
   type: 'AccountOpened';
   data: { accountId: string; sealedEmail: string; sealedName: string; sealedPassword: string; openedAt: string };
 };

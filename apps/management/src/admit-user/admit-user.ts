@@ -14,9 +14,9 @@ const MAX_EMAIL = 254;
 const MAX_NAME = 255;
 
 /**
- * A person is who issuer and subject say (OpenID Connect Core 1.0 §5.7: nothing else is stable). At the first sight they are
- * registered: as the user who was invited by an e-mail the provider has verified, or as a new one. An address that another
- * registered user has is never taken over: two providers may think of two people.
+ * A person is identified by issuer and subject (OpenID Connect Core 1.0 §5.7: nothing else is stable). The first call registers them: as
+ * the user who was invited by an e-mail that the provider has verified, or as a new one. An address of another registered user is never
+ * taken over: two providers may mean two people.
  */
 @Operation(admitUser)
 export class AdmitUser {
@@ -73,7 +73,7 @@ export class AdmitUser {
     return otherId;
   }
 
-  /** The user whom a verified address makes somebody who is not registered yet. */
+  /** The user that a verified address maps an unregistered person to. */
   private async userOf(email: string, events: EventContext): Promise<string> {
     const owner = await this.people.claimEmail(email, this.ids.uuid(), events);
     return (await this.people.user(owner)).status === 'registered' ? this.ids.uuid() : owner;
@@ -86,7 +86,7 @@ export class AdmitUser {
     name: string | undefined,
     events: EventContext,
   ): Promise<void> {
-    // Only who holds the claim has the address.
+    // Only the holder of the claim has the address.
     const owns = email !== undefined && (await this.people.claimEmail(email, userId, events)) === userId;
     const sealedEmail = owns ? await this.people.seal(userId, email) : undefined;
     const sealedName = name === undefined ? undefined : await this.people.seal(userId, name);
@@ -104,7 +104,7 @@ export class AdmitUser {
     );
   }
 
-  /** The new address is claimed before the old one is free, so that neither is ever somebody else's in between. */
+  /** The new address is claimed before the old one is released, so that no other user gets either of them in between. */
   private async takeOver(user: RegisteredUser, email: string, events: EventContext): Promise<void> {
     const { email: known } = await this.people.openPerson({ sealedEmail: user.sealedEmail ?? null });
     if (known === email || (await this.people.claimEmail(email, user.id, events)) !== user.id) return;
@@ -125,7 +125,7 @@ export class AdmitUser {
   }
 }
 
-/** A provider's claims are not trusted to be in form: what is not, is not taken over. */
+/** A provider's claims may be malformed; such claims are ignored. */
 const plainEmail = (email: string | undefined): string | undefined => {
   const text = email?.trim().toLowerCase();
   return text !== undefined && text.length <= MAX_EMAIL && isEmail(text) ? text : undefined;

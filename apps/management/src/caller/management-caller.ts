@@ -4,7 +4,7 @@ import type { Principal } from '../tenant/tenant.decisions.js';
 export const managementCaller = ({ caller }: ManagementContext): Principal =>
   caller.kind === 'management' ? { kind: 'client', clientId: caller.clientId } : caller;
 
-/** The person who calls. @throws 403 for machine clients */
+/** The calling person. @throws 403 for machine clients */
 export const callingUser = (context: ManagementContext): string => {
   const { caller } = context;
   if (caller.kind !== 'user') throw forbidden('The operation is for users; the caller is a client');

@@ -6,7 +6,7 @@ import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js
 import { cancelInvitation as decide } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** Of cancelling and accepting in the same moment one wins: both stand in the tenant's stream. */
+/** Of a concurrent cancellation and acceptance one succeeds: both are in the tenant's stream. */
 @Operation(cancelInvitation)
 export class CancelInvitation {
   constructor(

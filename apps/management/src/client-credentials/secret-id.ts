@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { SecretMac } from '@attestry/keys';
 
 /**
- * What tokens name the secret by that they were issued for. From its MAC, so that secrets of older events have one too; a digest,
- * so that nothing about the MAC stands in a token.
+ * Names in a token the secret that it was issued for. Derived from its MAC, so that secrets of older events have one too; a digest, so that
+ * a token reveals nothing about the MAC.
  */
 export const secretIdOf = ({ pepper, mac }: SecretMac): string =>
   createHash('sha256').update(`${pepper}.${mac}`).digest('base64url').slice(0, 22);

@@ -21,7 +21,7 @@ import { checkSubdomain, subdomain as subdomainClaim } from '../tenant/subdomain
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
 
-/** How often, and after how many milliseconds each, a claim is tried again while another creation is under way. */
+/** Pauses before further attempts to claim while another creation is in progress, milliseconds. */
 const CLAIM_ATTEMPTS = 20;
 const CLAIM_PAUSE_MS = 25;
 
@@ -33,9 +33,9 @@ interface Claim {
 }
 
 /**
- * Two streams, one outcome for the caller (ADR 0009): the subdomain is claimed first, for a tenant that does not exist
- * yet, and then the tenant is created. Whatever fails in between leaves a claim that the next caller takes over after a
- * minute; only the tenant that holds the claim is ever served.
+ * Two streams, one outcome for the caller (ADR 0009): the subdomain is claimed first, for a tenant that does not exist yet, and then the
+ * tenant is created. A failure in between leaves a claim that the next caller takes over after a minute; only the tenant that holds the
+ * claim is ever served.
  */
 @Operation(createTenant)
 export class CreateTenant {
@@ -81,7 +81,7 @@ export class CreateTenant {
     };
   }
 
-  /** Claims the subdomain; waits a moment for a creation under way, whose outcome decides between 400 and our turn. */
+  /** Claims the subdomain; waits briefly for a creation in progress, whose outcome decides whether the subdomain is taken. */
   private async claim(claim: Claim, events: EventContext): Promise<void> {
     checkSubdomain(claim.subdomain);
     for (let attempt = 1; ; attempt++) {
@@ -110,7 +110,7 @@ export class CreateTenant {
     return (await this.streams.load(tenant, tenantStream(tenantId))).revision !== NO_STREAM;
   }
 
-  /** A creation that took longer than a claim is respected may have lost the name: then there must be no tenant. */
+  /** A creation that took longer than a claim is protected may have lost the name: then the tenant must not exist. */
   private async withdrawUnlessOwner(claim: Claim, events: EventContext): Promise<void> {
     const stream = subdomainClaim.stream(claim.environmentId, claim.subdomain);
     if (subdomainClaim.isHeldBy((await this.streams.load(subdomainClaim, stream)).state, claim)) return;

@@ -6,7 +6,7 @@ import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js
 import { removeMember } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** Roles are read from the tenant's stream at every call, so that the removal counts from the next one on. */
+/** Roles are read from the tenant's stream at every call, so that the removal takes effect with the next one. */
 @Operation(deleteMembership)
 export class DeleteMembership {
   constructor(

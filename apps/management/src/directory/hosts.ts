@@ -6,8 +6,8 @@ const DEFAULT_PORT = { http: '80', https: '443' } as const;
 const HOST = /^([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\.?(?::(\d{1,5}))?$/;
 
 /**
- * Lower case, without a trailing dot, without the scheme's usual port; `undefined` for what is no host. Deliberately
- * stricter than a URL parser, which drops tabs, decodes percent signs and takes backslashes for slashes.
+ * Lower case, without a trailing dot, without the scheme's usual port; `undefined` for an invalid host. Deliberately stricter than a URL
+ * parser, which drops tabs, decodes percent signs and takes backslashes for slashes.
  */
 export const canonicalHost = (text: string, scheme: 'http' | 'https'): string | undefined => {
   const parts = HOST.exec(text.toLowerCase());
@@ -19,7 +19,7 @@ export const canonicalHost = (text: string, scheme: 'http' | 'https'): string | 
   return String(number) === DEFAULT_PORT[scheme] ? name : `${name}:${number}`;
 };
 
-/** The host an address names: with or without the platform's scheme, with or without one trailing slash. */
+/** The host of an address: with or without the platform's scheme, with or without one trailing slash. */
 export const hostOfAddress = (address: string, scheme: 'http' | 'https'): string | undefined => {
   const lower = address.toLowerCase();
   const rest = lower.startsWith(`${scheme}://`) ? lower.slice(scheme.length + 3) : lower;
@@ -31,7 +31,7 @@ type Domain = Pick<Environment, 'id' | 'domain'>;
 export const tenantHost = (subdomain: string, environment: Pick<Environment, 'domain'>): string =>
   `${subdomain}.${environment.domain}`;
 
-/** The environment and subdomain that a canonical host would be of. */
+/** The environment and subdomain of a canonical host. */
 export const splitTenantHost = <E extends Domain>(
   host: string,
   environments: readonly E[],

@@ -13,7 +13,7 @@ export interface TenantEntry {
   host: string;
 }
 
-/** Tenants by host and by id, read from their streams, never stale: what the gateway asks on a miss (ADR 0056). */
+/** Tenants by host and by id, read from their streams, never stale: the gateway queries it on a cache miss (ADR 0056). */
 @Injectable()
 export class TenantDirectory {
   constructor(
@@ -25,7 +25,7 @@ export class TenantDirectory {
     return this.config.environments.find((environment) => environment.id === id);
   }
 
-  /** A tenant's host follows from its environment as configured today; `host` is what it was when it was created. */
+  /** A tenant's host follows from its environment's present configuration; `host` is the one at creation. */
   hostOf({ environmentId, subdomain, host }: Pick<ActiveTenant, 'environmentId' | 'subdomain' | 'host'>): string {
     const environment = this.environment(environmentId);
     return environment ? this.canonical(tenantHost(subdomain, environment)) : host;

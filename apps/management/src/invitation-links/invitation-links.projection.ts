@@ -19,7 +19,7 @@ export interface InvitationLinkTables {
   };
 }
 
-/** Every invitation by its id, with what became of it: a link is checked with one row, however long the tenant's history is. */
+/** Every invitation by its id, with its outcome: a link is checked with one row, however long the tenant's history is. */
 export const invitationLinks: Projection<InvitationLinkTables> = {
   name: 'management.invitation-links',
   version: 1,
@@ -57,7 +57,7 @@ export const invitationLinks: Projection<InvitationLinkTables> = {
               expires_at: expiresAt,
               status: 'open',
             })
-            // A batch that comes again has ended it with an earlier event of the same batch.
+            // In a redelivered batch an earlier event has ended it.
             .onConflict((conflict) => conflict.column('id').doUpdateSet({ status: 'open' }))
             .execute();
           break;

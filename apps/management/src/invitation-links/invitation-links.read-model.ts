@@ -5,10 +5,10 @@ import { Health, startProjection } from '@attestry/service-kit';
 import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invitation/invitation-token.js';
 import { invitationLinks, type InvitationLinkTables, type InvitationStatus } from './invitation-links.projection.js';
 
-/** A page that shows an older state confuses more than one that takes a second. */
+/** A page that shows an older state confuses more than a wait of a second. */
 const WAIT_MS = 1000;
 
-/** An invitation as its link finds it. */
+/** An invitation found by its link. */
 export interface FoundInvitation {
   tenantId: string;
   userId: string;
@@ -43,7 +43,7 @@ export class InvitationLinksReadModel implements OnModuleInit {
   }
 
   /**
-   * What became of an invitation.
+   * State of an invitation.
    * @param token as {@link authenticToken} returned it
    * @returns `undefined` while the projection has not reached the invitation
    */
@@ -53,7 +53,7 @@ export class InvitationLinksReadModel implements OnModuleInit {
     return this.row(token);
   }
 
-  /** The row whose MAC the secret has. */
+  /** The row whose MAC matches the secret. */
   private async row({ invitationId, secret, ...token }: InvitationToken): Promise<FoundInvitation | undefined> {
     const row = await this.running.db
       .selectFrom('invitation')

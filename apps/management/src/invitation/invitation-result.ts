@@ -2,7 +2,7 @@ import type { InvitationResult } from '@attestry/contracts';
 import { memberStatus } from '../tenant/membership.decisions.js';
 import type { TenantState } from '../tenant/tenant.state.js';
 
-/** What whoever invited is told; `state` holds the invitation. */
+/** Response to the sender of the invitation; `state` holds the invitation. */
 export const invitationResult = (state: TenantState, userId: string, now: string): InvitationResult => {
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
   if (!member?.inviteExpiresAt) throw new Error('the member has no invitation');

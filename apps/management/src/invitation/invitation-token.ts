@@ -3,27 +3,27 @@ import type { Macs, SecretMac } from '@attestry/keys';
 
 const CONTEXT = 'invitation-link';
 
-/** What a link carries: the invitation, its secret, whose MAC the invitation's event has, and a MAC over all of it. */
+/** Content of a link: the invitation, its secret, whose MAC is in the invitation's event, and a MAC over all of it. */
 export interface InvitationToken {
   tenantId: string;
   userId: string;
   invitationId: string;
   secret: string;
-  /** Verified before anything is read. Absent in links of older releases. */
+  /** Verified before any read. Absent in links of older releases. */
   seal?: SecretMac;
 }
 
 const claimsOf = ({ tenantId, userId, invitationId, secret }: InvitationToken): string =>
   [tenantId, userId, invitationId, secret].join('.');
 
-/** @returns what {@link parseInvitationToken} takes and {@link isAuthentic} accepts */
+/** @returns a token that {@link parseInvitationToken} and {@link isAuthentic} accept */
 export const invitationToken = (macs: Macs, token: Omit<InvitationToken, 'seal'>): string => {
   const claims = claimsOf(token);
   const { pepper, mac } = macs.mac(claims, CONTEXT);
   return `${claims}.${pepper}.${mac}`;
 };
 
-/** Ids of a secret value are compared as they were given out, unlike those of requests. */
+/** Ids in a secret value are compared as they were issued, unlike those of requests. */
 const isExactId = (text: unknown): text is string => isUuid(text) && text === text.toLowerCase();
 
 /** `undefined` for text that is not in the form of a token. */
@@ -38,7 +38,7 @@ export const parseInvitationToken = (text: string): InvitationToken | undefined 
   return { ...token, seal: { pepper, mac } };
 };
 
-/** Whether this platform made the token. */
+/** Whether this platform issued the token. */
 export const isAuthentic = (macs: Macs, token: InvitationToken): boolean =>
   token.seal !== undefined && macs.verifyMac(claimsOf(token), token.seal, CONTEXT);
 

@@ -5,10 +5,9 @@ import { bytesFor, idFor, sealIdempotently } from '@attestry/service-kit';
 import type { InvitationFacts } from '../tenant/membership.decisions.js';
 
 /**
- * What an invitation is made of. The link's secret stands in the event twice: as the MAC that it is checked by, and sealed under a
- * delivery key of its own, so that the e-mail can be made after a crash too; once it was handed over the key is destroyed,
- * and only the mailbox has the secret.
- * @param registered who is registered is sent nothing
+ * Input of an invitation. The event contains the link's secret twice: as the MAC that it is checked by, and sealed under a delivery key of
+ * its own, so that the e-mail can be composed after a crash too; once it is sent the key is destroyed, and only the mailbox has the secret.
+ * @param registered registered users get no e-mail
  * @param now RFC 3339
  */
 export const newInvitation = async (

@@ -17,9 +17,9 @@ import { TokenKeys } from '../token-keys/token-keys.js';
 import { tokenAudience, type TokenAudience } from './token-audience.js';
 import { parseTokenRequest } from './token-request.js';
 
-/** A client that may get a token, and what the token says about it. */
+/** A client that may get a token, and the token's claims about it. */
 interface Candidate {
-  /** Those of its secrets that are good now: one or two. */
+  /** Its valid secrets: one or two. */
   secretMacs: readonly SecretMac[];
   roles: Role[];
   issuer: string;
@@ -46,11 +46,11 @@ export class IssueToken {
     const { publicScheme: scheme, managementDomain, environments } = this.config;
     const wanted = tokenAudience(audience, publicUrl, { scheme, managementDomain, environments });
     const client = await this.candidate(wanted, clientId);
-    // Both kinds cost a digest and two MACs: neither whether nor as what a client exists shows in the time.
+    // Both kinds cost a digest and two MACs: the time reveals neither whether a client exists nor its kind.
     const digest = secretDigest(clientSecret);
     const presented = wanted.kind === 'management' ? digest : clientSecret;
     const [current, previous] = client?.secretMacs ?? [];
-    // Always two MACs: whether there are two secrets does not show in the time.
+    // Always two MACs: the time does not reveal whether there are two secrets.
     const fitting = this.authentication.fitting(clientId, [
       { presented, mac: current },
       { presented, mac: previous },

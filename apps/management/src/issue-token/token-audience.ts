@@ -9,12 +9,12 @@ export interface PlatformHosts {
 
 export type TokenAudience =
   | { kind: 'management' }
-  /** `host` canonical; whether a tenant lives there is for the directory to say. */
+  /** `host` canonical; the directory decides whether a tenant has it. */
   | { kind: 'tenant'; host: string; environment: Environment }
-  /** Nothing that this host gives tokens for. */
+  /** This host issues no tokens for the audience. */
   | { kind: 'other' };
 
-/** Which of the platform's token endpoints a request came to. */
+/** The token endpoint that received a request. */
 type TokenHost = { kind: 'management' } | { kind: 'auth'; environment: Environment } | undefined;
 
 const tokenHost = (publicUrl: string, { scheme, managementDomain, environments }: PlatformHosts): TokenHost => {
@@ -26,9 +26,9 @@ const tokenHost = (publicUrl: string, { scheme, managementDomain, environments }
 };
 
 /**
- * What a token is asked for. Absent, or the management address, means the management API; on an authorization host any
- * other address is a tenant's. On the management host there are management tokens only.
- * @param publicUrl scheme and host the request came to
+ * The audience of a token request. Absent, or the management address, means the management API; on an authorization host any other address
+ * is a tenant's. The management host issues only management tokens.
+ * @param publicUrl scheme and host of the request
  */
 export const tokenAudience = (audience: string | undefined, publicUrl: string, hosts: PlatformHosts): TokenAudience => {
   const at = tokenHost(publicUrl, hosts);

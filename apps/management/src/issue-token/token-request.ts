@@ -11,7 +11,7 @@ const MEMBERS = ['client_id', 'client_secret', 'grant_type'] as const;
 
 /**
  * RFC 6749 §3.2: a parameter without a value counts as omitted; §5.2 for the codes.
- * @throws oauthError naming what is missing or malformed; values are never shown
+ * @throws oauthError naming what is missing or malformed; never with values
  */
 export const parseTokenRequest = (body: object): ClientCredentialsRequest => {
   const given = body as Record<string, unknown>;

@@ -5,7 +5,7 @@ import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 
-/** Who may see the list is decided from the tenant's stream, so that a deleted tenant's clients are gone at once. */
+/** The tenant's stream decides about access, so that a deleted tenant's clients disappear at once. */
 @Operation(listClients)
 export class ListClients {
   constructor(

@@ -4,7 +4,7 @@ import { InvalidCursor } from '@attestry/read-model';
 import { DEFAULT_LIMIT, listCursors, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../caller/management-caller.js';
 
-/** Environments have no time of creation: their order is that of the configuration, and their cursors name only the id. */
+/** Environments have no creation time: their order is that of the configuration, and their cursors contain only the id. */
 const NO_TIME = '1970-01-01T00:00:00.000Z';
 
 @Operation(listEnvironments)

@@ -8,7 +8,7 @@ import { memberStatus } from '../tenant/membership.decisions.js';
 import { requireAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** As the list of members: the stream says who is still invited, however far the list is. */
+/** Like the list of members: the stream decides which invitations are open, even when the list lags. */
 @Operation(listInvitations)
 export class ListInvitations {
   constructor(

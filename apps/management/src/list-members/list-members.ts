@@ -8,8 +8,8 @@ import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js
 import { memberStatus } from '../tenant/membership.decisions.js';
 
 /**
- * People, oldest first; machine clients are no members. What a membership is stands in the tenant's stream, so that
- * who was removed is gone at once however far the list is.
+ * People, oldest first; machine clients are not members. Memberships are read from the tenant's stream, so that a removed member disappears
+ * at once even when the list lags.
  */
 @Operation(listMembers)
 export class ListMembers {

@@ -11,7 +11,7 @@ import { managementCaller } from '../caller/management-caller.js';
 import { requireAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** Who may see them is known here alone, and the events to analytics alone. */
+/** Only this service knows the admins, and only analytics the events. */
 @Operation(listTenantEvents)
 export class ListTenantEvents {
   constructor(

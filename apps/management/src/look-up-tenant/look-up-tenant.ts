@@ -3,7 +3,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type TenantEntry } from '../directory/tenant-directory.js';
 import { secretIdOf } from '../client-credentials/secret-id.js';
 
-/** Answers for living tenants only; with both a host and an id given, for the tenant that has both. */
+/** Finds active tenants only; with both a host and an id given, the tenant that has both. */
 @Operation(lookUpTenant)
 export class LookUpTenant {
   constructor(private readonly directory: TenantDirectory) {}

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { revokedToken, revokedTokenStream } from '../revoked-token/revoked-token.state.js';
 
-/** From its stream, so that the answer is never stale: a gateway that starts later knows what was revoked before. */
+/** Read from its stream, so that the result is never stale: a gateway that starts later learns of earlier revocations. */
 @Operation(lookUpToken)
 export class LookUpToken {
   constructor(private readonly streams: Streams) {}

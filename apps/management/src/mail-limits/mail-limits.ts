@@ -4,11 +4,11 @@ import { Budgets, type Budget } from '@attestry/service-kit';
 import { mailboxOf } from './mailbox.js';
 
 const HOUR_MS = 3_600_000;
-/** Over all tenants: the mailbox is what is protected. */
+/** Over all tenants: the limit protects the mailbox. */
 export const MAILS_PER_MAILBOX = 5;
 export const MAILS_PER_TENANT = 200;
 
-/** How many invitations are sent (ADR 0049). Used before anything changes. */
+/** How many invitations are sent (ADR 0049). Checked before anything changes. */
 @Injectable()
 export class MailLimits {
   constructor(
@@ -17,8 +17,8 @@ export class MailLimits {
   ) {}
 
   /**
-   * Counts one e-mail; refused work gives it back.
-   * @param id of the invitation: a repeated call counts once
+   * Counts one e-mail; a refused operation returns it.
+   * @param id of the invitation: a retried call counts once
    * @throws AppError 429 with `Retry-After`
    */
   async useFor<Result>(tenantId: string, email: string, id: string, work: () => Promise<Result>): Promise<Result> {

@@ -4,8 +4,8 @@ import { domainToASCII } from 'node:url';
 const GMAIL: ReadonlySet<string> = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * What all spellings of a mailbox have in common: case, forms of the same character, the ASCII form of the domain, and what follows a
- * `+` in the local part (RFC 5233), which most servers deliver to the same mailbox; at Gmail dots and the name of the domain too.
+ * Common form of all spellings of a mailbox: case, forms of the same character, the ASCII form of the domain, and the part after a `+` in
+ * the local part (RFC 5233), which most servers deliver to the same mailbox; at Gmail dots and the name of the domain too.
  */
 export const mailboxOf = (email: string): string => {
   const text = email.trim().normalize('NFKC').toLowerCase();

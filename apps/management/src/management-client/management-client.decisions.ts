@@ -9,12 +9,12 @@ export interface RegisterCommand {
 }
 export interface RegisterFacts {
   secretMac: SecretMac;
-  /** The secret given is the one already registered. */
+  /** The given secret is the one already registered. */
   sameSecret: boolean;
   now: string;
 }
 
-/** Registers a new client. Repeating it changes nothing; another secret for a known id is a conflict. */
+/** Registers a new client. A retry changes nothing; another secret for a known id is a conflict. */
 export const registerClient = (
   state: ManagementClientState,
   { clientId, name }: RegisterCommand,

@@ -7,7 +7,7 @@ export type ManagementClientState =
 
 export const MAX_MANAGEMENT_CLIENT_ID = 128;
 
-/** Configured ids may be any text, and callers present any: what could not be one names no stream. */
+/** Configured ids may be any text, and callers send any: an impossible one names no stream. */
 export const isManagementClientId = (value: string): boolean =>
   value.length >= 1 && value.length <= MAX_MANAGEMENT_CLIENT_ID && value.isWellFormed();
 

@@ -2,7 +2,7 @@ import { conflict, forbidden } from '@attestry/contracts';
 import type { ManagementUserEvent } from './management-user.events.js';
 import type { ManagementUserState, RegisteredUser } from './management-user.state.js';
 
-/** Nothing for somebody known already, invited or registered. */
+/** No events for a known user, invited or registered. */
 export const inviteUser = (
   state: ManagementUserState,
   command: { userId: string; sealedEmail: string },
@@ -17,7 +17,7 @@ export interface RegisterCommand {
   sealedName?: string;
 }
 
-/** Once; repeating it changes nothing. @throws conflict for a user who is another identity's */
+/** Once; a retry changes nothing. @throws conflict for the user of another identity */
 export const registerUser = (
   state: ManagementUserState,
   command: RegisterCommand,
@@ -29,7 +29,7 @@ export const registerUser = (
   return [];
 };
 
-/** The gateway admits registered users alone; were that to change, this would be a 403. */
+/** The gateway admits only registered users; otherwise this would be a 403. */
 export const registered = (state: ManagementUserState): RegisteredUser => {
   if (state.status !== 'registered') throw forbidden('The caller is not a registered user');
   return state;

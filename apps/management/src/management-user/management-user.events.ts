@@ -3,13 +3,13 @@
  * `user`, key id = user id; ADR 0058).
  */
 export type ManagementUserEvent =
-  /** Known by e-mail alone: somebody invited them. */
+  /** Known only by e-mail, from an invitation. */
   | { type: 'ManagementUserInvited'; data: { userId: string; sealedEmail: string; invitedAt: string } }
   /** `identity`: MAC of issuer and subject, see user-identity.claim.ts. */
   | {
       type: 'ManagementUserRegistered';
       data: { userId: string; identity: string; sealedEmail?: string; sealedName?: string; registeredAt: string };
     }
-  /** A provider vouches for another e-mail. */
+  /** A provider has verified another e-mail. */
   | { type: 'ManagementUserEmailTaken'; data: { userId: string; sealedEmail: string } }
   | { type: 'ManagementUserNamed'; data: { userId: string; sealedName: string } };

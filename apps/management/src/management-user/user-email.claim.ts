@@ -1,6 +1,6 @@
 import { nameClaim } from '@attestry/event-store';
 
-/** Which user has an e-mail address. The name is the MAC of the address in lower case. `owner`: user id. */
+/** The user who has an e-mail address. The name is the MAC of the address in lower case. `owner`: user id. */
 export const userEmail = nameClaim({
   category: 'userEmail',
   claimed: 'UserEmailClaimed',

@@ -1,4 +1,4 @@
 import { nameClaim } from '@attestry/event-store';
 
-/** Which user an identity belongs to. The name is the MAC of issuer and subject. `owner`: user id. */
+/** The user of an identity. The name is the MAC of issuer and subject. `owner`: user id. */
 export const userIdentity = nameClaim({ category: 'userIdentity', claimed: 'UserIdentityClaimed' });

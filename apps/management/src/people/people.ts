@@ -11,7 +11,7 @@ import {
 } from '../management-user/management-user.state.js';
 import { userEmail } from '../management-user/user-email.claim.js';
 
-/** What is personal about a user, in clear. */
+/** Personal data of a user, in clear. */
 export interface Person {
   /** Empty while none is known. */
   email: string;
@@ -19,8 +19,8 @@ export interface Person {
 }
 
 /**
- * People across the streams that know of them: the user, who has which e-mail address. E-mail addresses are looked up by
- * their MAC, so that neither stream names nor events contain one (ADR 0058).
+ * People across their streams: the user, and the claim of an e-mail address. E-mail addresses are looked up by their MAC, so that neither
+ * stream names nor events contain one (ADR 0058).
  */
 @Injectable()
 export class People {
@@ -38,8 +38,8 @@ export class People {
   }
 
   /**
-   * Metadata of events about a person, which are the platform's. They are no part of what the request commits: an invited person
-   * is known before the tenant's stream says so, and an open START must not close for it (ADR 0004).
+   * Metadata of events about a person, which belong to the platform. They do not count as committed events of the request: an invited
+   * person is stored before the tenant's stream has the invitation, and an open START must not close for it (ADR 0004).
    */
   events(context: Pick<OperationContext, 'caller' | 'requestId' | 'operation' | 'traceparent'>): EventContext {
     return {
@@ -57,7 +57,7 @@ export class People {
     return (await this.streams.load(managementUser, managementUserStream(userId))).state;
   }
 
-  /** Seals a value under the person's own key, which is made when there is none yet. */
+  /** Seals a value under the person's own key, which is created if missing. */
   async seal(userId: string, text: string): Promise<Sealed> {
     await this.sealing.createDataKey(PLATFORM, 'user', userId);
     return this.sealing.sealText(PLATFORM, 'user', userId, text);
@@ -67,7 +67,7 @@ export class People {
     return userEmail.stream(this.macs.mac(email.toLowerCase(), 'user-email').mac);
   }
 
-  /** Who has the address; `userId` when it was free. */
+  /** The user who has the address; `userId` when it was free. */
   async claimEmail(email: string, userId: string, events: EventContext): Promise<string> {
     const { state } = await this.streams.runDecision(
       userEmail,
@@ -84,7 +84,7 @@ export class People {
     return state.status === 'claimed' && (await this.user(state.owner)).status === 'registered';
   }
 
-  /** The user with this address, who is made known by it where there is none. */
+  /** The user with this address, created if missing. */
   async byEmail(email: string, events: EventContext): Promise<{ userId: string; registered: boolean }> {
     const userId = await this.claimEmail(email, this.ids.uuid(), events);
     const known = await this.user(userId);
@@ -99,7 +99,7 @@ export class People {
     return { userId, registered: state.status === 'registered' };
   }
 
-  /** A person without a name goes by the address. Values whose key is gone are empty. */
+  /** A person without a name is shown by the address. Values whose key is destroyed are empty. */
   async openPerson(sealed: { sealedEmail?: string | null; sealedName?: string | null }): Promise<Person> {
     const [email, name] = await Promise.all([this.opened(sealed.sealedEmail), this.opened(sealed.sealedName)]);
     return { email, name: name || email };
@@ -112,7 +112,7 @@ export class People {
       return isErased(text) ? '' : text;
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
-      // No list may break over one person.
+      // No list may fail because of one person.
       this.logger.warn({ keyId: error.keyId }, 'key of personal data missing');
       return '';
     }

@@ -1,7 +1,7 @@
 import type { UserInformation } from '@attestry/contracts';
 import type { Person } from './people.js';
 
-/** Everybody has the one plan there is, and is active while known. */
+/** Every user has the only plan, and is active. */
 export const userInformation = (id: string, { email, name }: Person): UserInformation => ({
   id,
   email,

@@ -6,7 +6,7 @@ export interface DeletedTenantTables {
   deleted_tenant: { id: string; deleted_at: string };
 }
 
-/** Deleted tenants that are still to be purged. */
+/** Deleted tenants that are not purged yet. */
 export const deletedTenants: Projection<DeletedTenantTables> = {
   name: 'management.deleted-tenants',
   version: 1,

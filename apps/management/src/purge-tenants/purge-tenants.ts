@@ -24,14 +24,14 @@ import { deletedTenants, type DeletedTenantTables } from './deleted-tenants.proj
 
 const NAME = 'management.purge';
 const PAUSE_MS = 60_000;
-/** Tenants of one run; the others come with the next. */
+/** Tenants of one run; the next runs do the others. */
 const MOST = 100;
 
 /**
- * Purges tenants that were deleted `TENANT_PURGE_DAYS` ago. The keys go first: with them whatever is sealed becomes
- * unreadable, in events, read models and copies of them alike. Then `TenantPurged` says so, and the other services remove
- * their rows. A crash between the two is a run that comes again: destroying is no fault the second time. So is a run of a process
- * that was paused and has lost the lease: the stream refuses its event at the expected revision.
+ * Purges tenants that were deleted `TENANT_PURGE_DAYS` ago. The keys are destroyed first: everything sealed becomes unreadable, in events,
+ * read models and copies of them alike. Then `TenantPurged` is appended, and the other services delete their rows. After a crash between
+ * the two the run is repeated: destroying a destroyed key is no error. A process that was paused and has lost the lease does no harm: the
+ * stream refuses its event at the expected revision.
  */
 @Injectable()
 export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -86,7 +86,7 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
 
   private async purge(tenantId: string): Promise<void> {
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
-    // The list may be behind; keys of a tenant that is not deleted are never touched.
+    // The list may lag; keys of a tenant that is not deleted are never destroyed.
     if (state.status !== 'deleted') return;
     await this.vault.destroyTenant(tenantId);
     const requestId = randomUUID();

@@ -6,7 +6,7 @@ import { tenant } from '../tenant/tenant.state.js';
 
 const NAME = 'management.purges';
 
-/** Destroys the keys of purged tenants once more. */
+/** Destroys the keys of purged tenants again. */
 @Injectable()
 export class ReplayedPurges implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly replay: ReplayedDestructions;

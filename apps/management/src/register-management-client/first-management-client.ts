@@ -12,8 +12,8 @@ import { writeAtomically } from './write-atomically.js';
 export const FIRST_MANAGEMENT_CLIENT_FILE = 'management-client.json';
 
 /**
- * The first management client: the configured one, or in development one made once, whose file is on the disk before the
- * client is registered, so that nobody is ever locked out by a crash between the two.
+ * The first management client: the configured one, or in development one created once, whose file is durable before the client is
+ * registered, so that a crash between the two locks no operator out.
  */
 @Injectable()
 export class FirstManagementClient implements OnModuleInit {

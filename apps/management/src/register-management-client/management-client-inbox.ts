@@ -16,7 +16,7 @@ import { writeAtomically } from './write-atomically.js';
 
 const POLL_MS = 1000;
 const REQUEST_FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/;
-/** A request is a name, an id and a digest; whatever is longer is none. */
+/** A request is a name, an id and a digest; longer files are not requests. */
 const MAX_REQUEST_LENGTH = 4096;
 
 /**
@@ -43,7 +43,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
     if (!this.config.hasDataFolder) return;
     const folder = requestFolder(this.config.dataDir);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // A folder that was there before keeps its own mode otherwise.
+    // An existing folder would keep its own mode otherwise.
     await chmod(folder, 0o700);
     const name = 'management.client-inbox';
     this.health.register(name, () => [
@@ -60,7 +60,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
     await this.polling;
   }
 
-  /** Handles what lies there now. A failure shows in readiness and the next poll tries again. */
+  /** Handles the pending requests. A failure shows in readiness and the next poll tries again. */
   poll(): Promise<void> {
     this.polling ??= this.takeAll().finally(() => (this.polling = undefined));
     return this.polling;

@@ -8,9 +8,9 @@ import { secretDigest } from '../client-credentials/secret-digest.js';
 import { writeAtomically } from './write-atomically.js';
 
 /**
- * How a management client is made while a platform runs on the data folder: a command drops `<uuid>.json` into
- * `management-clients.d` (mode 0700) and shows the secret it made; the platform registers the client and puts
- * `<uuid>.done`, or `<uuid>.rejected` with the reason, in the file's place. The secret itself never touches the disk.
+ * How a management client is created while a platform runs on the data folder: a command writes `<uuid>.json` to `management-clients.d`
+ * (mode 0700) and shows the secret it generated; the platform registers the client and replaces the file by `<uuid>.done`, or
+ * `<uuid>.rejected` with the reason. The secret itself is never written to the disk.
  */
 export interface ManagementClientRequest {
   name: string;
@@ -45,7 +45,7 @@ export const parseManagementClientRequest = (text: string): ManagementClientRequ
   return { name: name.trim(), client_id, client_secret_sha256 };
 };
 
-/** For the command line: makes credentials and drops the request. `id` names it to {@link managementClientOutcome}. */
+/** For the command line: generates credentials and writes the request. `id` identifies it for {@link managementClientOutcome}. */
 export const requestManagementClient = async (
   dataDir: string,
   name: string,
@@ -64,7 +64,7 @@ export const requestManagementClient = async (
   return { id, clientId, clientSecret };
 };
 
-/** What became of a request: `done` once the client can get tokens. */
+/** Outcome of a request: `done` once the client can get tokens. */
 export const managementClientOutcome = async (dataDir: string, id: string): Promise<RequestOutcome> => {
   const read = async (ending: 'done' | 'rejected'): Promise<string | undefined> => {
     try {

@@ -15,7 +15,7 @@ export interface ManagementClientCredentials {
   clientSecret: string;
 }
 
-/** Who asks: a `request` for a new client, or the `configuration`, whose secret replaces an older one. */
+/** Source of the registration: a `request` for a new client, or the `configuration`, whose secret replaces an older one. */
 export type RegistrationSource = 'request' | 'configuration';
 
 const platformContext = (ids: Ids): EventContext => ({
@@ -27,7 +27,7 @@ const platformContext = (ids: Ids): EventContext => ({
 
 /**
  * Registers a management client of which only the secret's digest is known.
- * @throws conflict when the id is another's and the source is a `request`; Error for an id that cannot be one
+ * @throws conflict when another client has the id and the source is a `request`; Error for an impossible id
  */
 export const registerManagementClientDigest = async (
   streams: Streams,
@@ -59,8 +59,8 @@ export const registerManagementClientDigest = async (
 };
 
 /**
- * Registers a management client; id (32 characters) and secret (64) are made where they are not given. Repeating it with
- * the same id and secret changes nothing.
+ * Registers a management client; id (32 characters) and secret (64) are generated where they are not given. A retry with the same id and
+ * secret changes nothing.
  * @throws conflict when the id is registered with another secret
  */
 export const registerManagementClient = async (

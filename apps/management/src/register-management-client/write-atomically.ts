@@ -1,7 +1,7 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Writes a file (mode 0600) that is there as a whole or not at all, also after a power cut. */
+/** Writes a file (mode 0600) completely or not at all, also after a power failure. */
 export const writeAtomically = async (file: string, text: string): Promise<void> => {
   const unfinished = `${file}.tmp`;
   const handle = await open(unfinished, 'w', 0o600);

@@ -28,7 +28,7 @@ export class ResendInvitation {
   async execute(request: RequestOf<typeof resendInvitation>, context: ManagementContext): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
     const caller = managementCaller(context);
-    // No key is made for a link that nobody will get.
+    // No key is created for a link that will not be sent.
     seenInvitation((await this.streams.load(tenant, tenantStream(tenantId))).state, caller, userId);
     const user = await this.people.user(userId);
     const registered = user.status === 'registered';

@@ -12,7 +12,7 @@ const PARAMETERS = ['token', 'client_id', 'client_secret'] as const;
 /**
  * RFC 6749 §3.2: a parameter without a value counts as omitted, and none may be repeated; §5.2 for the codes. `token_type_hint` is
  * not read: a hint that is wrong must not matter (RFC 7009 §2.1), and there is one type of token.
- * @throws oauthError naming what is missing or malformed; values are never shown
+ * @throws oauthError naming what is missing or malformed; never with values
  */
 export const parseRevocationRequest = (body: object): RevocationRequest => {
   const given = body as Record<string, unknown>;

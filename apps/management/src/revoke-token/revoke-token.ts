@@ -19,13 +19,13 @@ import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js
 import { liveSecrets } from '../tenant/tenant.decisions.js';
 import { parseRevocationRequest } from './revocation-request.js';
 
-/** A tenant's client, by what is kept of it. */
+/** A tenant's client, and its secrets. */
 interface Candidate {
   tenantId: string;
   secretMacs: readonly SecretMac[];
 }
 
-/** RFC 7009. A token ends for its own client; for any other token the answer is the same, so that it tells nothing of it. */
+/** RFC 7009. A client can revoke only its own tokens; for any other token the response is the same, so that it reveals nothing about it. */
 @Operation(revokeToken)
 export class RevokeToken {
   constructor(
@@ -60,7 +60,7 @@ export class RevokeToken {
       this.tenantCandidate(clientId, publicUrl),
     ]);
     const [current, previous] = tenant?.secretMacs ?? [];
-    // Always three MACs: neither whether nor as what a client exists shows in the time.
+    // Always three MACs: the time reveals neither whether a client exists nor its kind.
     const fitting = this.authentication.fitting(clientId, [
       { presented: secretDigest(clientSecret), mac: management },
       { presented: clientSecret, mac: current },
@@ -77,7 +77,7 @@ export class RevokeToken {
     return state.status === 'active' ? state.secretMac : undefined;
   }
 
-  /** A client of a tenant whose environment has this authorization host. The list only leads to the stream, which decides. */
+  /** A client of a tenant whose environment has this authorization host. The list only finds the stream, which decides. */
   private async tenantCandidate(clientId: string, publicUrl: string): Promise<Candidate | undefined> {
     const tenantId = await this.lists.tenantOfClient(clientId);
     const found = tenantId === undefined ? undefined : await this.directory.byId(tenantId);

@@ -8,7 +8,7 @@ export interface RevocableToken {
   expiresAt: string;
 }
 
-/** Nothing for a token of another client, an expired one, and one that was revoked: the answer is the same (RFC 7009 §2.2). */
+/** No event for a token of another client, an expired one, and a revoked one: the response is the same (RFC 7009 §2.2). */
 export const revokeToken = (
   state: RevokedTokenState,
   { token, clientId }: { token: RevocableToken; clientId: string },

@@ -1,4 +1,6 @@
-/** An access token of a client that was revoked before it expired. Each has its own stream, so that no stream grows with the number of tokens. */
+/**
+ * A client's access token that was revoked before it expired. Each has its own stream, so that no stream grows with the number of tokens.
+ */
 export type RevokedTokenEvent = {
   type: 'TokenRevoked';
   data: { tokenId: string; clientId: string; revokedAt: string; expiresAt: string };

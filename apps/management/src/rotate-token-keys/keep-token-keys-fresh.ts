@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const SHORTEST_PAUSE_MS = 250;
 const POLL_MS = 1000;
 
-/** Replaces the key that signs tokens when it is old enough or when the operator asks, and retires the keys before it. */
+/** Replaces the key that signs tokens when it is old enough or when the operator requests it, and retires the keys before it. */
 @Injectable()
 export class KeepTokenKeysFresh implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly work: PeriodicWork;
@@ -23,7 +23,7 @@ export class KeepTokenKeysFresh implements OnApplicationBootstrap, BeforeApplica
     private readonly health: Health,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    // Ten runs in the shortest time that matters.
+    // Ten runs in the shortest relevant interval.
     const tenth = (config.tokenKeyLeadSeconds * 1000) / 10;
     this.work = new PeriodicWork(leases, health, logger, {
       name: NAME,

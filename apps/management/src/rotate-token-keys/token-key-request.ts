@@ -32,13 +32,16 @@ export const requestTokenKeyRotation = async (dataDir: string): Promise<string> 
   return id;
 };
 
-/** What the request came to; `undefined` while the platform has not taken it. */
+/** Outcome of the request; `undefined` until the platform has handled it. */
 export const tokenKeyRotationOutcome = async (dataDir: string, id: string): Promise<TokenKeyRotation | undefined> => {
   const outcome = await readJson(outcomeFile(dataDir));
   return outcome?.id === id ? outcome.rotation : undefined;
 };
 
-/** For the platform: rotates when it was requested. A crash before the request is removed repeats it while the rotation is under way. */
+/**
+ * For the platform: rotates when it was requested. A crash before the request is removed repeats it, which has no effect while the rotation
+ * is in progress.
+ */
 export const takeTokenKeyRequest = async (dataDir: string, rotate: () => Promise<TokenKeyRotation>): Promise<void> => {
   const request = await readJson(requestFile(dataDir));
   if (!request) return;

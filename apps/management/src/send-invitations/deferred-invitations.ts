@@ -5,10 +5,10 @@ import { ExpiringState, isErased, PLATFORM } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import type { MemberInvitedData } from '../tenant/tenant.events.js';
 
-/** Permanent: under this name the list is stored with the keys. */
+/** Must not change: the list is stored under this name with the keys. */
 const NAME = 'deferred invitations';
 const MAX_DEFERRED = 1000;
-/** One tenant's recipients do not fill the list of all. */
+/** So that one tenant's recipients do not fill the list. */
 const MAX_PER_TENANT = 100;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;
@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 3_600_000;
 const RETENTION_MS = 86_400_000;
 const MOST_TRIES = 10;
 
-/** What an e-mail is sent from; the secret stays sealed under its own key. */
+/** Input of an e-mail; the secret stays sealed under its own key. */
 export type DeferredInvitation = Pick<
   MemberInvitedData,
   'tenantId' | 'userId' | 'invitationId' | 'sealedSecret' | 'expiresAt'
@@ -27,8 +27,8 @@ export type DeferredInvitation = Pick<
 };
 
 /**
- * Invitations whose recipient the mail server defers. They are retried apart from the subscription, which goes on with the others. The
- * list is stored with the keys, so that it outlives the process after the checkpoint has moved on.
+ * Invitations whose recipient the mail server defers. They are retried apart from the subscription, which continues with the others. The
+ * list is stored with the keys, so that it survives the process after the checkpoint has advanced.
  */
 @Injectable()
 export class DeferredInvitations {
@@ -57,7 +57,7 @@ export class DeferredInvitations {
     return deferred.filter(({ nextTryAt }) => nextTryAt <= now);
   }
 
-  /** Plans the next try, with a pause twice as long as the one before. */
+  /** Schedules the next retry, with a pause twice as long as the one before. */
   async postpone({ invitationId }: DeferredInvitation): Promise<void> {
     await this.change((deferred, now) =>
       deferred.map((it) => {

@@ -7,7 +7,7 @@ export interface Mail {
 }
 
 /**
- * The e-mail of an invitation: plain text, for every reader and nothing to disguise a link with.
+ * The e-mail of an invitation: plain text, which every reader shows and which cannot disguise a link.
  * @param link where it is accepted
  * @param expiresAt RFC 3339
  */

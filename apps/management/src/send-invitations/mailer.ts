@@ -5,18 +5,18 @@ import { createTransport } from 'nodemailer';
 import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import type { Mail } from './invitation-mail.js';
 
-/** A server that does not answer must not hold everybody's e-mail, milliseconds. */
+/** A server that does not respond must not block all e-mail, milliseconds. */
 const TIMEOUT_MS = 20_000;
 
-/** Commands whose refusal is about this e-mail. A refused sign-in or sender is about the configuration, and is mended there. */
+/** Commands whose refusal concerns this e-mail. A refused sign-in or sender concerns the configuration, and has to be corrected there. */
 const OF_THE_MAIL: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
 
-/** The server refuses this e-mail for good (RFC 5321 §4.2.1: 5yz); another try would be refused too. */
+/** The server refuses this e-mail permanently (RFC 5321 §4.2.1: 5yz); a retry would be refused too. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
 }
 
-/** The server does not take this e-mail for now (RFC 5321 §4.2.1: 4yz); others may go out. */
+/** The server defers this e-mail (RFC 5321 §4.2.1: 4yz); others may be sent. */
 export class MailDeferred extends Error {
   override readonly name = 'MailDeferred';
 }
@@ -24,7 +24,7 @@ export class MailDeferred extends Error {
 /** The server closes the connection (RFC 5321 §3.8), so it concerns every e-mail. */
 const CLOSING = 421;
 
-/** Hands e-mail to the server of `SMTP_URL`; without one, writes it into the data folder and logs where. */
+/** Sends e-mail through the server of `SMTP_URL`; without one, writes it to the data folder and logs the path. */
 @Injectable()
 export class Mailer implements OnApplicationShutdown {
   private readonly transport;
@@ -34,7 +34,7 @@ export class Mailer implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const { smtpUrl } = config;
-    // Nothing of an e-mail is ever read from a file or an address.
+    // Content of an e-mail is never read from a file or a URL.
     const closed = { disableFileAccess: true, disableUrlAccess: true };
     this.transport =
       smtpUrl === undefined
@@ -49,8 +49,8 @@ export class Mailer implements OnApplicationShutdown {
   }
 
   /**
-   * @param id of the message, the same whenever it is sent again, so that a mailbox can tell
-   * @throws MailRefused; MailDeferred; Error when no e-mail can be sent for now
+   * @param id of the message, the same for every retry, so that a mailbox can recognize duplicates
+   * @throws MailRefused; MailDeferred; Error when no e-mail can be sent at the moment
    */
   async send(id: string, mail: Mail): Promise<void> {
     const { smtpUrl, dataDir } = this.config;
@@ -60,11 +60,11 @@ export class Mailer implements OnApplicationShutdown {
       if (smtpUrl === undefined)
         await this.keep(join(dataDir, 'mail'), `${id}.eml`, (sent as { message: Buffer }).message);
     } catch (error) {
-      // The text of the server may name the recipient, so only its code is returned.
+      // The server's text may contain the recipient, so only its code is returned.
       const { responseCode, code, command = '' } = error as { responseCode?: number; code?: string; command?: string };
       const reason = `the mail server returned ${responseCode ?? code ?? 'no status'}`;
       const isRefused = responseCode !== undefined && responseCode >= 500 && OF_THE_MAIL.has(command);
-      // Refused before it was sent: an address that no server takes.
+      // Refused before it was sent: an address that no server accepts.
       if (isRefused || (code === 'EENVELOPE' && responseCode === undefined)) throw new MailRefused(reason);
       const isOfTheMail = responseCode !== undefined && responseCode !== CLOSING && OF_THE_MAIL.has(command);
       throw isOfTheMail ? new MailDeferred(reason) : new Error(reason, { cause: error });
@@ -83,7 +83,7 @@ export class Mailer implements OnApplicationShutdown {
     return this.config.mailFrom ?? `attestry@${this.host}`;
   }
 
-  /** For the owner of the folder alone: it holds a link. */
+  /** Readable only for the owner of the folder: it contains a link. */
   private async keep(folder: string, name: string, message: Buffer): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, name);

@@ -30,12 +30,12 @@ const PAUSE_MS = 5000;
 type Invited = Omit<DeferredInvitation, 'tries' | 'nextTryAt'>;
 
 /**
- * Sends the e-mail of every invitation that is stored: from the subscription, so that none is lost with a process, and with the
- * secret that the event has sealed. Its key is destroyed once the e-mail was handed over: an event that comes again finds it
- * gone, and so does whoever gets hold of the store later. A crash between the two sends the same e-mail twice.
+ * Sends the e-mail of every stored invitation: from the subscription, so that a crash loses none, and with the secret that is sealed in the
+ * event. Its key is destroyed once the e-mail is sent: a redelivered event finds it destroyed, and a later copy of the store cannot reveal
+ * it. A crash between the two sends the same e-mail twice.
  *
  * An e-mail that the server defers for its recipient is retried apart with back-off, so that it does not hold up the others.
- * While the mail server is away this waits and tries again, but the process stays ready: nobody else needs it.
+ * While the mail server is unreachable this waits and retries, but the process stays ready: no request needs the mail server.
  */
 @Injectable()
 export class SendInvitations implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -113,10 +113,10 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     }
   }
 
-  /** The invitations that are due again; a failure that is not about one e-mail ends the run. */
+  /** The deferred invitations that are due; a failure that does not concern a single e-mail ends the run. */
   private async retryDeferred(term: Term): Promise<number> {
     for (const invitation of await this.deferred.due()) {
-      // A process that was paused for longer than its lease sends nothing: another one may be sending this very e-mail.
+      // A process that was paused for longer than its lease sends nothing: another one may be sending this e-mail.
       if (term.signal.aborted || !term.isHeld) return 0;
       try {
         await this.handOver(invitation);
@@ -130,7 +130,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     return PAUSE_MS;
   }
 
-  /** Sends the e-mail when it is still to be sent, and destroys the key of its secret. @throws MailDeferred */
+  /** Sends the e-mail unless it was sent, and destroys the key of its secret. @throws MailDeferred */
   private async handOver(invited: Invited): Promise<void> {
     const { tenantId, invitationId } = invited;
     const secret = await this.secretOf(invited);
@@ -144,7 +144,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     await this.sealing.destroyDataKeys(tenantId, [invitationId]);
   }
 
-  /** `undefined` when the e-mail was handed over before. */
+  /** `undefined` when the e-mail was sent before. */
   private async secretOf({ tenantId, invitationId, sealedSecret }: Invited): Promise<string | undefined> {
     try {
       const secret = await this.sealing.openSealed(tenantId, 'delivery', sealedSecret);
@@ -156,7 +156,7 @@ export class SendInvitations implements OnApplicationBootstrap, BeforeApplicatio
     }
   }
 
-  /** Nothing for an invitation that has been replaced, accepted or withdrawn meanwhile, or has expired. */
+  /** No e-mail for an invitation that has been replaced, accepted or withdrawn meanwhile, or has expired. */
   private async send({ tenantId, userId, invitationId, expiresAt }: Invited, secret: string): Promise<void> {
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     const member = state.status === 'active' ? state.members.get(userId) : undefined;

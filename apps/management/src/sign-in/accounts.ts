@@ -8,7 +8,7 @@ import { account, accountStream, type OpenAccount } from '../account/account.sta
 import { accountEmail } from '../account/account-email.claim.js';
 import { Passwords } from './passwords.js';
 
-/** Who has an account, in clear. */
+/** Personal data of an account, in clear. */
 export interface AccountHolder {
   accountId: string;
   email: string;
@@ -27,7 +27,7 @@ export class Accounts {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  /** What stands for an address where it must not be told. */
+  /** Stands for an address where it must not be revealed. */
   macOf(email: string): string {
     return this.macs.mac(email.trim().toLowerCase(), 'account-email').mac;
   }
@@ -44,8 +44,8 @@ export class Accounts {
 
   /**
    * `undefined` for an unknown account and for a wrong password, after the same work.
-   * @param caller whose concurrent sign-ins are bounded
-   * @throws AppError 503 or 429 when too many sign in at once
+   * @param caller whose concurrent sign-ins are limited
+   * @throws AppError 503 or 429 with too many concurrent sign-ins
    */
   async verifyPassword(email: string, password: string, caller: string): Promise<AccountHolder | undefined> {
     const found = await this.find(email);
@@ -60,8 +60,8 @@ export class Accounts {
   }
 
   /**
-   * @param caller whose concurrent sign-ins are bounded
-   * @throws AppError conflict when the address has an account; 503 or 429 when too many sign in at once
+   * @param caller whose concurrent sign-ins are limited
+   * @throws AppError conflict when the address has an account; 503 or 429 with too many concurrent sign-ins
    */
   async createAccount(
     given: { email: string; name: string; password: string },
@@ -123,5 +123,5 @@ export class Accounts {
   }
 }
 
-/** Whether somebody else opened the account in the same moment. */
+/** Whether the account was opened concurrently. */
 export const isTaken = (error: unknown): boolean => error instanceof AppError && error.kind === 'conflict';

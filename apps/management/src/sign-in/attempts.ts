@@ -1,25 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { SignInAttempts } from '@attestry/keys';
 
-/** Failures count in a window that begins with the first of them. */
+/** Failures count in a window that begins with the first one. */
 export const WINDOW_MS = 3_600_000;
-/** Of all browsers together that the account does not know. */
+/** Of all browsers together that are unknown to the account. */
 export const FAILURES_PER_ACCOUNT = 10;
-/** Of one browser that the account knows, or of one link that was sent to the account's address. */
+/** Of one browser known to the account, or of one link that was sent to the account's address. */
 export const FAILURES_PER_KNOWN_BROWSER = 10;
 /** Of unknown browsers behind one address, over all accounts: one address can use up the budgets of five accounts at most. */
 export const FAILURES_PER_ADDRESS = 50;
-/** Links sent to one account, and asked for from one address. */
+/** Links sent to one account, and requested from one address. */
 export const LINKS_PER_ACCOUNT = 3;
 export const LINKS_PER_ADDRESS = 10;
 
-/** Why a browser is not an unknown one to the account. `key` names the cookie or the link. */
+/** Why a browser is known to the account. `key` names the cookie or the link. */
 export interface KnownBrowser {
   kind: 'device' | 'link';
   key: string;
 }
 
-/** Which budget is used up. */
+/** The exhausted budget. */
 export type UsedUp = 'address' | 'account' | KnownBrowser['kind'];
 
 interface Budget<Kind extends string> {
@@ -31,8 +31,8 @@ interface Budget<Kind extends string> {
 export type Begun = { attempt: Budget<string>[] } | { usedUp: UsedUp; until: Date };
 
 /**
- * Budgets of failed sign-ins (ADR 0048). A browser that the account knows has its own, so that failures of others do not lock the
- * owner out. Accounts that do not exist count in the same way: a refusal does not show whether an account exists.
+ * Budgets of failed sign-ins (ADR 0048). A browser known to the account has its own, so that failures elsewhere do not lock the owner out.
+ * Accounts that do not exist count in the same way: a refusal does not reveal whether an account exists.
  */
 @Injectable()
 export class Attempts {

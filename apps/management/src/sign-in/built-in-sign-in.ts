@@ -33,28 +33,28 @@ interface PageCall extends SignInCall {
   response: ServerResponse;
   provider: Provider;
   url: URL;
-  /** Of a form that was posted from our own page. */
+  /** Hidden field of a form of our own pages. */
   fields: Record<string, string>;
 }
 
 type Session = InstanceType<Provider['Session']>;
 
-/** How a password was judged: whose it is, or what to show. */
+/** Result of checking a password: its account, or the error to show. */
 type Judged = { holder: AccountHolder } | Refused;
 interface Refused {
   faults: FormFault[];
   retryAfter?: number;
-  /** Account whose budget for unknown browsers is used up: a link to its mailbox makes this browser a known one. */
+  /** Account whose budget for unknown browsers is exhausted: a link to its mailbox makes this browser a known one. */
   lockedEmail?: string;
 }
 
 /** Longest address that is looked up. */
 const MAX_EMAIL = 320;
 
-/** One text for an unknown account and for a wrong password. */
+/** One message for an unknown account and for a wrong password. */
 const WRONG = 'The e-mail address or the password is wrong';
 
-/** What happened, and what helps beside waiting. */
+/** What happened, and the alternative to waiting. */
 const USED_UP: Record<UsedUp, string> = {
   account: 'Too many failed attempts for this account from browsers that have not signed in to it before',
   address: 'Too many failed attempts from your network',
@@ -91,8 +91,8 @@ const DEAD_LINKS: Record<DeadLink, { title: string; text: string; status: number
 };
 
 /**
- * The sign-in of people that comes with the platform: an OpenID provider, and plain pages that work without scripts. It knows accounts;
- * who is a user and a member is for the operations that it calls through the gateway, as the person.
+ * The built-in sign-in of people: an OpenID provider, and plain pages that work without scripts. It knows accounts; users and memberships
+ * are handled by the operations that it calls through the gateway, as the person.
  */
 @Injectable()
 export class BuiltInSignIn implements SignIn, OnModuleInit {
@@ -155,7 +155,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     }
   }
 
-  /** Opened by whoever comes first: many platforms never show a page. */
+  /** Opened on the first use: many platforms never show a page. */
   private provider(): Promise<Provider> {
     const { config, macs, sealing, signingKeys, accounts, logger, store, clock } = this;
     if (!store) throw new Error('the built-in sign-in is not enabled');
@@ -209,7 +209,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return ours.call(this, { ...pageCall, fields: read.fields });
   }
 
-  /** Everything else is the library's: it is mounted below the issuer's path. */
+  /** All other paths are the library's: it is mounted below the issuer's path. */
   private async toProvider({ request, response, provider }: PageCall): Promise<void> {
     const original = request.url ?? '/';
     const mounted = request as IncomingMessage & { originalUrl?: string };
@@ -233,7 +233,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return this.show(pageCall, 200, 'You are signed in', this.whoIs(judged.holder));
   }
 
-  /** A client asks who somebody is: the page in the middle of an authorization request. */
+  /** A client requests a sign-in: the page in the middle of an authorization request. */
   private async interaction(pageCall: PageCall): Promise<void> {
     const { provider, request, response, fields } = pageCall;
     let details;
@@ -272,14 +272,14 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const judged = await this.judge(pageCall, fields['email'] ?? '');
     if ('faults' in judged)
       return this.showAgain(pageCall, judged, title, this.signInForm(pageCall, judged.faults, true), leadsTo);
-    // Who typed a password for this client has been asked.
+    // Typing a password for this client is the consent.
     const result = { login: { accountId: judged.holder.accountId, amr: ['pwd'] }, consent: {} };
     return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   }
 
   /**
    * Whether the password is the account's. Failures are limited, whether the account exists or not.
-   * @param link that was sent to the account's mailbox and opened here
+   * @param link that was sent to the account's mailbox and opened in this browser
    */
   private async judge(pageCall: PageCall, email: string, link?: string): Promise<Judged> {
     const password = pageCall.fields['password'] ?? '';
@@ -293,7 +293,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const known = this.knownBrowser(pageCall, account, link);
     const begun = await this.attempts.begin(attempts, { account, address: pageCall.address, known });
     if ('until' in begun) return this.refused(begun, email);
-    // Neighbors behind one address do not shut out a browser that the account knows.
+    // Other callers behind the same address do not lock out a browser known to the account.
     const caller = known ? `account ${account}` : `address ${pageCall.address}`;
     let holder: AccountHolder | undefined;
     try {
@@ -329,7 +329,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return { retryAfter, wait: minutes === 1 ? '1 minute' : `${minutes} minutes` };
   }
 
-  // Browsers that an account does not know
+  // Browsers unknown to an account
 
   /** A link to the account's mailbox makes a browser known to the account; the password is still needed. */
   private async browser(pageCall: PageCall): Promise<void> {
@@ -382,7 +382,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       const faults = [{ text: `Too many links were requested. Try again in ${wait}.` }];
       return this.show(pageCall, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
     }
-    // Not waited for: the time of the answer would show whether the account exists.
+    // In the background: the response time would reveal whether the account exists.
     void this.deviceLinks.send(this.store!.records, email, account, pageCall.requestId);
     return this.show(
       pageCall,
@@ -397,7 +397,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   // Sessions
 
-  /** Who this browser's session is of. */
+  /** The account of this browser's session. */
   private async signedIn(pageCall: PageCall): Promise<AccountHolder | undefined> {
     const { accountId } = await this.session(pageCall);
     return accountId === undefined ? undefined : this.accounts.byId(accountId);
@@ -407,7 +407,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return provider.Session.get(provider.createContext(request, response) as never);
   }
 
-  /** A new session under a new id, so that one known before the sign-in is worth nothing. */
+  /** A new session under a new id, so that one known before the sign-in is worthless. */
   private async beginSession(pageCall: PageCall, { accountId }: AccountHolder): Promise<void> {
     const { provider, request, response } = pageCall;
     const before = await this.session(pageCall);
@@ -453,7 +453,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return this.accept(pageCall, judged.holder, token, tenantName);
   }
 
-  /** Only with a link: whoever has it reads the mailbox, so the address is proved. */
+  /** Only with a link: the person who has it reads the mailbox, so the address is proved. */
   private async signUp(pageCall: PageCall, email: string): Promise<Judged> {
     const { fields, requestId } = pageCall;
     const name = (fields['name'] ?? '').trim();
@@ -485,7 +485,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'invalid') throw error;
       const { status } = await this.links.findInvitation(token);
-      // Good, but not for this person.
+      // Valid, but not for this person.
       if (status === 'open')
         return this.show(
           pageCall,
@@ -512,7 +512,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return { issuer: this.config.signInIssuer, subject: accountId, email, emailVerified: true, name };
   }
 
-  // What is shown
+  // Responses
 
   private signInForm(pageCall: PageCall, faults: readonly FormFault[] = [], canCancel = false): Html {
     const email = pageCall.fields['email'];

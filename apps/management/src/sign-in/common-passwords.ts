@@ -1,6 +1,6 @@
 let loading: Promise<ReadonlySet<string>> | undefined;
 
-/** About 49,000 passwords that people choose most often, in lower case. Loaded with the first password that somebody chooses. */
+/** About 49,000 most frequent passwords, in lower case. Loaded when the first password is chosen. */
 export const commonPasswords = (): Promise<ReadonlySet<string>> => {
   loading ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
     const list = dictionary['passwords-common'] as readonly string[];

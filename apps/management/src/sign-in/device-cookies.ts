@@ -5,7 +5,7 @@ import { Macs, randomSecret } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 
 const YEAR_SECONDS = 365 * 86_400;
-/** Accounts that one browser is known to; the one that signed in longest ago leaves. */
+/** Accounts known per browser; the least recently used one is dropped. */
 const MOST_ACCOUNTS = 3;
 /** Id of the device, issue time in seconds, pepper and MAC. */
 const ENTRY = /^([A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9]{1,16})\.([A-Za-z0-9_-]{43})$/;
@@ -22,7 +22,7 @@ export class DeviceCookies {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** The browser's id with this account. @param account MAC of the address */
+  /** The browser's id for this account. @param account MAC of the address */
   known(request: IncomingMessage, account: string, isSecure: boolean): string | undefined {
     const now = this.seconds();
     for (const entry of entriesOf(request, isSecure)) {

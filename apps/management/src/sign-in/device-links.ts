@@ -8,13 +8,13 @@ import { WINDOW_MS } from './attempts.js';
 
 const KIND = 'DeviceLink';
 /**
- * As long as budgets are used up: three links an hour that lived shorter would leave a part of the hour in which a third party that
+ * As long as budgets are exhausted: three links an hour with a shorter life would leave a part of the hour in which a third party that
  * requested all of them locks the owner out of new browsers.
  */
 const LIFE_MS = WINDOW_MS;
 
 /**
- * Links by which the owner of an account makes a browser known to it while failures of others have used up the budget of unknown
+ * Links by which the owner of an account makes a browser known to it while failures elsewhere have exhausted the budget of unknown
  * browsers. The link proves the mailbox, as an invitation does; it does not sign in.
  */
 @Injectable()
@@ -34,7 +34,7 @@ export class DeviceLinks {
       if (!holder) return;
       const token = randomSecret();
       const expiresAt = new Date(this.clock.now().getTime() + LIFE_MS);
-      // The MAC tells nothing of the address, so that there is nothing to seal.
+      // The MAC reveals nothing about the address, so there is nothing to seal.
       await records.put({ kind: KIND, key: token, sealed: account, expiresAt });
       const link = `${this.config.signInIssuer}/browser?token=${token}`;
       await this.mailer.send(newId(), deviceLinkMail(holder.email, link));
@@ -46,13 +46,13 @@ export class DeviceLinks {
     }
   }
 
-  /** MAC of the address whose link this is; `undefined` once it was used or has expired. */
+  /** MAC of the address that the link was sent to; `undefined` once it was used or has expired. */
   async accountOf(records: SignInRecords, token: string): Promise<string | undefined> {
     const found = await records.get(KIND, token);
     return found && found.spentAt === undefined ? found.sealed : undefined;
   }
 
-  /** {@link accountOf}, for one caller only. */
+  /** {@link accountOf}, for one of several concurrent calls only. */
   async spend(records: SignInRecords, token: string): Promise<string | undefined> {
     const account = await this.accountOf(records, token);
     return account !== undefined && (await records.spend(KIND, token)) ? account : undefined;

@@ -5,7 +5,7 @@ import { Macs, randomSecret } from '@attestry/keys';
 const COOKIE = 'attestry_form';
 const CONTEXT = 'people-form';
 
-/** Names a cookie may have here; no other is read. */
+/** Allowed cookie names; other cookies are ignored. */
 const cookieOf = (request: IncomingMessage): string | undefined => {
   for (const pair of (request.headers.cookie ?? '').split(';')) {
     const [name, value] = pair.trim().split('=');
@@ -15,14 +15,14 @@ const cookieOf = (request: IncomingMessage): string | undefined => {
 };
 
 /**
- * Against forms of other sites (CSRF, also of the sign-in itself): a form is taken from the browser it was given to. The cookie has a
- * secret, the form its MAC, which nobody else can make.
+ * Against forms of other sites (CSRF, also of the sign-in itself): a form is accepted from the browser that received it. The cookie has a
+ * secret, the form its MAC, which other sites cannot compute.
  */
 @Injectable()
 export class FormGuard {
   constructor(private readonly macs: Macs) {}
 
-  /** The value of the form's hidden field; sets the cookie where there is none. */
+  /** The value of the form's hidden field; sets the cookie if missing. */
   fieldFor(request: IncomingMessage, response: ServerResponse, isSecure: boolean): string {
     let secret = cookieOf(request);
     if (secret === undefined) {
@@ -36,11 +36,11 @@ export class FormGuard {
     return `${pepper}.${mac}`;
   }
 
-  /** @param origin this site's, as browsers say it */
+  /** @param origin of this site, as browsers send it */
   isOwn(request: IncomingMessage, field: string | undefined, origin: string): boolean {
     const { origin: from, 'sec-fetch-site': site } = request.headers;
     if (site !== undefined && site !== 'same-origin') return false;
-    // `null` is what browsers say under `Referrer-Policy: no-referrer`.
+    // Browsers send `null` under `Referrer-Policy: no-referrer`.
     if (from !== undefined && from !== 'null' && from !== origin) return false;
     const secret = cookieOf(request);
     const [pepper, mac, ...rest] = (field ?? '').split('.');

@@ -5,15 +5,15 @@ import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { shownName } from '../tenant/shown-name.js';
 
-/** Why a link that once was valid is not. */
+/** Why a link is no longer valid. */
 export type DeadLink = 'unknown' | 'used' | 'expired' | 'replaced' | 'withdrawn';
 
 export type InvitationLink =
   { status: DeadLink } | { status: 'open'; tenantName: string; /** Where the invitation was sent to. */ email: string };
 
 /**
- * State of the invitation that a link stands for. The secret is checked first; what follows reads rows by their keys and no
- * stream, so that a link costs the same whatever the tenant's age.
+ * State of a link's invitation. The secret is checked first; the rest reads rows by their keys and no stream, so that a link costs the same
+ * whatever the tenant's age.
  */
 @Injectable()
 export class InvitationLinks {

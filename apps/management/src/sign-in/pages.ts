@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Text that is HTML already; everything else is escaped. */
+/** HTML; all other text is escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -43,21 +43,21 @@ a{color:var(--strong)}
 .faults a{color:var(--bad)}
 strong{overflow-wrap:anywhere}
 `;
-/** As one piece: the policy names the hash of all that stands between its tags. */
+/** In one piece: the policy contains the hash of the element's whole content. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * Headers of every answer of the sign-in. A link's token must not leave by Referer, nor stay in a cache, nor may anybody frame a
- * page that asks for a password.
- * @param leadsTo origins that a form of this page may lead to beside its own: browsers apply `form-action` to redirects too
+ * Headers of every response of the sign-in. A link's token must not leak by Referer or a cache, and no site may frame a page with a
+ * password field.
+ * @param leadsTo origins that a form of this page may redirect to beside its own: browsers apply `form-action` to redirects too
  */
 export const pageHeaders = (leadsTo: readonly string[] = []): Record<string, string> => ({
   'cache-control': 'no-store',
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
-    // The provider adds the hash of its own script where a page of it sends itself on.
+    // The provider adds the hash of its own script on pages that submit themselves.
     "script-src 'none'",
     `form-action ${["'self'", ...leadsTo].join(' ')}`,
     "frame-ancestors 'none'",
@@ -70,13 +70,13 @@ export const pageHeaders = (leadsTo: readonly string[] = []): Record<string, str
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 });
 
-/** What is wrong with one field, or (`field` absent) with the whole. */
+/** A fault of one field, or (`field` absent) of the whole form. */
 export interface FormFault {
   field?: string;
   text: string;
 }
 
-/** A whole page. With faults a summary stands first and has the focus, and the title begins with it. */
+/** A whole page. With faults a summary comes first and has the focus, and the title begins with it. */
 export const page = (title: string, content: Html, faults: readonly FormFault[] = []): string =>
   html`<!doctype html>
     <html lang="en">
@@ -113,7 +113,7 @@ export interface Field {
   autocomplete: string;
   hint?: string;
   value?: string;
-  /** Shown and sent, not to be changed. */
+  /** Read-only, and sent. */
   fixed?: boolean;
 }
 

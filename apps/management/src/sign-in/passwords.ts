@@ -12,9 +12,9 @@ const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** At once: more would take the threads that files and DNS need. */
+/** Concurrent hashes: more would take the threads that files and DNS need. */
 const PARALLEL = 2;
-/** Those that may wait; whoever comes then is told to come again. */
+/** Longest queue; callers beyond it get a 503. */
 const MAX_WAITING = 64;
 /** In progress or waiting for one caller, so that no single caller fills the queue (ADR 0048). */
 export const MAX_PER_CALLER = 4;
@@ -28,23 +28,23 @@ interface Parameters {
   nonce: Buffer;
 }
 
-/** Unicode of a keyboard's choice is made one (NIST SP 800-63B §3.1.1.2). */
+/** Unicode forms of different keyboards are normalized (NIST SP 800-63B §3.1.1.2). */
 const bytesOf = (password: string): Buffer => Buffer.from(password.normalize('NFKC'), 'utf8');
 
 const encoded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
-/** Hashes of passwords people chose, as PHC strings. Made on the thread pool: a hash takes tens of milliseconds of a core. */
+/** Password hashes as PHC strings. Computed on the thread pool: a hash takes tens of milliseconds of a core. */
 @Injectable()
 export class Passwords {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
   private readonly byCaller = new Map<string, number>();
-  /** What somebody without an account is compared with, so that they wait as long. */
+  /** Compared where no account exists, so that the response takes as long. */
   private readonly decoy = { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) };
 
   /**
    * @param caller the address block, or the account for a browser that it knows
-   * @throws AppError 503 when too many wait; 429 when too many of this caller do
+   * @throws AppError 503 when the queue is full; 429 when this caller has too many in it
    */
   async hash(password: string, caller: string): Promise<string> {
     const nonce = randomBytes(SALT_BYTES);
@@ -60,7 +60,7 @@ export class Passwords {
   /**
    * @param stored `undefined` where there is no account: false, after as much work
    * @param caller the address block, or the account for a browser that it knows
-   * @throws AppError 503 when too many wait; 429 when too many of this caller do; Error for what is no hash of ours
+   * @throws AppError 503 when the queue is full; 429 when this caller has too many in it; Error for a string that is not such a hash
    */
   async verify(password: string, stored: string | undefined, caller: string): Promise<boolean> {
     if (stored === undefined) {
@@ -113,7 +113,7 @@ export class Passwords {
     }
   }
 
-  /** Whoever ends hands the place on, so nobody gets in between. */
+  /** A finished hash hands its slot to the next one, so that no newer one overtakes it. */
   private async turn(): Promise<void> {
     if (this.running < PARALLEL) {
       this.running++;

@@ -12,7 +12,7 @@ const SESSION_SECONDS = 8 * 3600;
 const CODE_SECONDS = 60;
 const INTERACTION_SECONDS = 900;
 
-/** What a token is asked for with. */
+/** Scope and resource of a token request. */
 const SCOPES = 'openid manage';
 
 export interface ProviderParts {
@@ -45,7 +45,7 @@ export const openProvider = async ({
   logger,
   now,
 }: ProviderParts): Promise<Provider> => {
-  // Loaded by those who need it, for it greets everybody who loads it.
+  // Loaded when it is needed, as it prints a message when it is loaded.
   const library = await import('oidc-provider');
   const issuer = config.signInIssuer;
   const audience = config.peopleAudience;
@@ -145,10 +145,10 @@ export const openProvider = async ({
     extraTokenClaims: async (_ctx, token) => {
       const { accountId, grantId } = token as { accountId?: string; grantId?: string };
       const holder = accountId === undefined ? undefined : await accounts.byId(accountId);
-      // A token ends with its grant: see hasEnded.
+      // A token is revoked with its grant: see hasEnded.
       return { ...(holder && { email: holder.email, email_verified: true, name: holder.name }), grant_id: grantId };
     },
-    // People are asked whether the client may act for them each time (RFC 8252 §8.6), so what is granted is all there is.
+    // People consent each time (RFC 8252 §8.6), so the present request is the whole grant.
     loadExistingGrant: async (ctx) => {
       const { client, session } = ctx.oidc;
       if (!client || !session?.accountId) return undefined;
@@ -182,9 +182,9 @@ export const openProvider = async ({
       );
     },
   });
-  // The edge says who asked and how; the library takes it from these headers.
+  // The gateway sets scheme and host; the library reads them from these headers.
   provider.proxy = true;
-  // Koa's own event, without a listener for which it writes to the console.
+  // Koa's own event, which is written to the console when it has no listener.
   (provider as NodeJS.EventEmitter).on('error', (error: Error) =>
     logger.error({ error: error.stack ?? error.message }, 'sign-in failed'),
   );
@@ -194,7 +194,7 @@ export const openProvider = async ({
   return provider;
 };
 
-/** Where the client of an authorization request leads back to, as a source of a policy. */
+/** The redirect origin of an authorization request's client, as a source of a policy. */
 export const originOf = (redirectUri: unknown): string[] =>
   typeof redirectUri === 'string' && URL.canParse(redirectUri) ? [new URL(redirectUri).origin] : [];
 

@@ -6,7 +6,7 @@ const MAX_BYTES = 16 * 1024;
 
 export type ReadForm = { status: 200; fields: Record<string, string> } | { status: 400 | 408 | 413 | 415 };
 
-/** Whether what is percent-encoded is UTF-8; a percent sign that encodes nothing stands for itself. */
+/** Whether the percent-encoded octets are UTF-8; a percent sign that encodes nothing stands for itself. */
 const isDecodable = (text: string): boolean =>
   (text.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []).every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')));
 
@@ -20,7 +20,7 @@ export const readForm = async (request: IncomingMessage): Promise<ReadForm | und
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    // A destroyed request would take the connection with it, and the answer.
+    // A destroyed request would close the connection, and with it the response.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > MAX_BYTES) return { status: 413 };

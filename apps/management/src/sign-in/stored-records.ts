@@ -1,32 +1,32 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { isErased, PLATFORM, type Sealing, type SignInRecord, type SignInRecords } from '@attestry/keys';
 
-/** Life of an access token of a person. */
+/** Lifetime of a person's access token. */
 export const ACCESS_TOKEN_SECONDS = 3600;
 
-/** Data key of everything the provider keeps. */
+/** Data key of all state of the provider. */
 const KEY = 'sign-in';
 
-/** For a record that would have no end. */
+/** For a record without an expiry. */
 const LONGEST_SECONDS = 90 * 86_400;
 
 /**
- * How long a code is kept after it has expired, seconds: as long as a token that was issued for it can live, so that a second use
- * ends that token whenever it comes (RFC 6749 §4.1.2). The library refuses an expired code by its payload.
+ * How long a code is kept after it has expired, seconds: as long as a token that was issued for it can live, so that a second use revokes
+ * that token whenever it happens (RFC 6749 §4.1.2). The library refuses an expired code by its payload.
  */
 const CODE_RETENTION_SECONDS = ACCESS_TOKEN_SECONDS;
 
-/** Grants whose code came a second time. */
+/** Grants whose code was used twice. */
 const ENDED = 'EndedGrant';
 
 /**
- * Whether the grant's code was used twice. The tokens of a grant are JWTs, which stand in no store that the library could
- * remove them from. Signing out ends the session alone: a command line keeps its token until it expires.
+ * Whether the grant's code was used twice. The tokens of a grant are JWTs, so there is no store that the library could remove them from.
+ * Signing out ends only the session: a command line keeps its token until it expires.
  */
 export const hasEnded = async (records: SignInRecords, grantId: string): Promise<boolean> =>
   (await records.get(ENDED, grantId)) !== undefined;
 
-/** Makes the key once. @returns the store of one model of the provider */
+/** Creates the key once. @returns the store of one model of the provider */
 export const storedRecords = async (
   records: SignInRecords,
   sealing: Sealing,
@@ -36,7 +36,7 @@ export const storedRecords = async (
   return (model) => new StoredRecords(model, records, sealing, now);
 };
 
-/** What the provider keeps of one model: sealed, under the digest of its id, so that no session and no code stands in a file. */
+/** The provider's state of one model: sealed, under the digest of its id, so that the file contains no session id and no code. */
 class StoredRecords implements Adapter {
   constructor(
     private readonly model: string,
@@ -60,7 +60,7 @@ class StoredRecords implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const payload = await this.opened(await this.records.get(this.model, id));
-    // The library ends the grant only after the code's other checks; a used code that comes again is enough.
+    // The library revokes the grant only after the code's other checks; here a second use is enough.
     if (this.isCode && payload?.consumed !== undefined) await this.endGrant(payload);
     return payload;
   }
@@ -69,12 +69,12 @@ class StoredRecords implements Adapter {
     return this.opened(await this.records.getByAlias(this.model, uid));
   }
 
-  /** There is no device flow. */
+  /** The device flow is not supported. */
   findByUserCode(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
 
-  /** Single use holds for two at once too: the second is refused. */
+  /** Single use also holds for concurrent requests: the second is refused. */
   async consume(id: string): Promise<void> {
     if (await this.records.spend(this.model, id)) return;
     if (this.isCode) await this.endGrant(await this.opened(await this.records.get(this.model, id)));
@@ -96,7 +96,7 @@ class StoredRecords implements Adapter {
 
   private async endGrant(code: AdapterPayload | undefined): Promise<void> {
     if (code?.grantId === undefined) return;
-    // Every token of this code is refused by then: its verifier tolerates clocks that differ by some seconds.
+    // By then every token of this code is refused: its verifier tolerates a clock skew of some seconds.
     const expiresAt = new Date(this.now() + (ACCESS_TOKEN_SECONDS + 60) * 1000);
     await this.records.put({ kind: ENDED, key: code.grantId, sealed: '', expiresAt });
     await this.records.remove('Grant', code.grantId);

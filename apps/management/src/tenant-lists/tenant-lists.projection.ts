@@ -146,7 +146,7 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
         .where('tenant_id', '=', tenantId)
         .where('user_id', '=', userId)
         .executeTakeFirst();
-      // Absent when a batch comes again: then it is done.
+      // Absent in a redelivered batch: then it is done.
       if (!invited) return;
       if (acceptedBy !== userId)
         await trx.deleteFrom('member').where('tenant_id', '=', tenantId).where('user_id', '=', userId).execute();
@@ -188,7 +188,7 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       await changeClient(trx, tenantId, clientId, { roles: JSON.stringify(roles) });
       return;
     }
-    // Lists show no secrets.
+    // Lists contain no secrets.
     case 'TenantClientSecretRotated':
       return;
     case 'TenantClientDeleted': {
@@ -204,7 +204,7 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
       await trx.deleteFrom('tenant').where('id', '=', tenantId).execute();
       return;
     }
-    // Nothing of it is left here.
+    // All its rows are deleted.
     case 'TenantPurged':
       return;
   }
@@ -224,7 +224,7 @@ const changeClient = async (
     .execute();
 };
 
-/** Invited again or added later, a member keeps the place in the list. */
+/** A member who is invited again or added later keeps the position in the list. */
 const putMember = async (
   trx: Transaction<TenantListTables>,
   tenantId: string,

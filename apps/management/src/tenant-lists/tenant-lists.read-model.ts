@@ -40,12 +40,12 @@ export class TenantListsReadModel implements OnModuleInit {
     this.running = await startProjection(this.readModels, this.health, tenantLists);
   }
 
-  /** Called by writes whose list a caller would look at next. */
+  /** For writes after which a caller would read the list. */
   async settled(position: string | undefined): Promise<void> {
     await this.running.ownWrite(position);
   }
 
-  /** The living tenants of some environments in which the caller is a member, oldest first. */
+  /** The active tenants of some environments in which the caller is a member, oldest first. */
   async tenantsOf(
     caller: Principal,
     environmentIds: readonly string[],
@@ -154,7 +154,7 @@ export class TenantListsReadModel implements OnModuleInit {
     return read();
   }
 
-  /** The tenant that has a client of this id. It may have lost it since: its stream says. */
+  /** The tenant that has a client of this id. It may have deleted it since: its stream decides. */
   async tenantOfClient(clientId: string): Promise<string | undefined> {
     const { db } = this.running;
     const row = await db.selectFrom('tenant_client').select('tenant_id').where('id', '=', clientId).executeTakeFirst();

@@ -5,7 +5,7 @@ import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, Membership, TenantState } from './tenant.state.js';
 
 export const MAX_MEMBERS_PER_TENANT = 1000;
-/** Life of an invitation. */
+/** Lifetime of an invitation. */
 export const INVITATION_MS = 5 * 24 * 3_600_000;
 
 /** `Expired` is derived, so that no job is needed. */
@@ -25,7 +25,7 @@ export interface InvitationFacts {
 }
 
 /**
- * A registered user is added, an unknown one invited; invited again there is a new link and the old one is dead.
+ * A registered user is added, an unknown one invited; a repeated invitation has a new link and invalidates the old one.
  * @throws 404 for callers who are not members, 403 for members without the role `admin`, 400 for an invitee who is already a member
  */
 export const inviteMember = (
@@ -52,7 +52,7 @@ export const inviteMember = (
 
 type Invited = Extract<Membership, { status: 'invited' }>;
 
-/** An invitation as an admin sees it. @throws 404 for who was not invited, 400 for who has accepted */
+/** An invitation as an admin sees it. @throws 404 for a user who was not invited, 400 for one who has accepted */
 export const seenInvitation = (
   state: TenantState,
   caller: Principal,
@@ -67,8 +67,8 @@ export const seenInvitation = (
 };
 
 /**
- * A new link for somebody invited, whether the old one has expired or not: it is dead from now on. Who has registered since is
- * added, as by {@link inviteMember}.
+ * A new link for an invited user, whether the old one has expired or not: the old one is invalid from now on. A user who has registered
+ * since is added, as by {@link inviteMember}.
  */
 export const resendInvitation = (
   state: TenantState,
@@ -80,7 +80,7 @@ export const resendInvitation = (
   return inviteMember(state, { caller, userId, roles }, facts);
 };
 
-/** Only before it was accepted: who is a member is removed instead. */
+/** Only before it was accepted: a member is removed instead. */
 export const cancelInvitation = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
   const { userId } = command;
   const { tenantId, invited } = seenInvitation(state, command.caller, userId);
@@ -98,9 +98,9 @@ export interface AcceptanceFacts {
 }
 
 /**
- * Who holds the link reads the invited mailbox. An invitation to somebody who has registered is theirs alone; any other may be
- * accepted by whoever holds the link, as the user they are.
- * @throws 400 on `token`; of an invitation that was accepted, replaced or withdrawn nothing is told
+ * The holder of the link reads the invited mailbox. An invitation of a registered user is theirs alone; any other may be accepted by the
+ * holder of the link, as the user they are.
+ * @throws 400 on `token`; the same for an invitation that was accepted, replaced or withdrawn
  */
 export const acceptInvitation = (
   state: TenantState,
@@ -123,7 +123,7 @@ export const acceptInvitation = (
   ];
 };
 
-/** A member as an admin, or the member in person, sees it. */
+/** A member as an admin, or the member themselves, sees it. */
 export const seenMember = (state: TenantState, caller: Principal, userId: string): Membership => {
   const { tenant, roles } = requireMember(state, caller);
   if (!roles.includes('admin') && !isSelf(caller, userId))
@@ -143,7 +143,7 @@ const hasOtherAdmin = ({ members, machineMembers }: ActiveTenant, userId: string
 const isLastAdmin = (tenant: ActiveTenant, userId: string): boolean =>
   (rolesOf(tenant, { kind: 'user', userId })?.includes('admin') ?? false) && !hasOtherAdmin(tenant, userId);
 
-/** @throws 400 for the last admin, who would leave nobody */
+/** @throws 400 for the last admin */
 export const updateMembership = (
   state: TenantState,
   command: { caller: Principal; userId: string; roles: Role[] },

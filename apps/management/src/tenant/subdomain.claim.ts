@@ -1,7 +1,7 @@
 import { invalidBody, RESERVED_SUBDOMAINS, SUBDOMAIN_FAULT, SUBDOMAIN_PATTERN, unavailable } from '@attestry/contracts';
 import { nameClaim } from '@attestry/event-store';
 
-/** Which tenant has a subdomain of an environment; it stays claimed when its tenant is deleted. `owner`: tenant id. */
+/** The tenant that has a subdomain of an environment; it stays claimed when its tenant is deleted. `owner`: tenant id. */
 export const subdomain = nameClaim({
   category: 'subdomain',
   claimed: 'SubdomainClaimed',

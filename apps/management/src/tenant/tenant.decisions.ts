@@ -3,7 +3,7 @@ import type { SecretMac } from '@attestry/keys';
 import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, TenantClient, TenantState } from './tenant.state.js';
 
-/** Who calls the management API: a machine client, or a person. Ids of the one kind mean nothing for the other. */
+/** The caller of the management API: a machine client, or a person. Their ids are separate. */
 export type Principal = { kind: 'client'; clientId: string } | { kind: 'user'; userId: string };
 
 export const MAX_CLIENTS_PER_TENANT = 100;
@@ -46,14 +46,14 @@ export const createTenant = (
   ];
 };
 
-/** Roles of a principal in a tenant; `undefined` for who is no member, an invited person included. */
+/** Roles of a principal in a tenant; `undefined` for a principal that is not a member, an invited person included. */
 export const rolesOf = (tenant: ActiveTenant, principal: Principal): Role[] | undefined => {
   if (principal.kind === 'client') return tenant.machineMembers.get(principal.clientId);
   const member = tenant.members.get(principal.userId);
   return member?.status === 'active' ? member.roles : undefined;
 };
 
-/** A tenant as one of its members sees it. Strangers cannot tell it from one that never was: 404. */
+/** A tenant as one of its members sees it. Other callers get a 404, as for a tenant that does not exist. */
 export const requireMember = (state: TenantState, caller: Principal): { tenant: ActiveTenant; roles: Role[] } => {
   const roles = state.status === 'active' ? rolesOf(state, caller) : undefined;
   if (state.status !== 'active' || !roles) throw notFound();
@@ -93,7 +93,7 @@ export const requireClient = (state: TenantState, caller: Principal, clientId: s
   return client;
 };
 
-/** Both as they shall be; what stays as it is leaves no trace. */
+/** Both new values; an unchanged one adds no event. */
 export const updateClient = (
   state: TenantState,
   command: { caller: Principal; clientId: string; name: string; roles: Role[] },
@@ -108,8 +108,8 @@ export const updateClient = (
 };
 
 /**
- * A new secret; the one before stays good for `overlapSeconds` more. The one before that ends at once, whatever was left of its
- * own overlap: two are alive at most.
+ * A new secret; the one before stays valid for `overlapSeconds` more. The one before that ends at once, whatever was left of its own
+ * overlap: at most two are valid.
  */
 export const rotateClientSecret = (
   state: TenantState,
@@ -124,13 +124,13 @@ export const rotateClientSecret = (
   return [{ type: 'TenantClientSecretRotated', data: rotated }];
 };
 
-/** What a client's secret is checked by: one MAC, or two while an overlap lasts. */
+/** MACs of a client's valid secrets: one, or two during an overlap. */
 export const liveSecrets = ({ secretMac, previous }: TenantClient, now: string): SecretMac[] => [
   secretMac,
   ...(previous && Date.parse(now) < Date.parse(previous.expiresAt) ? [previous.secretMac] : []),
 ];
 
-/** The last one may go too: its tenant's admins on the management API can make another. */
+/** The last one may be deleted too: its tenant's admins on the management API can create another. */
 export const deleteClient = (state: TenantState, command: { caller: Principal; clientId: string }): TenantEvent[] => {
   const tenant = requireAdmin(state, command.caller);
   if (!tenant.clients.has(command.clientId)) throw notFound();
@@ -138,8 +138,8 @@ export const deleteClient = (state: TenantState, command: { caller: Principal; c
 };
 
 /**
- * The name people see, and which roles change the tenant's identity; the subdomain stays. What is absent stays as it is; the
- * same value again leaves no event.
+ * The displayed name, and which roles may change the tenant's identity; the subdomain stays. An absent member keeps its value; an unchanged
+ * value adds no event.
  * @throws 400 when neither is given
  */
 export const updateTenant = (
@@ -165,10 +165,10 @@ export const deleteTenant = (state: TenantState, command: { caller: Principal })
 
 const DAY_MS = 86_400_000;
 
-/** The last time of deletion whose tenants are purged by now. RFC 3339, UTC, milliseconds. */
+/** Latest deletion time of the tenants that are purged by now. RFC 3339, UTC, milliseconds. */
 export const purgedUpTo = (now: Date, days: number): string => new Date(now.getTime() - days * DAY_MS).toISOString();
 
-/** Once. The caller has destroyed the keys; the subdomain stays claimed for ever. */
+/** Once. The caller has destroyed the keys; the subdomain stays claimed permanently. */
 export const purgeTenant = (
   state: TenantState,
   command: { tenantId: string },
@@ -178,5 +178,5 @@ export const purgeTenant = (
     ? [{ type: 'TenantPurged', data: { tenantId: command.tenantId, purgedAt: facts.now } }]
     : [];
 
-/** Undoes a creation that lost its subdomain to a later one while it was under way. */
+/** Undoes a creation that lost its subdomain to a later one while it was in progress. */
 export const withdrawTenant = (state: TenantState): TenantEvent[] => (state.status === 'active' ? deleted(state) : []);

@@ -10,7 +10,7 @@ export interface MemberInvitedData {
   expiresAt: string;
   /** Of the link's secret. */
   secretMac: SecretMac;
-  /** The link's secret under the tenant's delivery key `invitationId`, which ends when the e-mail was handed over. */
+  /** The link's secret under the tenant's delivery key `invitationId`, which is destroyed once the e-mail is sent. */
   sealedSecret: string;
 }
 
@@ -28,7 +28,7 @@ export type TenantEvent =
         environmentId: string;
         name: string;
         subdomain: string;
-        /** As it was then; the host of today follows from the environment's domain. */
+        /** At creation; the present host follows from the environment's domain. */
         host: string;
         createdAt: string;
       };
@@ -36,19 +36,19 @@ export type TenantEvent =
   | { type: 'TenantRenamed'; data: { tenantId: string; name: string } }
   | { type: 'TenantIdentityRolesRestrictionChanged'; data: { tenantId: string; restrictIdentityRoles: boolean } }
   | { type: 'MachineMembershipGranted'; data: { tenantId: string; managementClientId: string; roles: Role[] } }
-  /** A registered user is a member at once. `inviteExpiresAt` is absent for who made the tenant. */
+  /** A registered user is a member at once. `inviteExpiresAt` is absent for the creator of the tenant. */
   | {
       type: 'MemberAdded';
       data: { tenantId: string; userId: string; roles: Role[]; addedAt: string; inviteExpiresAt?: string };
     }
-  /** Somebody unknown, or once more: the link of an earlier invitation is dead from now on. */
+  /** An unknown person, or a repeated invitation: the link of an earlier one is invalid from now on. */
   | { type: 'MemberInvited'; data: MemberInvitedData }
   /** `acceptedBy`: the user who is the member from now on; another than the invited one where that one never registered. */
   | {
       type: 'InvitationAccepted';
       data: { tenantId: string; userId: string; invitationId: string; acceptedBy: string; acceptedAt: string };
     }
-  /** Before it was accepted: its link is dead, and who was invited is no member. */
+  /** Before it was accepted: its link is invalid, and the invited person is no member. */
   | { type: 'InvitationCancelled'; data: { tenantId: string; userId: string; invitationId: string } }
   | { type: 'MemberRolesChanged'; data: { tenantId: string; userId: string; roles: Role[] } }
   | { type: 'MemberRemoved'; data: { tenantId: string; userId: string } }
@@ -65,7 +65,7 @@ export type TenantEvent =
     }
   | { type: 'TenantClientRenamed'; data: { tenantId: string; clientId: string; name: string } }
   | { type: 'TenantClientRolesChanged'; data: { tenantId: string; clientId: string; roles: Role[] } }
-  /** The secret before stays good until `previousExpiresAt`, or ends at once where there is none; any older one has ended. */
+  /** The secret before stays valid until `previousExpiresAt`, or ends at once where there is none; any older one has ended. */
   | {
       type: 'TenantClientSecretRotated';
       data: {
@@ -78,5 +78,5 @@ export type TenantEvent =
     }
   | { type: 'TenantClientDeleted'; data: { tenantId: string; clientId: string } }
   | { type: 'TenantDeleted'; data: { tenantId: string; environmentId: string; subdomain: string; host: string } }
-  /** Its keys are destroyed: what was personal or secret in any event of the tenant is unreadable from now on. */
+  /** Its keys are destroyed: personal and secret data in any event of the tenant is unreadable from now on. */
   | { type: 'TenantPurged'; data: { tenantId: string; purgedAt: string } };

@@ -7,7 +7,7 @@ export interface TenantClient {
   name: string;
   roles: Role[];
   secretMac: SecretMac;
-  /** The secret before the last rotation; whether it is still good is derived on read. */
+  /** The secret before the last rotation; whether it is still valid is derived on read. */
   previous?: { secretMac: SecretMac; expiresAt: string };
 }
 
@@ -25,7 +25,7 @@ export interface ActiveTenant {
   host: string;
   /** Only `admin` and `issuer` clients change custom domain, DIDs and authentication provider (ADR 0053). */
   restrictIdentityRoles: boolean;
-  /** By client id. Maps, for the ids of management clients may be any text, `__proto__` included. */
+  /** By client id. Maps, as the ids of management clients may be any text, `__proto__` included. */
   clients: ReadonlyMap<string, TenantClient>;
   /** Roles by management client id. */
   machineMembers: ReadonlyMap<string, Role[]>;

@@ -9,7 +9,7 @@ export const chooseTokenKey = (
   { now }: { now: string },
 ): TokenKeysEvent[] => (state.status === 'absent' ? [{ type: 'TokenKeyChosen', data: { keyId, chosenAt: now } }] : []);
 
-/** A new key after the one that signs; nothing while a rotation is under way. */
+/** A new key after the one that signs; none while a rotation is in progress. */
 export const rotateTokenKey = (
   state: TokenKeysState,
   { keyId }: { keyId: string },
@@ -27,6 +27,6 @@ export const retireTokenKeys = (state: TokenKeysState, { now }: { now: string })
 
 const DAY_MS = 86_400_000;
 
-/** Whether the newest key signs for so long already that it is replaced. @param days 0: never */
+/** Whether the newest key is old enough to be replaced. @param days 0: never */
 export const isTokenKeyDue = (state: TokenKeysState, days: number, now: string): boolean =>
   days > 0 && state.status === 'active' && Date.parse(state.keys.at(-1)!.signsFrom) + days * DAY_MS <= Date.parse(now);

@@ -8,17 +8,17 @@ import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { chooseTokenKey, isTokenKeyDue, retireTokenKeys, rotateTokenKey } from './token-keys.decisions.js';
 import { TOKEN_KEYS_STREAM, tokenKeys, type TokenKeysState } from './token-keys.state.js';
 
-/** Longest time that the keys are used as they were read, milliseconds. */
+/** Longest time that the keys are cached, milliseconds. */
 const REMEMBERED_MS = 60_000;
 
-/** What a rotation came to. */
+/** Outcome of a rotation. */
 export interface TokenKeyRotation {
   kid: string;
   signsFrom: string;
   previous: { kid: string; publishedUntil: string };
 }
 
-/** The keys that sign client access tokens: the platform's own, the first made at the first start (ADR 0047). */
+/** The keys that sign client access tokens: the platform's own, the first created at the first start (ADR 0047). */
 @Injectable()
 export class TokenKeys implements OnModuleInit {
   private known: { keys: readonly PublishedKey[]; readAt: number } | undefined;
@@ -71,11 +71,11 @@ export class TokenKeys implements OnModuleInit {
     }
   }
 
-  /** Returns the rotation that is under way when there is one. */
+  /** Returns the rotation that is in progress when there is one. */
   async rotate(context: EventContext = contextOf('management.rotate-token-keys')): Promise<TokenKeyRotation> {
     await this.ensure();
     const { tokenKeyLeadSeconds: leadSeconds, clientTokenSeconds } = this.config;
-    // The lead once more: for processes whose clocks differ, and that sign with the key before until they have read this.
+    // The lead twice: for processes whose clocks differ, and that sign with the previous key until they have read this.
     const facts = { now: this.now(), leadSeconds, overlapSeconds: clientTokenSeconds + leadSeconds };
     let keyId: string | undefined;
     const { state } = await this.streams.runDecision(
@@ -106,7 +106,7 @@ export class TokenKeys implements OnModuleInit {
       async (current) => {
         const events = retireTokenKeys(current, { now });
         const keyIds = events.flatMap((event) => (event.type === 'TokenKeyRetired' ? [event.data.keyId] : []));
-        // Destroyed before the event: a crash between the two is repaired by the next run.
+        // Destroyed before the event: after a crash between the two the next run completes it.
         if (keyIds.length) await this.signingKeys.destroySigningKeys(PLATFORM, keyIds);
         return events;
       },
@@ -117,7 +117,7 @@ export class TokenKeys implements OnModuleInit {
   }
 
   /**
-   * The key that signs now. What another process rotated is read before that key signs: a view is at most half the lead old.
+   * The key that signs now. A rotation by another process is read before its key signs: the cached view is at most half the lead old.
    */
   private async signer(): Promise<Signer> {
     const rememberedMs = Math.min(REMEMBERED_MS, (this.config.tokenKeyLeadSeconds * 1000) / 2);
@@ -127,11 +127,11 @@ export class TokenKeys implements OnModuleInit {
     return this.signingKeys.loadSigner(PLATFORM, signingKeyAt(keys, this.now()).keyId);
   }
 
-  /** The keys as stored; the first is chosen when there is none. */
+  /** The keys as stored; the first is created if missing. */
   private async ensure(): Promise<readonly PublishedKey[]> {
     let { state } = await this.streams.load(tokenKeys, TOKEN_KEYS_STREAM);
     if (state.status === 'absent') {
-      // A platform from before rotation has a key that has signed until now.
+      // A platform from before rotation has a key that has been signing until now.
       const { keyId } = await this.signingKeys.ensureSigningKey(PLATFORM, 'token', 'P-256');
       ({ state } = await this.streams.runDecision(
         tokenKeys,

@@ -7,7 +7,6 @@ import { clientView } from '../tenant/client-view.js';
 import { updateClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** The gateway uses the roles in its directory, which receives the change, not those in a token (ADR 0034). */
 @Operation(updateClient)
 export class UpdateClient {
   constructor(

@@ -15,9 +15,9 @@ export interface CopyHistoryOptions {
   fromCheckpoints?: StoreLocation | undefined;
   toCheckpoints?: StoreLocation | undefined;
   tenantId?: string | undefined;
-  /** The source runs on: what it stores meanwhile is for the next run, and the target stays closed. */
+  /** The source keeps running: what it stores meanwhile is left for the next run, and the target stays closed. */
   live?: boolean | undefined;
-  /** What the source has not told other services yet is never told. */
+  /** Events that the source has not published yet are never published. */
   leaveUnpublished?: boolean | undefined;
   /** Of operation events in EventStoreDB. */
   retentionDays: number;
@@ -26,11 +26,11 @@ export interface CopyHistoryOptions {
 }
 
 export interface CopiedHistory extends CopyCounts {
-  /** False when it was ended, or when the source runs on: run it again before the target is started. */
+  /** False when it was interrupted, or when the source keeps running: run it again before the target is started. */
   complete: boolean;
 }
 
-/** Copies one kind of history, and sees to it that nothing of it is published anew. */
+/** Copies one kind of history, and ensures that none of it is published again. */
 export const copyHistory = async (options: CopyHistoryOptions): Promise<CopiedHistory> => {
   const { kind, from, to, fromCheckpoints, toCheckpoints, retentionDays } = options;
   if (to.kind === 'eventstoredb' && kind === 'events' && toCheckpoints === undefined)
@@ -85,7 +85,7 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
         complete = !live && !signal.aborted;
         return { ...counts, complete };
       } finally {
-        // A platform whose other tenants wait must be able to start: what is there of this one is never published.
+        // A platform with other tenants must be able to start: the copied part of this tenant is never published.
         if (kind === 'events' && (complete || tenantId !== undefined)) await openTarget(target, atTarget!);
       }
     } finally {
@@ -96,7 +96,7 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
   }
 };
 
-/** @throws Error naming who has not told, or taken, everything */
+/** @throws Error naming the publishers or consumers that lag */
 const refuseUnpublished = async (source: History, from: StoreLocation): Promise<void> => {
   const waiting = source.coordination ? await behind(source) : [];
   const unread = 'folder' in from ? unreadFeed(from.folder) : [];

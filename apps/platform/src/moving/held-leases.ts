@@ -3,7 +3,7 @@ import { HeldLease, type Leases } from '@attestry/event-store';
 
 const LEASE_MS = 10_000;
 
-/** Leases that a running platform would hold, held here, so that none runs or begins to publish meanwhile. */
+/** Leases that a running platform would hold, held here, so that no process runs or begins to publish meanwhile. */
 export class HeldLeases {
   private constructor(
     private readonly held: Map<string, HeldLease>,

@@ -13,25 +13,25 @@ import {
 } from '@attestry/event-store';
 import { fileOf, nameOf, schemaOf, type HistoryKind, type StoreLocation } from './store-location.js';
 
-/** One store of events, with the leases and checkpoints of those who follow it. */
+/** One store of events, with the leases and checkpoints of its consumers. */
 export interface History {
   events: EventStore;
-  /** Absent when it is not known where they are kept. */
+  /** Absent when their store is not known. */
   coordination?: { leases: Leases; checkpoints: ListedCheckpoints };
-  /** A checkpoint that no event ever reaches: a platform refuses to start with it. */
+  /** A checkpoint beyond every event: a platform refuses to start with it. */
   unreachable: Position;
-  /** Whether an event is of this kind; in EventStoreDB all kinds are together. */
+  /** Whether an event is of this kind; EventStoreDB holds all kinds together. */
   holds(event: RecordedEvent): boolean;
   close(): Promise<void>;
 }
 
 export interface HistoryOptions {
   kind: HistoryKind;
-  /** Where EventStoreDB's leases and checkpoints are. */
+  /** The store of EventStoreDB's leases and checkpoints. */
   coordination?: StoreLocation | undefined;
-  /** Made when it is not there, and the leases of an earlier process are void. Only under the folder's lock. */
+  /** Created if missing, and the leases of an earlier process are void. Only under the folder's lock. */
   own?: boolean;
-  /** Of operation events, where the store discards them by itself. */
+  /** Of operation events, where the store discards them itself. */
   retentionDays?: number;
 }
 
@@ -40,7 +40,7 @@ const DECIMAL_END = '999999999999999';
 const LOG_END = '9223372036854775807/9223372036854775807';
 const everything = () => true;
 
-/** @throws Error when it is not there, NotMigrated, EventStoreUnavailable */
+/** @throws Error when it does not exist, NotMigrated, EventStoreUnavailable */
 export const openHistory = async (location: StoreLocation, options: HistoryOptions): Promise<History> => {
   const { kind, own = false } = options;
   switch (location.kind) {

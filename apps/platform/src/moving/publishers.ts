@@ -3,15 +3,15 @@ import { SERVICES } from '../services.js';
 import type { HeldLeases } from './held-leases.js';
 import type { History } from './history.js';
 
-/** Reactions that tell other services, and through them webhooks, what was stored. */
+/** Reactions that publish stored events to other services, and through them to webhooks. */
 export const PUBLISHERS = SERVICES.flatMap(({ name, publishes }) =>
   publishes ? [{ name: publisherOf(name), categories: publishes }] : [],
 );
 
-/** What a running platform holds. */
+/** Leases of a running platform. */
 export const PLATFORM_LEASES = [PLATFORM_LEASE, ...PUBLISHERS.map(({ name }) => name)];
 
-/** Publishers that have not told everything yet. One that waits for a copy to end has told all before it. */
+/** Publishers that lag. One that waits for the end of a copy has published everything before it. */
 export const behind = async ({ events, coordination, unreachable }: History): Promise<string[]> => {
   const found: string[] = [];
   for (const { name, categories } of PUBLISHERS) {
@@ -32,7 +32,7 @@ export const closeTarget = async ({ coordination, unreachable }: History, held: 
   for (const { name } of PUBLISHERS) await coordination!.checkpoints.write(name, unreachable, held.epochOf(name));
 };
 
-/** What was copied counts as published: publishers go on with what is stored from now on. */
+/** Copied events count as published: publishers continue with events stored from now on. */
 export const openTarget = async ({ events, coordination }: History, held: HeldLeases): Promise<void> => {
   const head = await events.head();
   if (head === undefined) return;

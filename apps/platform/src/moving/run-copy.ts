@@ -80,7 +80,7 @@ const lockFolders = async (locations: readonly (StoreLocation | undefined)[]): P
   return locks;
 };
 
-/** MASTER_KEY, or the one of a development installation in the folder the keys come from. */
+/** MASTER_KEY, or the key of a development installation in the source folder of the keys. */
 const masterKeys = (keysFrom: StoreLocation, env: Record<string, string | undefined>): MasterKeysGiven => {
   const config = parseConfig(env, undefined, 'migrate');
   if (config.masterKey) return masterKeysOf(config);
@@ -106,7 +106,7 @@ export interface Summary extends Partial<Record<HistoryKind, CopiedHistory>> {
   seconds: number;
 }
 
-/** Copies history, and keys where asked, as the words of a command say. */
+/** Copies history, and keys if requested, as the arguments of a command say. */
 export const runCopy = async (
   words: readonly string[],
   env: Record<string, string | undefined>,
@@ -122,7 +122,7 @@ export const runCopy = async (
   const locks = await lockFolders([...sources, to, toCheckpoints, keys.to]);
   try {
     const done: Omit<Summary, 'complete' | 'seconds'> = {};
-    // Keys first: a history whose keys do not fit is not begun.
+    // Keys first: if the keys do not fit, the copy of history does not begin.
     if (keys.from && keys.to)
       done.keys = await copyKeys(mustExist(keyLocationOf(keys.from)), keyLocationOf(keys.to), {
         masterKeys: masterKeys(keys.from, env),

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path';
 
-/** Where history or keys are kept, as an argument names it. */
+/** A store of history or keys, as an argument names it. */
 export type StoreLocation =
   | { kind: 'folder'; folder: string }
   | { kind: 'file'; folder: string; file: string }
@@ -12,7 +12,7 @@ export type HistoryKind = 'events' | 'operations';
 
 export const LOCATION_FORMATS = 'FOLDER, file:PATH/events.db, postgres://…[?schema=attestry] or esdb://…';
 
-/** @throws Error for what names no place */
+/** @throws Error for an argument that names no store */
 export const parseLocation = (text: string): StoreLocation => {
   if (/^postgres(ql)?:\/\//.test(text)) {
     const url = new URL(text);
@@ -28,7 +28,7 @@ export const parseLocation = (text: string): StoreLocation => {
   return { kind: 'file', folder: resolve(path, '..'), file: path };
 };
 
-/** What a place may hold; domain events last, for with them the target may be started. */
+/** Kinds of history in a place; domain events last, as with them the target may be started. */
 export const kindsOf = (location: StoreLocation): HistoryKind[] => {
   if (location.kind !== 'file') return ['operations', 'events'];
   return [basename(location.file).startsWith('operations') ? 'operations' : 'events'];

@@ -1,8 +1,8 @@
 import type { EventStore, RecordedEvent } from '@attestry/event-store';
 
 /**
- * Whether a stream belongs to a tenant. Nearly every one has its tenant's id in its name; the others (claims of subdomains)
- * belong to the tenant of their last event, for a claim may have been taken over.
+ * Whether a stream belongs to a tenant. Nearly every stream has its tenant's id in its name; the others (claims of subdomains) belong to
+ * the tenant of their last event, as a claim may have been taken over.
  */
 export const belongsTo =
   (tenantId: string, source: EventStore) =>

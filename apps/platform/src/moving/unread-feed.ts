@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Consumers of a folder's feed that have not taken everything: the feed is not copied. */
+/** Consumers of a folder's feed that lag: the feed is not copied. */
 export const unreadFeed = (folder: string): string[] => {
   const file = join(folder, 'feed.db');
   if (!existsSync(file)) return [];

@@ -1,7 +1,7 @@
 import { conflict, unavailable } from '@attestry/contracts';
 import { nameClaim } from '@attestry/event-store';
 
-/** Which authentication provider is the tenant's only one. The name is the tenant id. `owner`: provider id. */
+/** The tenant's only authentication provider. The name is the tenant id. `owner`: provider id. */
 export const authenticationProviderClaim = nameClaim({
   category: 'authenticationProviderClaim',
   claimed: 'AuthenticationProviderClaimed',

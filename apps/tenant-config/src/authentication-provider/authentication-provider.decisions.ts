@@ -7,7 +7,7 @@ const MAX_SETTINGS = 900_000;
 
 const DEFAULT_SCOPE = ['openid', 'profile', 'email'];
 
-/** The request with its defaults; the addresses are what the discovery document confirmed. @throws 413 */
+/** The request with its defaults; the addresses are those of the discovery document. @throws 413 */
 export const settingsOf = (
   request: AuthenticationProviderRequest,
   { url, issuer, tokenEndpointOrigin }: { url: string; issuer: string; tokenEndpointOrigin: string },
@@ -46,7 +46,7 @@ export const createAuthenticationProvider = (
   ];
 };
 
-/** As JSON has it; members in the order {@link settingsOf} gives them. */
+/** As JSON represents it; members in the order of {@link settingsOf}. */
 const text = ({ url, issuer, tokenEndpointOrigin, clientId, ...rest }: ProviderSettings): string =>
   JSON.stringify([
     url,
@@ -67,7 +67,7 @@ interface ProviderAddress {
   tokenEndpointOrigin?: string;
 }
 
-/** Which address has another origin, of those that the secret is sent to or that name them. */
+/** Which address has another origin, of those that the secret is sent to or that identify the provider. */
 export const movedAddress = (before: ProviderAddress, after: ProviderAddress): string | undefined => {
   if (originOf(before.url) !== originOf(after.url)) return 'url';
   const [from, to] = [before.tokenEndpointOrigin, after.tokenEndpointOrigin];
@@ -75,8 +75,8 @@ export const movedAddress = (before: ProviderAddress, after: ProviderAddress): s
 };
 
 /**
- * The stored secret is sent only to the origins it was stored for: whoever may change the address must not thereby receive the
- * secret (ADR 0050).
+ * The stored secret is sent only to the origins it was stored for: a caller who may change the address must not thereby receive the secret
+ * (ADR 0050).
  * @throws 400 on `clientSecret`
  */
 export const checkSecretStays = (
@@ -93,9 +93,10 @@ export const checkSecretStays = (
 };
 
 /**
- * Full replacement; without a new secret the stored one stays, unless it would be sent to another origin (ADR 0050). Another issuer
- * starts a new identity space, also when it is a former one: subjects are unique within an issuer only, and what happened at
- * its address in between is unknown.
+ * Full replacement; without a new secret the stored one is kept, unless it would be sent to another origin (ADR 0050). Another issuer
+ * starts a new identity space, also when it is a former one: subjects are unique within an issuer only, and the address may have changed
+ * hands in between.
+ * @throws 404; 400 as {@link checkSecretStays}
  * @throws 404; 400 as {@link checkSecretStays}
  */
 export const updateAuthenticationProvider = (
@@ -119,7 +120,7 @@ export const updateAuthenticationProvider = (
   return events;
 };
 
-/** Pins the origin for a provider that was saved without one; nothing when its settings changed meanwhile. */
+/** Pins the origin for a provider that was saved without one; no event when its settings changed meanwhile. */
 export const pinTokenEndpoint = (
   state: AuthenticationProviderState,
   { url, tokenEndpointOrigin }: { url: string; tokenEndpointOrigin: string },

@@ -4,7 +4,7 @@ import type { TokenEndpointAuthMethod } from '@attestry/contracts';
 export interface ProviderSettings {
   /** ASCII form, without port, query and fragment. */
   url: string;
-  /** As the provider's discovery document spells it: what its ID tokens will say. */
+  /** As the provider's discovery document spells it, and its ID tokens will. */
   issuer: string;
   /** Origin of the token endpoint when the provider was saved: the only one that receives the secret (ADR 0050). Absent in older events. */
   tokenEndpointOrigin?: string;
@@ -33,6 +33,6 @@ export type AuthenticationProviderEvent =
   | { type: 'AuthenticationProviderSecretReplaced'; data: { providerId: string; sealedSecret: string } }
   /** Stored before the origin was saved with the settings: the first sign-in afterwards pins it (ADR 0050). */
   | { type: 'AuthenticationProviderTokenEndpointPinned'; data: { providerId: string; tokenEndpointOrigin: string } }
-  /** Another issuer: from now on a subject of it is another person than the same subject before (OpenID Connect Core 1.0 §5.7). */
+  /** Another issuer: from now on its subjects are other people than the same subjects before (OpenID Connect Core 1.0 §5.7). */
   | { type: 'AuthenticationProviderIdentitySpaceStarted'; data: { providerId: string; identitySpaceId: string } }
   | { type: 'AuthenticationProviderDeleted'; data: { providerId: string } };

@@ -41,8 +41,7 @@ const refused = (msg: string, value?: string): AppError =>
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
 /**
- * OpenID Connect Discovery 1.0 §4: what a provider says of itself, fetched through the guarded client. Redirects are not
- * followed.
+ * OpenID Connect Discovery 1.0 §4: a provider's metadata, fetched through the guarded client. Redirects are not followed.
  */
 @Injectable()
 export class Discovery {
@@ -60,7 +59,7 @@ export class Discovery {
   }
 
   /**
-   * The document of an address that was accepted, as it is now, and checked.
+   * The present document of an accepted address, validated.
    * @param told how the address was given
    * @throws 400 on `url`
    */
@@ -79,9 +78,9 @@ export class Discovery {
     if (!URL.canParse(text)) throw refused('must be a valid URL', text);
     const parsed = new URL(text);
     parsed.hash = '';
-    // Where private targets are allowed, providers listen on ports of their own.
+    // Where private targets are allowed, providers listen on arbitrary ports.
     if (!this.config.allowPrivateTargets) parsed.port = '';
-    // What is left says whether there was a query, which a lone question mark is too.
+    // What is left shows whether there was a query, which may be a lone question mark.
     const bare = text.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
     const target = this.outbound.checkUrl(bare);
     if ('fault' in target) throw refused(target.fault, text);
@@ -101,7 +100,7 @@ export class Discovery {
       });
     } catch (error) {
       this.logger.info({ tenantId, url, error: String(error) }, 'discovery document not fetched');
-      // No more than the caller can mend: what is behind a name inside is nobody's to learn.
+      // Only what the caller can correct: the message must not reveal internal names.
       if (error instanceof DnsBudgetExceeded) throw error;
       if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
       if (error instanceof TargetRefused) throw refused('must resolve to a public address', url);
@@ -114,7 +113,7 @@ export class Discovery {
       if (typeof document === 'object' && document !== null && !Array.isArray(document))
         return document as Record<string, unknown>;
     } catch {
-      // told below
+      // refused below
     }
     throw refused('the discovery document is not a JSON object', url);
   }
@@ -130,7 +129,7 @@ export class Discovery {
 
 const listed = (value: unknown): value is unknown[] => Array.isArray(value);
 
-/** What is wrong with a discovery document (§3 and §4.3), in words for the tenant. */
+/** What is wrong with a discovery document (§3 and §4.3), as an error message for the tenant. */
 const faultOf = (
   document: Record<string, unknown>,
   url: string,
@@ -138,7 +137,7 @@ const faultOf = (
 ): string | undefined => {
   for (const name of ['authorization_endpoint', 'token_endpoint', 'scopes_supported'])
     if (document[name] === undefined) return `the discovery document has no ${name}`;
-  // §4.3: exactly this address; a slash at the end is no other.
+  // §4.3: exactly this address; a trailing slash makes another one.
   const { issuer } = document;
   if (typeof issuer !== 'string' || withoutSlash(issuer) !== url)
     return 'the issuer in the discovery document must be this URL';

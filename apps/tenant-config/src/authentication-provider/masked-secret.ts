@@ -3,7 +3,7 @@ import { invalidBody } from '@attestry/contracts';
 const SHOWN = 5;
 const ASTERISKS = '*'.repeat(10);
 
-/** Always as many asterisks, so that the length stays secret; of a short secret less than a third is shown. */
+/** Always as many asterisks, so that the length stays secret; less than a third of a short secret is shown. */
 export const mask = (secret: string): string =>
   ASTERISKS + secret.slice(secret.length - Math.min(SHOWN, Math.floor(secret.length / 4)));
 

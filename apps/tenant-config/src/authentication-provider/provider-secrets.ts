@@ -15,7 +15,7 @@ export class ProviderSecrets {
     return this.sealing.sealText(tenantId, 'tenant', providerId, secret);
   }
 
-  /** {@link seal} for a provider that an earlier run of the call may have made. */
+  /** {@link seal} for a provider that an earlier attempt of the call may have created. */
   sealForNew(tenantId: string, providerId: string, secret: string): Promise<SealedForNew> {
     return sealIdempotently(this.sealing, tenantId, 'tenant', providerId, secret);
   }

@@ -12,7 +12,7 @@ import { eventContext, LOGGER, Operation, requestFields, type Logger, type Reque
 import * as oidc from 'openid-client';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
 
-/** Claims of the protocol, which say nothing of the person. OpenID Connect Core 1.0 §2 */
+/** Claims of the protocol, which are not about the person. OpenID Connect Core 1.0 §2 */
 const PROTOCOL_CLAIMS = new Set([
   'iss',
   'sub',
@@ -31,10 +31,10 @@ const PROTOCOL_CLAIMS = new Set([
 ]);
 /** OpenID Connect Core 1.0 §2: at most 255 ASCII characters. */
 const MAX_SUBJECT = 255;
-/** As deep as the body of a request. */
+/** As many levels as the body of a request may have. */
 const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 
-/** Code for tokens, and the ID token checked: signature, issuer, audience, times, nonce. */
+/** Exchanges the code for tokens, and validates the ID token: signature, issuer, audience, times, nonce. */
 @Operation(completeSignIn)
 export class CompleteSignIn {
   constructor(
@@ -45,7 +45,7 @@ export class CompleteSignIn {
   async execute({ body }: RequestOf<typeof completeSignIn>, context: TenantServiceContext): Promise<CompletedSignIn> {
     const provider = await this.providers.find(context.tenant.id, body.providerId, eventContext(context));
     const { identitySpaceId } = provider.settings;
-    // The code is of the issuer that the sign-in began at: no other one is to receive it (RFC 9700 §4.4).
+    // The code belongs to the issuer that the sign-in began at: no other one may receive it (RFC 9700 §4.4).
     if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
     const { sub, ...claims } = await this.idToken(provider, body, context);
     if (sub.length === 0 || sub.length > MAX_SUBJECT)
@@ -91,7 +91,7 @@ export class CompleteSignIn {
 const providerFailed = (description: string, cause?: unknown): AppError =>
   oauthError('server_error', `the authentication provider ${description}`, { check: 'complete-sign-in', cause });
 
-/** What the provider said (OpenID Connect Core 1.0 §3.1.2.6), as far as it is the wallet's business. */
+/** The provider's error (OpenID Connect Core 1.0 §3.1.2.6), as far as it concerns the wallet. */
 const asOAuthError = (cause: unknown): AppError => {
   if (cause instanceof oidc.AuthorizationResponseError) {
     const { error } = cause;
@@ -104,7 +104,7 @@ const asOAuthError = (cause: unknown): AppError => {
     });
   }
   if (cause instanceof oidc.ResponseBodyError) return providerFailed('refused the authorization code', cause);
-  // A connection that failed, or took too long.
+  // A failed connection, or a time-out.
   if (cause instanceof oidc.ClientError && (cause.code === undefined || cause.code === 'OAUTH_TIMEOUT'))
     return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', {
       check: 'complete-sign-in',
@@ -113,7 +113,7 @@ const asOAuthError = (cause: unknown): AppError => {
   return providerFailed('returned a response that could not be verified', cause);
 };
 
-/** Messages only: what they are about may hold what is personal. */
+/** Messages only: other members may contain personal data. */
 const causesOf = (error: unknown): string =>
   error instanceof Error
     ? [error.message, ...(error.cause === undefined ? [] : [causesOf(error.cause)])].join(': ')

@@ -20,7 +20,7 @@ import {
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery } from '../authentication-provider/discovery.js';
 
-/** Two streams: the claim first, so that a failure between the two costs a minute and never makes a second provider. */
+/** Two streams: the claim first, so that a failure between the two blocks the tenant for a minute and never creates a second provider. */
 @Operation(createAuthenticationProvider)
 export class CreateAuthenticationProvider {
   constructor(
@@ -45,7 +45,7 @@ export class CreateAuthenticationProvider {
         { owner: providerId },
         { now: now(), ownerStatus: await this.statusOf(tenant.id, state) },
       );
-    // Who has one already is told so before anything is fetched.
+    // A tenant that has a provider is refused before any document is fetched.
     await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
     const settings = settingsOf(body, await this.discovery.discoverProvider(tenant.id, body.url));
     await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
@@ -63,8 +63,8 @@ export class CreateAuthenticationProvider {
       );
       return await this.secrets.viewOf(tenant, activeProvider(state));
     } catch (error) {
-      // Only where certainly nothing was stored: otherwise the provider may exist and this is its key. Of a call that may be
-      // run again it stays: a destroyed key cannot be made again under its id.
+      // Only where certainly no event was stored: otherwise the provider may exist with this key. A call that may be retried keeps it: a
+      // destroyed key cannot be created again under its id.
       if (!context.idempotentCall && (error instanceof AppError || error instanceof WrongExpectedRevision))
         await this.secrets.destroy(tenant.id, providerId);
       throw error;

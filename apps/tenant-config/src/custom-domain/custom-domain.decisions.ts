@@ -38,14 +38,14 @@ export const updateCustomDomain = (
   return events;
 };
 
-/** 400 of a verification, with what the caller can mend. */
+/** 400 of a verification, with what the caller can correct. */
 export const verificationFailed = (domain: string, msg: string): AppError =>
   new AppError('invalid', 'Verification failed', {
     details: [{ value: domain, msg, param: 'domain', location: 'body' }],
   });
 
 /**
- * @param proven what the TXT record proved; no longer of use when the domain was replaced meanwhile
+ * @param proven token of the TXT record; invalid when the domain was replaced meanwhile
  * @throws 404, 400
  */
 export const verifyCustomDomain = (
@@ -75,7 +75,7 @@ export const deleteCustomDomain = (state: CustomDomainState): CustomDomainEvent[
   return [{ type: 'CustomDomainDeleted', data: { domain, wasVerified: verifiedAt !== undefined } }];
 };
 
-/** For the holder of a domain that another tenant's verification takes over: as if deleted, with the token that lost (ADR 0051). */
+/** For the holder of a domain that another tenant's verification takes over: as if deleted, with the superseded token (ADR 0051). */
 export const displaceVerified = (
   state: CustomDomainState,
   { verificationToken }: { verificationToken: string },
@@ -84,6 +84,6 @@ export const displaceVerified = (
     ? deleteCustomDomain(state)
     : [];
 
-/** With the tenant goes its custom domain, when it has one. */
+/** Deleting the tenant deletes its custom domain. */
 export const endWithTenant = (state: CustomDomainState): CustomDomainEvent[] =>
   state.status === 'configured' ? deleteCustomDomain(state) : [];

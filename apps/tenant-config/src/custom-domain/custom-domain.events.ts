@@ -1,6 +1,6 @@
 /**
- * The tenant's custom domain, of which it has at most one. Each event that ends a verification has the domain, so that the
- * integration event derives from it alone.
+ * The tenant's custom domain, of which it has at most one. Each event that ends a verification contains the domain, so that the integration
+ * event derives from it alone.
  */
 export type CustomDomainEvent =
   | {
@@ -10,14 +10,14 @@ export type CustomDomainEvent =
         logoUrl: string;
         /** Lower case, no port. */
         domain: string;
-        /** uuid; what the TXT record holds, no secret. */
+        /** uuid; the content of the TXT record, not secret. */
         verificationToken: string;
         /** RFC 3339, UTC, milliseconds. */
         createdAt: string;
       };
     }
   | { type: 'CustomDomainBrandChanged'; data: { name: string; logoUrl: string } }
-  /** Another domain, not verified, in the place of one that may have been. */
+  /** Another, unverified domain replaces one that may have been verified. */
   | {
       type: 'CustomDomainReplaced';
       data: { domain: string; verificationToken: string; replaced: { domain: string; wasVerified: boolean } };

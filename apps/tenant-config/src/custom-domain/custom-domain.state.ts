@@ -12,7 +12,7 @@ export interface ConfiguredDomain {
 }
 export type CustomDomainState = { status: 'absent' } | ConfiguredDomain;
 
-/** One stream a tenant: that it has at most one custom domain is this stream's expected revision. */
+/** One stream per tenant: its expected revision ensures at most one custom domain. */
 export const customDomainStream = (tenantId: string): string => `customDomain-${tenantId}`;
 
 const change = (state: CustomDomainState, changed: Partial<ConfiguredDomain>): CustomDomainState =>

@@ -3,10 +3,10 @@ import { countDomainConfigurations, type ClientContext } from '@attestry/contrac
 import { LOGGER, requestFields, ServiceClient, type Logger } from '@attestry/service-kit';
 import type { ConfiguredDomain } from './custom-domain.state.js';
 
-/** A deletion does not wait longer for a number that only the trail shows, milliseconds. */
+/** Longest wait of a deletion for a number that is only recorded, milliseconds. */
 const COUNT_MS = 2000;
 
-/** What depends on a custom domain. */
+/** Configurations that depend on a custom domain. */
 @Injectable()
 export class DomainUsage {
   constructor(
@@ -15,9 +15,9 @@ export class DomainUsage {
   ) {}
 
   /**
-   * Metadata of the operation event of a deletion: how many active credential configurations issue under the domain.
-   * `undefined` where none does, for a domain that was never verified, and where the number cannot be had: a domain can be given
-   * up also while issuance is away.
+   * Metadata of the operation event of a deletion: how many active credential configurations issue under the domain. `undefined` where none
+   * does, for a domain that was never verified, and where the number is unavailable: a domain can also be deleted while issuance is
+   * unreachable.
    */
   async metadataOf(
     { domain, verifiedAt }: ConfiguredDomain,

@@ -6,10 +6,10 @@ import { customDomain, customDomainStream, type ConfiguredDomain } from './custo
 import { verifiedDomain } from './verified-domain.claim.js';
 
 type Member = 'domain' | 'verificationToken';
-/** The claim a tenant holds, or wants to. `owner`: tenant id. */
+/** The claim that a tenant holds or requests. `owner`: tenant id. */
 export type DomainClaim = Claimant<Member>;
 
-/** A domain is a tenant's own when the tenant holds the claim and has the domain verified with the claim's token. */
+/** A domain belongs to a tenant when the tenant holds the claim and has the domain verified with the claim's token. */
 @Injectable()
 export class VerifiedDomains {
   constructor(
@@ -36,7 +36,7 @@ export class VerifiedDomains {
     return verifiedDomain.isHeldBy(state, claim);
   }
 
-  /** Where this is not reached, the next verification of the domain takes the claim over. */
+  /** After a crash before this line, the next verification of the domain takes the claim over. */
   async release(claim: DomainClaim, events: EventContext): Promise<void> {
     await this.streams.runDecision(
       verifiedDomain,
@@ -47,8 +47,8 @@ export class VerifiedDomains {
   }
 
   /**
-   * Ends the holder's domain as a deletion does, and frees the claim for whoever comes first. The holder's own stream decides:
-   * nothing happens to a domain that was given up, replaced or verified with another token meanwhile.
+   * Ends the holder's domain as a deletion does, and releases the claim. The holder's own stream decides: no effect on a domain that was
+   * deleted, replaced or verified with another token meanwhile.
    */
   async displace(holder: DomainClaim, events: EventContext): Promise<void> {
     const context = { ...events, tenantId: holder.owner, actor: 'service:tenant-config' };
@@ -61,7 +61,7 @@ export class VerifiedDomains {
     await this.release(holder, context);
   }
 
-  /** Who has verified the domain. */
+  /** The tenant that has verified the domain. */
   async ownerOf(domain: string): Promise<{ tenantId: string; configured: ConfiguredDomain } | undefined> {
     const { state } = await this.streams.load(verifiedDomain, verifiedDomain.stream(domain));
     return this.holderOf(domain, state);

@@ -8,7 +8,7 @@ import {
   authenticationProviderStream,
 } from '../authentication-provider/authentication-provider.state.js';
 
-/** The secret's key is destroyed by a reaction to what is stored here, so that it is whatever happens to this process. */
+/** A reaction to the stored event destroys the secret's key, so that a crash of this process does not prevent it. */
 @Operation(deleteAuthenticationProvider)
 export class DeleteAuthenticationProvider {
   constructor(private readonly streams: Streams) {}
@@ -22,7 +22,7 @@ export class DeleteAuthenticationProvider {
       decide,
       eventContext(context),
     );
-    // Where this is not reached, the next creation takes the claim over.
+    // After a crash before this line, the next creation takes the claim over.
     await this.streams.runDecision(
       authenticationProviderClaim,
       authenticationProviderClaim.stream(tenantId),

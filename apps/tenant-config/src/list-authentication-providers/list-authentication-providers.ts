@@ -15,8 +15,7 @@ import {
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 
 /**
- * A tenant has at most one, so the list is read from the two streams that say which, and needs no projection. Its one page
- * is the last one: there never was a cursor.
+ * A tenant has at most one, so the list is read from its two streams, and needs no projection. There is one page and no cursor.
  */
 @Operation(listAuthenticationProviders)
 export class ListAuthenticationProviders {

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation } from '@attestry/service-kit';
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
 
-/** The brand is what the custom domain says; until it is verified anybody could say it. */
+/** The brand comes from the custom domain; until the domain is verified any tenant could claim it. */
 @Operation(retrieveManifest)
 export class RetrieveManifest {
   constructor(private readonly streams: Streams) {}

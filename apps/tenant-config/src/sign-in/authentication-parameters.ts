@@ -5,8 +5,8 @@ import type { ProviderSettings } from '../authentication-provider/authentication
 const MAX_FORWARDED = 1000;
 
 /**
- * Parameters of an authentication request (OpenID Connect Core 1.0 §3.1.2.1) beside those of the client. What is always sent
- * comes before what a wallet wants passed on, and neither replaces what the platform itself says.
+ * Parameters of an authentication request (OpenID Connect Core 1.0 §3.1.2.1) beside those of the client. Configured parameters take
+ * precedence over forwarded ones of a wallet, and neither replaces the platform's own.
  */
 export const authenticationParameters = (
   settings: Pick<ProviderSettings, 'scope' | 'staticRequestParameters' | 'forwardedRequestParameters'>,

@@ -16,27 +16,27 @@ import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../aut
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
-/** Real token answers and key sets have less than 50 KB. */
+/** Real token responses and key sets have less than 50 KB. */
 const MAX_ANSWER_BYTES = 262_144;
-/** How long a provider's documents are believed: endpoints and keys. */
+/** How long a provider's documents are cached: endpoints and keys. */
 const FRESH_MS = 600_000;
-/** How long a provider whose documents could not be read is not asked again: sign-ins begin without authentication. */
+/** Pause before the documents of a provider that failed are fetched again: sign-ins begin without authentication. */
 const UNUSABLE_MS = 5000;
 
-/** A provider as people can sign in with it now. */
+/** A provider that people can sign in with now. */
 export interface SignInProvider {
   settings: ActiveProvider;
   client: oidc.Configuration;
 }
 
 interface Known {
-  /** What the client was made of. */
+  /** Settings of which the client was created. */
   settings: string;
   client: oidc.Configuration;
   madeAt: number;
 }
 
-/** OpenID clients of the tenants' providers, which reach them through the guarded client alone. */
+/** OpenID clients of the tenants' providers, which use only the guarded client. */
 @Injectable()
 export class SignInProviders {
   private readonly known = new LRUCache<string, Known>({ max: 500 });
@@ -63,8 +63,8 @@ export class SignInProviders {
   }
 
   /**
-   * @throws 404 when it was deleted, 503 when its documents cannot be had, `server_error` when its credentials would go to
-   * another origin than when it was saved
+   * @throws 404 when it was deleted, 503 when its documents are unavailable, `server_error` when its credentials would be sent to another
+   * origin than when it was saved
    */
   async find(tenantId: string, providerId: string, events: EventContext): Promise<SignInProvider> {
     const { state } = await this.streams.load(
@@ -114,13 +114,15 @@ export class SignInProviders {
     );
     client.timeout = REQUEST_MS / 1000;
     client[oidc.customFetch] = (url, options) => this.fetch(tenantId, url, options);
-    // The ID token's signature too, not only the connection that it came over.
+    // The ID token's signature is checked too, not only the connection.
     oidc.enableNonRepudiationChecks(client);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
     return client;
   }
 
-  /** The client's credentials, codes and PKCE verifiers go to the pinned origin only, whatever the document says today (ADR 0050). */
+  /**
+   * The client's credentials, codes and PKCE verifiers are sent to the pinned origin only, whatever the present document names (ADR 0050).
+   */
   private async checkTokenEndpoint(
     tenantId: string,
     { providerId, url, tokenEndpointOrigin: pinned }: ActiveProvider,

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DnsBudgetExceeded, OutboundResolver } from '@attestry/service-kit';
 
-/** The record could not be had: none there, no such name, or no answer in time. */
+/** The record is unavailable: it or the name does not exist, or there was no response in time. */
 export class NoTxtRecord extends Error {
   override readonly name = 'NoTxtRecord';
 }
 
-/** TXT records as DNS has them now: nothing is cached here, nor by c-ares under Node. */
+/** Present TXT records: not cached here, nor by c-ares under Node. */
 @Injectable()
 export class TxtRecords {
   constructor(private readonly resolver: OutboundResolver) {}

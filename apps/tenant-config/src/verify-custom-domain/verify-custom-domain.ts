@@ -14,9 +14,8 @@ import { VerifiedDomains, type DomainClaim } from '../custom-domain/verified-dom
 import { NoTxtRecord, TxtRecords } from './txt-records.js';
 
 /**
- * The record first, then the end of a holder whose token the zone has no more, then the claim of the domain, then the
- * verification: whatever fails in between leaves a claim that the next verification takes over (ADR 0009), and only who
- * holds the claim is ever served.
+ * The order: look up the record, end a holder whose token is no longer in the zone, claim the domain, store the verification. A failure in
+ * between leaves a claim that the next verification takes over (ADR 0009), and only the holder of the claim is ever served.
  */
 @Operation(verifyCustomDomain)
 export class VerifyCustomDomain {
@@ -35,7 +34,7 @@ export class VerifyCustomDomain {
     if (verifiedAt !== undefined) return;
     const claim: DomainClaim = { domain, owner: tenantId, verificationToken };
     const events = eventContext(context);
-    // Before the look-up: the zone is not judged by a record that is older than the holder's verification.
+    // Before the look-up, so that the record is not older than the holder's verification.
     const holder = await this.domains.holderOfDomain(domain);
     const records = await this.recordsWith(context, domain, verificationToken);
     if (holder && isDisplaced(holder, claim, records)) {
@@ -50,11 +49,11 @@ export class VerifyCustomDomain {
     try {
       await this.streams.runDecision(customDomain, stream, (state) => decide(state, claim, { now }), events);
     } catch (error) {
-      // Deleted or replaced meanwhile: certainly nothing was stored, and the claim is for nothing.
+      // Deleted or replaced meanwhile: certainly no event was stored, and the claim is not needed.
       if (error instanceof AppError) await this.domains.release(claim, events);
       throw error;
     }
-    // A verification that took longer than a claim is respected may have lost the domain.
+    // A verification that took longer than a claim is protected may have lost the domain.
     if (await this.domains.isClaimedBy(claim)) return;
     await this.streams.runDecision(customDomain, stream, (state) => withdrawVerification(state, claim), events);
     this.logger.info({ ...requestFields(context), domain }, 'custom domain claim expired during verification');

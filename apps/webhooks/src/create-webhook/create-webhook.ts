@@ -10,7 +10,7 @@ import { acceptedUrl, createWebhook as decide, activeWebhook } from '../webhook/
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 
-/** Two streams: the slot first, so that a failure between the two costs a slot for a minute and never a 21st webhook. */
+/** Two streams: the slot first, so that a failure between the two blocks a slot for a minute and never allows a 21st webhook. */
 @Operation(createWebhook)
 export class CreateWebhook {
   constructor(

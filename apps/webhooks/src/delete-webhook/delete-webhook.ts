@@ -26,7 +26,7 @@ export class DeleteWebhook {
       eventContext(context),
     );
     this.directory.note(tenantId, webhookId, state, revision);
-    // Where this is not reached, the next creation that finds all slots held takes this one over.
+    // After a crash before this line, the next creation that finds all slots held takes this one over.
     await this.slots.release(tenantId, webhookId, eventContext(context));
     await this.readModel.settled(position);
   }

@@ -46,7 +46,8 @@ export class RedeliverAttempt {
           const requeued = requeueDelivery(state, { now });
           if ('delivery' in state) ({ delivery } = state);
           if (delivery?.sealedCredential && !(await this.isRetained(tenantId, delivery.sealedCredential.sealed)))
-            // Not said of it for ever: the list shows the attempt for 30 days, the credential only until all are done with it.
+            // A redelivery is possible for a limited time: the list shows the attempt for 30 days, but the credential only until all its
+            // deliveries are done.
             throw invalid({
               value: deliveryId,
               msg: 'the credential of this event is no longer stored, so the event cannot be delivered again',

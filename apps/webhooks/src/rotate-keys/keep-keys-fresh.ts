@@ -25,10 +25,10 @@ const NAME = 'webhooks.key-rotation';
 const LONGEST_PAUSE_MS = 60_000;
 const SHORTEST_PAUSE_MS = 250;
 const DAY_MS = 86_400_000;
-/** Tenants of one run; the others come with the next. */
+/** Tenants of one run; the next runs do the others. */
 const MOST = 100;
 
-/** Replaces keys that are older than the operator wants them, and retires those whose overlap is over. */
+/** Replaces keys that are older than configured, and retires those whose overlap is over. */
 @Injectable()
 export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly work: PeriodicWork;
@@ -43,7 +43,7 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    // Ten runs in the shortest time that matters.
+    // Ten runs in the shortest relevant interval.
     const { webhookKeyLeadSeconds, webhookKeyOverlapSeconds } = config;
     const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
     this.work = new PeriodicWork(leases, health, logger, {
@@ -84,7 +84,7 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
       const { kid, signsFrom } = await this.keys.rotate(tenantId, this.context(tenantId));
       this.logger.info({ tenantId, kid, signsFrom }, 'webhook key rotated by schedule');
     } catch (error) {
-      // A tenant that is gone since the rows were read.
+      // The tenant was deleted after the rows were read.
       if (error instanceof KeyNotFound) return;
       throw error;
     }

@@ -42,9 +42,9 @@ const WEBHOOK_EVENT_SUBJECTS: ReadonlySet<string> = new Set(
 const CATCH_UP_MS = 10_000;
 
 /**
- * Turns what happened into deliveries, one stream for each event and webhook, and ends those of deleted users and
- * tenants. One consumer for all, for the feed's order matters: a user's deletion comes after what was issued to them.
- * A batch that fails comes again; every step is idempotent.
+ * Schedules deliveries for events, one stream for each event and webhook, and cancels those of deleted users and tenants. One consumer for
+ * all, as the feed's order matters: a user's deletion comes after what was issued to them. A batch that fails is redelivered; every step is
+ * idempotent.
  */
 @Injectable()
 export class ScheduleDeliveries implements OnApplicationBootstrap {
@@ -100,8 +100,8 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       .flatMap(({ type, ...at }) => (isCredentialEvent(type) ? [{ type, ...at }] : []));
     const inFull = wanted.filter(({ type }) => type === 'OpenIdCredentialIssued').map(({ webhookId }) => webhookId);
     const planned = await Promise.all(wanted.map(({ type, ...at }) => this.append(message, at, type, inFull)));
-    // An earlier run may have planned for webhooks that ended since: their deliveries must exist, for the others wait
-    // for them before the key goes. The sender cancels them.
+    // An earlier attempt may have planned for webhooks that were deleted since: their deliveries must exist, as the data key is destroyed
+    // only after all of them. The sender cancels them.
     const before = new Set(planned.flatMap(({ sharedBy = [] }) => sharedBy));
     const missing = [...before].filter((webhookId) => !inFull.includes(webhookId));
     await Promise.all(
@@ -130,7 +130,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     return this.put(delivery, host, message, tenantId);
   }
 
-  /** A fact as it is, to whoever subscribed to it before it came about. */
+  /** The integration event unchanged, for the webhooks that subscribed to it before it occurred. */
   private async scheduleEvent(message: FeedMessage<TenantEvent>): Promise<void> {
     const { id, data, subject, headers } = message;
     const now = this.clock.now().toISOString();
@@ -149,7 +149,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     );
   }
 
-  /** The delivery as it stands: a repetition changes nothing. It is taken for new, which it is but for a batch that comes again. */
+  /** The scheduled delivery; idempotent. A new stream is assumed, which is wrong only in a redelivered batch. */
   private async put(
     delivery: Omit<ScheduledDelivery, 'attemptAt' | 'deliveryId'>,
     host: string,

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 
-/** Names remembered; who is forgotten begins anew. */
+/** Names remembered; a dropped one starts from the least again. */
 const REMEMBERED = 10_000;
 
 /**
- * How many attempts may be under way to each host, or for each tenant. Nobody is trusted at first; each quick success allows
- * one more, so that a receiver that keeps up gets as much as it takes, and anything else halves it, so that one that stops
- * answering is soon back at its least. One process holds the lease to send: nothing has to be shared.
+ * How many attempts may be in flight to each host, or for each tenant. It starts at the least; each quick success allows one more, so that
+ * a receiver that keeps up gets as much as it accepts, and any other outcome halves it, so that one that stops responding is soon back at
+ * the least. One process holds the lease to send: nothing has to be shared.
  */
 export class Allowances {
   private readonly known = new LRUCache<string, number>({ max: REMEMBERED });
@@ -17,7 +17,7 @@ export class Allowances {
     return this.known.get(name) ?? this.range.least;
   }
 
-  /** @param quick the attempt succeeded, and soon */
+  /** @param quick the attempt succeeded quickly */
   note(name: string, quick: boolean): void {
     const { least, most } = this.range;
     const now = this.limitOf(name);

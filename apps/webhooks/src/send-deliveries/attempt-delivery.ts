@@ -17,20 +17,20 @@ import { ObserveAttempts } from './observe-attempts.js';
 import type { DueDelivery, Stored } from './delivery-queue.js';
 import { webhookRequest } from './webhook-request.js';
 
-/** An answer that took no longer is a quick one, milliseconds. */
+/** Longest duration of a quick response, milliseconds. */
 const QUICK_MS = 500;
-/** Of an answer's body, which nobody reads. */
+/** Bytes of a response body, which is discarded. */
 const MAX_ANSWER_BYTES = 16_384;
 
 type Credential =
   { state: 'none' } | { state: 'open'; value: unknown } | { state: 'erased' } | { state: 'broken'; error: string };
 
 export interface Attempted {
-  /** Where the queue shows it; absent when nothing was due after all. */
+  /** Position from which the queue shows it; absent when no attempt was due. */
   position?: string;
-  /** The attempt succeeded, and soon; absent when there was none. */
+  /** The attempt succeeded quickly; absent when there was none. */
   quick?: boolean;
-  /** Nothing is left to do for this delivery. */
+  /** The delivery has ended. */
   ended?: boolean;
 }
 
@@ -49,9 +49,9 @@ export class AttemptDelivery {
   ) {}
 
   /**
-   * Or the end of a delivery that must not be sent any more.
+   * Or the cancellation of a delivery that must not be sent any more.
    *
-   * @param mayStart asked just before; when it says no, nothing happens
+   * @param mayStart called just before; when it returns false, no attempt is made
    */
   async attempt(due: DueDelivery, operation: string, mayStart: () => boolean): Promise<Attempted> {
     const { tenantId, deliveryKey } = due;
@@ -66,7 +66,7 @@ export class AttemptDelivery {
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};
-    // It may have been started by what scheduled it, for this very call.
+    // The scheduler may have started it, for this call.
     const announced = due.deliveryId !== undefined && !cancelled;
     const now = announced ? new Date(delivery.attemptAt) : this.clock.now();
     const deliveryId = due.deliveryId ?? this.ids.uuid();
@@ -117,7 +117,7 @@ export class AttemptDelivery {
     return state.disabled ? { cancelled: 'webhook-disabled' } : { url: state.url };
   }
 
-  /** A key that never was, or a broken seal, does not mend: the delivery runs out of attempts and says why. */
+  /** A missing key or failed decryption is permanent: the delivery runs out of attempts, with this error. */
   private async openCredential(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
     if (!sealedCredential) return { state: 'none' };
     try {

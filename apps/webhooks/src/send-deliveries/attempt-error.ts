@@ -2,7 +2,7 @@ import { DnsBudgetExceeded, TargetRefused } from '@attestry/service-kit';
 
 const TIME_OUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
-/** Why there was no answer, as one word for the record: never a message, which might repeat what was sent. */
+/** Why there was no response, as one recorded word: never a message, which might repeat what was sent. */
 export const attemptError = (error: unknown): string => {
   if (error instanceof TargetRefused) return 'target-refused';
   if (error instanceof DnsBudgetExceeded) return 'dns-budget-exceeded';

@@ -3,37 +3,37 @@ import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.j
 import type { WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
 import { Allowances } from './allowances.js';
 
-/** A delivery that waits for a place, or will once it is stored. */
+/** A delivery that waits for a slot, or will once it is stored. */
 export interface QueuedDelivery {
   tenantId: string;
   deliveryKey: string;
-  /** Empty when the webhook is gone: nothing will be sent. */
+  /** Empty when the webhook is deleted: nothing will be sent. */
   host: string;
 }
 
-/** A stream as it was read or left, and where that shows. */
+/** A stream as it was read or appended, and its position. */
 export type Stored = Loaded<WebhookDeliveryState> & { position?: string };
 
 export interface DueDelivery extends QueuedDelivery {
   webhookId: string;
   requestId: string;
   cancel: CancelReason | null;
-  /** As it was stored just now, by this process: it spares a look at the stream. It may be behind. */
+  /** As this process just stored it, which saves a read of the stream. It may be stale. */
   loaded?: Stored;
-  /** The attempt that goes out now, when `loaded` tells of it. */
+  /** The attempt that is sent now, when `loaded` records it. */
   deliveryId?: string;
 }
 
-/** Attempts under way, see Allowances. A slow host or tenant fills its own share, and who has none under way goes first. */
+/** Attempts in flight, see Allowances. A slow host or tenant fills its own share, and a lane with none in flight goes first. */
 export const LIMITS = { all: 256, tenant: { least: 8, most: 128 }, host: { least: 4, most: 128 } } as const;
-/** What is kept waiting in memory for a host: so many times what it may have under way. */
+/** Deliveries in memory for a host, as a multiple of its concurrency. */
 const AHEAD = 8;
-/** Kept waiting in all, but for the first of each host and tenant. */
+/** Deliveries in memory in total, except for the first of each host and tenant. */
 const MAX_QUEUED = 4096;
-/** Part of the room of a host and tenant that is still filled when they may have more. */
+/** Part of a host's and tenant's room that is still filled when more are read. */
 const LOW = 0.25;
 
-/** What waits for one host on behalf of one tenant, oldest first. */
+/** Deliveries to one host on behalf of one tenant, oldest first. */
 interface Lane<T> {
   tenantId: string;
   host: string;
@@ -50,13 +50,13 @@ const more = (busy: Busy, name: string, by: 1 | -1): void => {
 };
 
 /**
- * Deliveries that wait in memory for a free place, and the places taken. It holds copies of what the queue's table knows or
- * is about to learn: what finds no room here, or is lost with the process, is found there.
+ * Deliveries that wait in memory for a free slot, and the slots in use. It holds copies of rows that the queue's table has or will have:
+ * what finds no room here, or is lost with the process, is found there.
  */
 export class DeliveryQueue<T extends QueuedDelivery> {
   private readonly lanes = new Map<string, Lane<T>>();
   private readonly known = new Set<string>();
-  /** Lanes of which more was offered than there was room for. */
+  /** Lanes that were offered more than they had room for. */
   private readonly refused = new Set<string>();
   private readonly hosts: Busy = new Map();
   private readonly tenants: Busy = new Map();
@@ -64,22 +64,21 @@ export class DeliveryQueue<T extends QueuedDelivery> {
   private underWay = 0;
   private waiting = 0;
 
-  /** Attempts under way. */
   get taken(): number {
     return this.underWay;
   }
 
-  /** It waits here or is under way. */
+  /** It waits here or is in flight. */
   has(deliveryKey: string): boolean {
     return this.known.has(deliveryKey);
   }
 
-  /** The host was quick of late. */
+  /** The host answered quickly recently. */
   isQuick(host: string): boolean {
     return this.allowances.host.limitOf(host) > LIMITS.host.least;
   }
 
-  /** Whether it waits here from now on, or did already. */
+  /** Whether it waits here now, newly or already. */
   add(due: T): boolean {
     if (this.known.has(due.deliveryKey)) return true;
     const name = laneOf(due);
@@ -95,20 +94,20 @@ export class DeliveryQueue<T extends QueuedDelivery> {
     return true;
   }
 
-  /** The next to send, from then on under way; undefined when nobody may have more. */
+  /** The next to send, in flight from then on; undefined when no lane may have more. */
   take(): T | undefined {
     if (this.underWay >= LIMITS.all) return undefined;
     let allowed: [string, Lane<T>] | undefined;
     for (const entry of this.lanes) {
       const [, { host, tenantId }] = entry;
-      // A host that never answers must not take every free place.
+      // A host that never responds must not use every free slot.
       if (!this.hosts.has(host) && !this.tenants.has(tenantId)) return this.start(...entry);
       if (!allowed && this.mayHaveMore(entry[1])) allowed = entry;
     }
     return allowed && this.start(...allowed);
   }
 
-  /** Its place is free again. @param quick how the attempt went; absent when there was none */
+  /** Frees its slot. @param quick outcome of the attempt; absent when there was none */
   end({ deliveryKey, host, tenantId }: QueuedDelivery, quick?: boolean): void {
     this.known.delete(deliveryKey);
     this.underWay -= 1;
@@ -119,7 +118,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
     this.allowances.tenant.note(tenantId, quick);
   }
 
-  /** It waits no longer. */
+  /** It no longer waits. */
   withdraw(due: T): void {
     const lane = this.lanes.get(laneOf(due));
     const at = lane ? lane.waiting.indexOf(due) : -1;
@@ -130,7 +129,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
     this.waiting -= 1;
   }
 
-  /** Forgets what only waits, and gives it. */
+  /** Drops everything that waits, and returns it. */
   clear(): T[] {
     const all = [...this.lanes.values()].flatMap(({ waiting }) => waiting);
     for (const { deliveryKey } of all) this.known.delete(deliveryKey);
@@ -139,7 +138,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
     return all;
   }
 
-  /** There was more of this host and tenant than there was room for, and now there is. */
+  /** More was offered for this host and tenant than there was room for, and now there is room. */
   wantsMore(of: Omit<QueuedDelivery, 'deliveryKey'>): boolean {
     const name = laneOf(of);
     if (!this.refused.has(name)) return false;
@@ -147,7 +146,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
     return !lane || lane.waiting.length <= LOW * this.capacity(lane);
   }
 
-  /** Who waits here or has attempts under way. */
+  /** Lanes with waiting deliveries or attempts in flight. */
   present(): { hosts: Set<string>; tenants: Set<string> } {
     const lanes = [...this.lanes.values()];
     return {
@@ -156,10 +155,10 @@ export class DeliveryQueue<T extends QueuedDelivery> {
     };
   }
 
-  /** Before more is looked for: of whom there is no need, and how many of all others wait here or are under way. */
+  /** For the next query: lanes that need no more, and for all others how many deliveries wait or are in flight. */
   full(): { lanes: { tenantId: string; host: string }[]; others: number } {
     const full = [...this.lanes].filter(([, lane]) => this.isFull(lane));
-    // More of them may be there.
+    // The queue may have more of them.
     this.refused.clear();
     for (const [name] of full) this.refused.add(name);
     const lanes = full.map(([, lane]) => lane);
@@ -168,7 +167,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
 
   private start(name: string, lane: Lane<T>): T {
     const due = lane.waiting.shift()!;
-    // To the end: all lanes take turns.
+    // To the end: lanes take turns.
     this.lanes.delete(name);
     if (lane.waiting.length) this.lanes.set(name, lane);
     this.waiting -= 1;

@@ -11,7 +11,7 @@ export interface QueueState {
   oldestDueSeconds: number;
 }
 
-/** One of a few words: what a target answers must not make a label of its own. */
+/** One of a few words: a target's response must not become a label value. */
 export const outcomeLabel = ({ status, error }: Outcome): string => {
   if (status !== undefined) {
     if (status < 300) return 'delivered';
@@ -22,7 +22,7 @@ export const outcomeLabel = ({ status, error }: Outcome): string => {
   return error === 'signing-key-missing' || error?.startsWith('credential-') ? 'key-missing' : 'unreachable';
 };
 
-/** Metrics and traces of the sender, which itself only says what it is about to do. */
+/** Metrics and traces of the sender, which itself only reports what it is about to do. */
 @Injectable()
 export class ObserveAttempts {
   constructor(

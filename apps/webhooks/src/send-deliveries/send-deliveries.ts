@@ -22,23 +22,23 @@ import { ObserveAttempts, type QueueState } from './observe-attempts.js';
 import { DeliveryQueue, type DueDelivery, type QueuedDelivery } from './delivery-queue.js';
 
 const NAME = 'webhooks.sender';
-/** Looked at this often for what other processes scheduled. */
+/** Poll interval for deliveries that other processes scheduled. */
 const POLL_MS = 1000;
-/** Before a row is looked at again that was not due after all. */
+/** Pause before a row that was not due is read again. */
 const STALE_MS = 100;
 const OWN_WRITE_MS = 1000;
 /** Rows of the queue fetched at once. */
 const FETCHED = 512;
-/** Times the queue is asked in a row, while some rows find no room and hide others. */
+/** Queries of the queue in a row, while rows without room hide others. */
 const FETCHES = 4;
-/** A condition for each, and SQLite's expressions have a most of depth. */
+/** One condition each; SQLite limits the depth of expressions. */
 const MOST_PASSED_BY = 200;
 /** Credentials up to this length wait in memory; for larger ones the stream is read again. */
 const MOST_CHARACTERS = 16_384;
-/** Ended deliveries remembered until the queue shows it. */
+/** Ended deliveries remembered until the queue shows their end. */
 const MOST_SETTLING = 20_000;
 
-/** A place is waited for so long, where the host was quick of late. */
+/** Longest wait for a slot, for hosts that answered quickly. */
 const PATIENCE_MS = 250;
 
 /** A delivery as its append left it. */
@@ -46,39 +46,39 @@ export interface Offer extends Pick<DueDelivery, 'tenantId' | 'requestId' | 'hos
   decided: Decided<WebhookDeliveryState, WebhookDeliveryEvent>;
 }
 
-/** One attempt may go out at once, under this id. It counts as under way until it is sent or left. */
+/** One attempt may be sent at once, under this id. It counts as in flight until it is sent or left. */
 export interface AttemptSlot {
   deliveryId: string;
-  /** Unless it came otherwise, and the delivery does not tell of this attempt. */
+  /** Unless the delivery does not record this attempt. */
   send(offer: Offer): void;
   leave(): void;
 }
 
-/** Asks for a place before there is a delivery. */
+/** Requests a slot before a delivery exists. */
 interface SlotRequest extends QueuedDelivery {
   answer(isGranted: boolean): void;
 }
 
 /**
- * Sends what is due; a lease lets one process send at a time. The queue is a table of the projection, so retries outlive
- * any process. What this process schedules while it sends need not come by there: it waits in memory for a free place, and
- * the table is asked only for the rest (ADR 0038).
+ * Sends due deliveries; a lease lets one process send at a time. The queue is a table of the projection, so retries survive any process.
+ * What this process schedules while it sends bypasses the table: it waits in memory for a free slot, and the table is queried only for the
+ * rest (ADR 0038).
  */
 @Injectable()
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly worker: LeasedWorker<true>;
   private readonly stopping = new AbortController();
   private readonly queue = new DeliveryQueue<DueDelivery | SlotRequest>();
-  /** Hosts that let nobody pass while somebody waited for a place, until they do. */
+  /** Hosts without a free slot since a first attempt waited for one. */
   private readonly slowHosts = new LRUCache<string, true>({ max: 10_000 });
   private readonly underWay = new Set<Promise<void>>();
-  /** Ended here, by the position from which on the queue shows it. */
+  /** Deliveries ended here, by the position from which the queue shows it. */
   private readonly settling = new Map<string, string>();
-  /** While this process sends. */
+  /** Set while this process sends. */
   private term: Term | undefined;
-  /** Position the queue must have reached before it is read, so that what was just scheduled is sent at once. */
+  /** Position that the queue must have reached before it is read, so that what was just scheduled is sent at once. */
   private scheduled: string | undefined;
-  /** Of the last attempt, when that failed on our side. */
+  /** Of the last attempt, when it failed in this process. */
   private error: string | undefined;
   /** Such attempts in a row. */
   private failures = 0;
@@ -112,16 +112,16 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.worker.start();
   }
 
-  /** Attempts under way end first: each takes at most the time-out. */
+  /** Attempts in flight end first: each takes at most the time-out. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.worker.stop();
   }
 
   /**
-   * A place for a first attempt that is stored together with its delivery: one event instead of two, and nothing to be
-   * looked for in the queue. It is waited for where the host is quick, so that what comes in a rush stays in the feed until
-   * it can go out. Without one the delivery is stored and {@link offer}ed.
+   * A slot for a first attempt that is stored together with its delivery: one event instead of two, and no query of the queue. For a quick
+   * host it is waited for, so that a burst stays in the feed until it can be sent. Without a slot the delivery is stored and {@link
+   * offer}ed.
    */
   async reserveSlot(of: QueuedDelivery): Promise<AttemptSlot | undefined> {
     if (!this.term || !of.host || this.queue.has(of.deliveryKey) || !(await this.waitForSlot(of))) return undefined;
@@ -170,7 +170,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return granted.promise;
   }
 
-  /** Something was stored that is to be sent at once. */
+  /** A delivery was stored that is to be sent at once. */
   offer(offer: Offer): void {
     const due = dueOf(offer);
     if (!due) return;
@@ -180,7 +180,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.note(position);
   }
 
-  /** The queue is to be read from there on. */
+  /** The queue is read from this position on. */
   private note(position: string | undefined): void {
     const known = this.scheduled;
     if (position !== undefined && (known === undefined || this.store.comparePositions(position, known) > 0))
@@ -213,10 +213,10 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return Math.min(isShown ? POLL_MS : STALE_MS, await this.untilNext());
   }
 
-  /** Takes from the queue what is due and not known here. */
+  /** Reads due deliveries from the queue that are not in memory. */
   private async fetch(): Promise<void> {
     this.settle();
-    // The oldest of those who have nothing here first: a host with much to come must not hide the others.
+    // The oldest of hosts without deliveries in memory first: a host with many must not hide the others.
     this.take(await this.due(this.queue.present(), FETCHED));
     for (let round = 0; !this.stopping.signal.aborted; round++) {
       const { lanes, others } = this.queue.full();
@@ -224,12 +224,12 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       const rows = await this.due({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
       const refused = this.take(rows);
       if (rows.length < limit) return;
-      // Whoever is full now is passed by the next time.
+      // Hosts that are full now are skipped by the next query.
       if (round === FETCHES) return refused < rows.length ? this.wake() : undefined;
     }
   }
 
-  /** Answers how many found no room. */
+  /** Returns how many found no room. */
   private take(rows: readonly DueDelivery[]): number {
     let refused = 0;
     for (const due of rows) if (!this.settling.has(due.deliveryKey) && !this.queue.add(due)) refused += 1;
@@ -250,11 +250,11 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.underWay.add(done);
   }
 
-  /** Never rejects: a failure of ours leaves the delivery due. */
+  /** Never rejects: after a failure in this process the delivery stays due. */
   private async attempt(due: DueDelivery, term: Term | undefined): Promise<void> {
     let attempted: Attempted = {};
     try {
-      // Whoever was paused longer than the lease starts nothing: another process may be sending this very delivery.
+      // A process that was paused longer than its lease starts nothing: another process may be sending this delivery.
       attempted = await this.delivery.attempt(due, NAME, () => term?.isHeld === true);
       if (attempted.position === undefined) await sleep(STALE_MS, this.stopping.signal);
       else this.error = undefined;
@@ -269,17 +269,17 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.queue.end(due, quick);
     if (quick) this.slowHosts.delete(due.host);
     this.fill();
-    // When it is due again is for the queue to say.
+    // The queue decides when it is due again.
     if (!ended) this.wake(position);
     else if (this.queue.wantsMore(due)) this.wake();
   }
 
-  /** Forgets what ended as far as the queue shows it. */
+  /** Drops ended deliveries whose end the queue shows. */
   private settle(): void {
     const { position: shown } = this.readModel.running.health;
     for (const [deliveryKey, position] of this.settling) {
       const isShown = shown !== undefined && this.store.comparePositions(shown, position) >= 0;
-      // Oldest first; and whose end the queue does not show is found to be stale when it is tried.
+      // Oldest first; one whose end the queue does not show yet is found to be stale when it is tried.
       if (isShown || this.settling.size > MOST_SETTLING) this.settling.delete(deliveryKey);
     }
   }
@@ -327,7 +327,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     return rows.map((row) => ({ ...row, host: row.host ?? '' }));
   }
 
-  /** Milliseconds to the next that is not due yet. */
+  /** Milliseconds until the next delivery is due. */
   private async untilNext(): Promise<number> {
     const now = this.clock.now();
     const next = await this.readModel.running.db

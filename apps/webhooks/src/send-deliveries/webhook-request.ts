@@ -4,7 +4,7 @@ import type { Signer } from '@attestry/keys';
 import { httpbis } from 'http-message-signatures';
 import { LRUCache } from 'lru-cache';
 
-/** What a receiver gets as JSON. `deliveryId` is new for each attempt, `event.id` the same: the key to dedupe by. */
+/** The JSON that a receiver gets. `deliveryId` is new for each attempt, `event.id` the same: the key for deduplication. */
 export interface WebhookEnvelope {
   /** uuid */
   deliveryId: string;
@@ -14,21 +14,21 @@ export interface WebhookEnvelope {
   event: { id: string; type: WebhookEventType; timestamp: string; payload: object };
 }
 
-/** Seconds a signature is good for. */
+/** Lifetime of a signature, seconds. */
 const SIGNATURE_SECONDS = 300;
 
 /** Not a digest, and in none of the other parts: a URL has no such character. */
 const DIGEST = '\u2026';
-/** What is signed, but for the digest, and the header that tells of it. */
+/** Signature base without the digest, and the header that describes it. */
 interface Frame {
   before: string;
   after: string;
   signatureInput: string;
 }
-/** The frames of the targets of this second. */
+/** Frames by target, for this second. */
 const frames = new LRUCache<string, Promise<Frame>>({ max: 1000 });
 
-/** RFC 9421 §2.5: all requests of one second to one target differ in nothing but their digest. */
+/** RFC 9421 §2.5: all requests of one second to one target differ only in their digest. */
 const frame = async (url: string, keyId: string, created: Date): Promise<Frame> => {
   let base = '';
   const { headers } = await httpbis.signMessage(

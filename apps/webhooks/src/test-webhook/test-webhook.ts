@@ -10,7 +10,7 @@ import { WebhookRequests } from '../webhook-requests/webhook-requests.js';
 import { enabled } from '../webhook/webhook.decisions.js';
 import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 
-/** An event like any other from here on: signed, retried, listed. */
+/** An ordinary event from here on: signed, retried, listed. */
 @Operation(testWebhook)
 export class TestWebhook {
   constructor(

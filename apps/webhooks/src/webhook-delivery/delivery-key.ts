@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { WebhookEventType } from '@attestry/contracts';
 
-/** The same for the same event and webhook whenever it is made: repetitions meet in one stream. Hex, 128 bits. */
+/** The same for the same event and webhook, so that a retry finds the same stream. Hex, 128 bits. */
 export const deliveryKeyOf = (eventId: string, webhookId: string, type: WebhookEventType): string =>
   createHash('sha256')
     .update(JSON.stringify([eventId, webhookId, type]))

@@ -2,7 +2,7 @@ import { conflict, notFound } from '@attestry/contracts';
 import type { CancelReason, ScheduledDelivery, WebhookDeliveryEvent } from './webhook-delivery.events.js';
 import { isPending, type WebhookDeliveryState } from './webhook-delivery.state.js';
 
-/** Once: a delivery that exists stays as it was scheduled, whatever a repetition says. */
+/** Once: an existing delivery is not changed by a retry. */
 export const scheduleDelivery = (state: WebhookDeliveryState, delivery: ScheduledDelivery): WebhookDeliveryEvent[] =>
   state.status === 'absent' ? [{ type: 'DeliveryScheduled', data: delivery }] : [];
 
@@ -13,8 +13,8 @@ export interface StartFacts {
 }
 
 /**
- * The next attempt, when it is due. An attempt that never told its outcome is repeated under the same number: the
- * receiver may have got it, so it may come twice (delivery is at least once).
+ * The next attempt, when it is due. An attempt without a recorded outcome is repeated under the same number: the receiver may have got it,
+ * so it may arrive twice (delivery is at least once).
  */
 export const startAttempt = (
   state: WebhookDeliveryState,
@@ -37,9 +37,9 @@ export const startAttempt = (
 
 export interface AttemptOutcome {
   deliveryId: string;
-  /** HTTP status; absent when there was no answer. */
+  /** HTTP status; absent without a response. */
   status?: number;
-  /** Code of what went wrong without an answer. */
+  /** Error code when there was no response. */
   error?: string;
 }
 
@@ -47,7 +47,7 @@ export interface OutcomeFacts {
   now: string;
   /** Seconds before each retry; as many retries as entries. */
   retrySeconds: readonly number[];
-  /** -0.2 to 0.2: by which part the pause differs, so that retries do not come all at once. */
+  /** -0.2 to 0.2: jitter of the pause, so that retries do not coincide. */
   jitter: number;
 }
 
@@ -55,7 +55,7 @@ export interface OutcomeFacts {
 export const isSuccess = ({ status }: { status?: number }): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** What is not the attempt under way changes nothing. */
+/** An outcome of another attempt than the one in flight changes nothing. */
 export const endAttempt = (
   state: WebhookDeliveryState,
   { deliveryId, status, error }: AttemptOutcome,
@@ -95,7 +95,7 @@ export const cancelDelivery = (state: WebhookDeliveryState, reason: CancelReason
   ];
 };
 
-/** Once more from the first attempt, however it ended. @throws 404 when it never was, 409 while it is still tried */
+/** Again from the first attempt, whatever the outcome was. @throws 404 when it does not exist, 409 while it is being retried */
 export const requeueDelivery = (state: WebhookDeliveryState, facts: { now: string }): WebhookDeliveryEvent[] => {
   if (state.status === 'absent') throw notFound();
   if (isPending(state)) throw conflict('The delivery of this event to this webhook is still pending');

@@ -1,6 +1,6 @@
 import type { CredentialFormat, CredentialProfile, WebhookEventType } from '@attestry/contracts';
 
-/** Of an issued credential, told in clear; the credential of the full event stays sealed beside it. */
+/** Part of an issued credential's event that is stored in clear; the credential of the full event stays sealed beside it. */
 export interface CredentialPayload {
   format: CredentialFormat;
   userId: string;
@@ -8,7 +8,7 @@ export interface CredentialPayload {
   credentialConfigurationId: string;
   credentialId: string;
 }
-/** Ids and words, never a personal value: it stands in the event in clear. */
+/** Ids and words, never a personal value: it is stored in clear. */
 export type DeliveryPayload = CredentialPayload | ({ userId?: never } & Readonly<Record<string, unknown>>);
 
 export type CancelReason = 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';
@@ -28,22 +28,22 @@ export type WebhookDeliveryEvent =
         sharedBy?: string[];
         /** Of the first attempt. */
         attemptAt: string;
-        /** The first attempt, which goes out with this event; without it one is started later. From version 2. */
+        /** The first attempt, which is sent with this event; without it one is started later. From version 2. */
         deliveryId?: string;
       };
     }
   | {
-      /** Stands before the request is sent, as a first attempt stands in DeliveryScheduled: every request is in the stream. */
+      /** Stored before the request is sent, as a first attempt is in DeliveryScheduled: every request is in the stream. */
       type: 'DeliveryAttemptStarted';
       data: {
         deliveryKey: string;
         deliveryId: string;
         attempt: number;
         startedAt: string;
-        /** What is told to whom, for the list of attempts; absent in events of the first release. */
+        /** Event type and webhook, for the list of attempts; absent in events of the first release. */
         webhookId?: string;
         event?: ScheduledDelivery['event'];
-        /** The attempt before it, when that never told its outcome. */
+        /** The attempt before it, when it has no recorded outcome. */
         instead?: string;
       };
     }
@@ -53,7 +53,7 @@ export type WebhookDeliveryEvent =
         deliveryKey: string;
         deliveryId: string;
         attempt: number;
-        /** HTTP status of an answer, otherwise `error` says why there was none. */
+        /** HTTP status of a response, otherwise `error` is the reason for its absence. */
         status?: number;
         error?: string;
         /** Absent after the last attempt. */
@@ -75,7 +75,7 @@ export type WebhookDeliveryEvent =
       };
     }
   | {
-      /** Somebody wants an ended delivery again: same event, attempts from 1. */
+      /** A redelivery of an ended delivery was requested: same event, attempts from 1. */
       type: 'DeliveryRequeued';
       data: { deliveryKey: string; webhookId: string; userId?: string; keyId?: string; attemptAt: string };
     };

@@ -5,7 +5,7 @@ export type WebhookDeliveryState =
   | { status: 'absent' }
   /** `attempts`: how many have ended, the newest of them `deliveryId`; the next is due at `attemptAt`. */
   | { status: 'waiting'; delivery: ScheduledDelivery; attempts: number; attemptAt: string; deliveryId?: string }
-  /** A request is out, or its sender ended before it could tell. */
+  /** A request is in flight, or its sender ended before it recorded the outcome. */
   | { status: 'attempting'; delivery: ScheduledDelivery; attempts: number; attemptAt: string; deliveryId: string }
   | { status: 'delivered'; delivery: ScheduledDelivery }
   | { status: 'exhausted'; delivery: ScheduledDelivery }
@@ -63,7 +63,7 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
     DeliveryCancelled: 1,
     DeliveryRequeued: 1,
   },
-  // What is new in version 2 may be absent, but a release that does not know it would start the attempt once more.
+  // The additions of version 2 are optional, but a release that does not know them would start the attempt again.
   upcasters: [{ type: 'DeliveryScheduled', from: 1, upcast: (data: ScheduledDelivery) => data }],
   evolve,
 };

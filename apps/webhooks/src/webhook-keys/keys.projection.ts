@@ -8,7 +8,6 @@ export interface KeyTables {
   webhook_key: { tenant_id: string; id: string; signs_from: string; published_until: string | null };
 }
 
-/** Which keys of all tenants are to be replaced or retired, and when. */
 export const keysProjection: Projection<KeyTables> = purgingTenants('webhooks', {
   name: 'webhooks.keys',
   version: 1,

@@ -11,8 +11,8 @@ export const chooseKey = (
   state.status === 'absent' ? [{ type: 'WebhookKeyChosen', data: { keyId, chosenAt: facts.now } }] : [];
 
 /**
- * A new key after the one that signs. Nothing while the newest does not sign yet: that rotation is under way, and a
- * repeated request means the same one. @throws 404 when the tenant has no key
+ * A new key after the one that signs. None while the newest does not sign yet: that rotation is in progress, and a retried request means
+ * the same one. @throws 404 when the tenant has no key
  */
 export const rotateKey = (
   state: WebhookKeysState,
@@ -24,7 +24,7 @@ export const rotateKey = (
   return succession ? [{ type: 'WebhookKeyRotated', data: { keyId, ...succession } }] : [];
 };
 
-/** Whose overlap is over. */
+/** Keys whose overlap is over. */
 export const retireKeys = (state: WebhookKeysState, { now }: { now: string }): WebhookKeysEvent[] =>
   state.status !== 'active'
     ? []

@@ -14,12 +14,12 @@ import { chooseKey, retireKeys, rotateKey } from './webhook-keys.decisions.js';
 import { webhookKeys, webhookKeysStream, type WebhookKeysState } from './webhook-keys.state.js';
 
 /**
- * How long a tenant's keys are taken as they were read, milliseconds. A rotation elsewhere shows here before its key
- * signs, and a key is published far longer than this after it last did.
+ * How long a tenant's keys are cached, milliseconds. A rotation by another process is read before its key signs, and a key is published far
+ * longer than this after it last signed.
  */
 const REMEMBERED_MS = 60_000;
 
-/** The Ed25519 keys that sign a tenant's webhooks: made at first need, by the first webhook or the first reader. */
+/** The Ed25519 keys that sign a tenant's webhooks: created on first use, by the first webhook or the first reader. */
 @Injectable()
 export class WebhookKeys {
   private readonly known = new LRUCache<string, readonly PublishedKey[]>({ max: 10_000, ttl: REMEMBERED_MS });
@@ -37,11 +37,11 @@ export class WebhookKeys {
     return this.signingKeys.loadSigner(tenantId, signingKeyAt(keys, this.now()).keyId);
   }
 
-  /** The tenant's keys; its first is chosen when there is none. @throws KeyNotFound when they have ended */
+  /** The tenant's keys; the first is created if missing. @throws KeyNotFound when they were destroyed */
   async ensure(tenantId: string, context: EventContext): Promise<readonly PublishedKey[]> {
     let state = await this.load(tenantId);
     if (state.status === 'absent') {
-      // Of tenants from before there was a choice it is the key that has signed so far.
+      // For tenants from before rotation it is the key that has been signing.
       const { keyId } = await this.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
       ({ state } = await this.streams.runDecision(
         webhookKeys,
@@ -55,7 +55,7 @@ export class WebhookKeys {
     return state.keys;
   }
 
-  /** Answers the rotation that is under way when there is one. @throws 404, KeyNotFound when the keys have ended */
+  /** Returns the rotation that is in progress when there is one. @throws 404, KeyNotFound when the keys were destroyed */
   async rotate(tenantId: string, context: EventContext): Promise<WebhookKeyRotation> {
     await this.ensure(tenantId, context);
     const facts = {
@@ -68,7 +68,7 @@ export class WebhookKeys {
       webhookKeys,
       webhookKeysStream(tenantId),
       async (current) => {
-        // No key for nothing. One whose rotation is not stored never signs and is never published.
+        // An unused key is destroyed. A key whose rotation is not stored never signs and is never published.
         if (!rotateKey(current, { keyId: '' }, facts).length) return [];
         keyId ??= (await this.signingKeys.createSigningKey(tenantId, 'webhook', 'Ed25519')).keyId;
         return rotateKey(current, { keyId }, facts);
@@ -85,7 +85,7 @@ export class WebhookKeys {
     };
   }
 
-  /** Destroys the keys whose overlap is over, and says so: in this order, so that a crash between the two is made good. */
+  /** Destroys the keys whose overlap is over, then appends the event: in this order, so that the next run completes an interrupted one. */
   async retire(tenantId: string, context: EventContext): Promise<void> {
     const now = this.now();
     await this.streams.runDecision(
@@ -120,7 +120,7 @@ export class WebhookKeys {
     };
   }
 
-  /** As stored, for whoever asks may have seen a key that another process made just now. Undefined: no choice yet. */
+  /** As stored, as the caller may have seen a key that another process created just now. Undefined: none yet. */
   private async published(tenantId: string): Promise<Set<string> | undefined> {
     const state = await this.load(tenantId);
     if (state.status === 'ended') return new Set();

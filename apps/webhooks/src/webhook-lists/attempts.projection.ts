@@ -14,7 +14,7 @@ import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
 const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
 
 export interface AttemptTables {
-  /** Every request that went out, and what became of it. `id` is the delivery id, `created_at` when it was sent. */
+  /** Every request that was sent, and its outcome. `id` is the delivery id, `created_at` when it was sent. */
   webhook_attempt: {
     tenant_id: string;
     id: string;
@@ -36,10 +36,10 @@ export interface AttemptTables {
 
 type Row = AttemptTables['webhook_attempt'];
 
-/** Before this an attempt is no longer listed. */
+/** Older attempts are not listed. */
 export const keptSince = (now: string): string => new Date(Date.parse(now) - ATTEMPTS_KEPT_MS).toISOString();
 
-/** The attempts of each webhook, beside the sender's queue so that nobody who sends waits for it. */
+/** The attempts of each webhook, apart from the sender's queue so that sending does not wait for it. */
 export const attemptsProjection: Projection<AttemptTables> = purgingTenants('webhooks', {
   name: 'webhooks.attempts',
   version: 1,
@@ -71,7 +71,7 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
       .on('webhook_attempt')
       .columns(['tenant_id', 'webhook_id', 'created_at', 'id'])
       .execute();
-    // What is too old is found without a look at the rest; a row is added at its end.
+    // Expired rows are found without reading the rest; a row is added at its end.
     await db.schema.createIndex('webhook_attempt_age').on('webhook_attempt').columns(['created_at']).execute();
   },
   async project(trx, events) {
@@ -142,7 +142,7 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
   },
 });
 
-/** An attempt whose outcome nobody knows: its sender ended, or the delivery did. */
+/** An attempt without a recorded outcome: its sender ended, or the delivery did. */
 const INTERRUPTED = { status: 'Failed', error: 'interrupted' } as const;
 
 interface Started extends Pick<ScheduledDelivery, 'deliveryKey' | 'webhookId' | 'event'> {
@@ -172,7 +172,7 @@ const rowOf = ({ tenantId, deliveryId, webhookId, deliveryKey, event, attempt, s
 
 type Change = { tenantId: string; event: WebhookDeliveryEvent };
 
-/** The attempts of earlier batches that this one changes as they stand, in one look for each tenant. */
+/** Rows of earlier batches that this batch changes, in one query per tenant. */
 const earlier = async (trx: Transaction<AttemptTables>, changes: readonly Change[]): Promise<Map<string, Row>> => {
   const known = new Map<string, Row>();
   for (const [tenantId, ofTenant] of Map.groupBy(changes, (change) => change.tenantId)) {
@@ -198,6 +198,6 @@ const earlier = async (trx: Transaction<AttemptTables>, changes: readonly Change
   return known;
 };
 
-/** A statement has a most of parameters. */
+/** The number of parameters of a statement is limited. */
 const chunks = (ids: readonly string[], size = 500): string[][] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, at) => ids.slice(at * size, (at + 1) * size));

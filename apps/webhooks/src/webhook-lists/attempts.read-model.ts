@@ -50,7 +50,7 @@ export class AttemptsReadModel implements OnModuleInit {
     };
   }
 
-  /** Which delivery an attempt belongs to. */
+  /** The delivery of an attempt. */
   async deliveryKeyOf(tenantId: string, webhookId: string, deliveryId: string): Promise<string | undefined> {
     const row = await this.running.db
       .selectFrom('webhook_attempt')

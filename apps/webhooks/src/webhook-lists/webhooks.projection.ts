@@ -23,7 +23,7 @@ export interface WebhookTables {
     tenant_id: string;
     delivery_key: string;
     webhook_id: string;
-    /** Whom the event is about; '' where it is about nobody. */
+    /** User that the event is about; '' without one. */
     user_id: string;
     key_id: string | null;
     request_id: string;
@@ -32,7 +32,7 @@ export interface WebhookTables {
   };
 }
 
-/** The subscriptions, and what is on its way to them: the list operation's pages and the sender's queue. */
+/** The subscriptions, and their pending deliveries: the list operation's pages and the sender's queue. */
 export const webhooksProjection: Projection<WebhookTables> = purgingTenants('webhooks', {
   name: 'webhooks.webhooks',
   version: 1,
@@ -70,7 +70,7 @@ export const webhooksProjection: Projection<WebhookTables> = purgingTenants('web
     const deliveries: Deliveries = new BatchedRows(trx, 'delivery', ['tenant_id', 'delivery_key']);
     for (const stored of events) {
       if (stored.stream.startsWith(`${webhook.category}-`)) {
-        // It may change deliveries of the webhook: all that came before are to be there.
+        // It may change deliveries of the webhook: all earlier ones must be written.
         await deliveries.write();
         await projectWebhook(trx, stored);
       } else await projectDelivery(trx, deliveries, stored);
@@ -132,7 +132,7 @@ const projectWebhook = async (trx: Transaction<WebhookTables>, stored: RecordedE
   }
 };
 
-/** Makes them due at once, for the sender to end them. */
+/** Makes them due at once, so that the sender cancels them. */
 const cancelPending = (trx: Transaction<WebhookTables>, tenantId: string, webhookId: string, reason: CancelReason) =>
   trx
     .updateTable('delivery')
@@ -178,7 +178,7 @@ const projectDelivery = async (
       });
       return;
     }
-    // Stays due: a sender that ends amid an attempt leaves it to the next one.
+    // Stays due: when a sender ends during an attempt, the next one repeats it.
     case 'DeliveryAttemptStarted':
       return;
     case 'DeliveryAttemptFailed': {

@@ -19,7 +19,7 @@ export class WebhooksReadModel implements OnModuleInit {
     this.running = await startProjection(this.readModels, this.health, webhooksProjection);
   }
 
-  /** Called by writes whose list a caller would look at next. */
+  /** For writes after which a caller would read the list. */
   async settled(position: string | undefined): Promise<void> {
     await this.running.ownWrite(position);
   }

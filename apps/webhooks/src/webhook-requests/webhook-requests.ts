@@ -14,7 +14,7 @@ export class WebhookRequests {
   constructor(private readonly budgets: Budgets) {}
 
   /**
-   * @param id of the use: a repeated call counts once
+   * @param id of the use: a retried call counts once
    * @throws AppError 429 with `Retry-After`
    */
   async test<Result>(
@@ -38,7 +38,7 @@ export class WebhookRequests {
   }
 
   /**
-   * @param id of the use: a repeated call counts once
+   * @param id of the use: a retried call counts once
    * @throws AppError 429 with `Retry-After`
    */
   async redeliver<Result>(

@@ -14,7 +14,7 @@ import {
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
 import { webhookSlots, webhookSlotsStream, type WebhookSlotsState } from './webhook-slots.state.js';
 
-/** Calls of one tenant at the same time meet in one stream: enough attempts for all that the limits let through. */
+/** Concurrent calls of one tenant append to one stream: enough attempts for as many as the limits allow. */
 const MAX_ATTEMPTS = 10;
 
 interface SlotCommand {

@@ -13,7 +13,7 @@ export type Owner = { status: 'absent' | 'deleted' } | { status: 'active'; url: 
 /** By webhook id. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-/** What two URLs with the same target have in common: the fragment is never sent (RFC 9110 §4.2.5). */
+/** Common form of URLs with the same target: the fragment is never sent (RFC 9110 §4.2.5). */
 export const urlKey = (url: string): string => {
   const key = new URL(url);
   key.hash = '';
@@ -21,8 +21,8 @@ export const urlKey = (url: string): string => {
 };
 
 /**
- * Whether a decision about `url` needs the webhooks themselves: some slot has no URL, or a limit is reached and slots that ended may be
- * released.
+ * Whether a decision about `url` needs the webhooks themselves: some slot has no URL, or a limit is reached and slots of deleted webhooks
+ * may be released.
  */
 export const needsOwners = (
   { held }: WebhookSlotsState,
@@ -76,7 +76,7 @@ const checkUrlIsFree = (
 const released = (ended: readonly WebhookSlot[]): WebhookSlotsEvent[] =>
   ended.map(({ webhookId }) => ({ type: 'WebhookSlotReleased', data: { webhookId } }));
 
-/** @throws 400 when the tenant has as many webhooks as it may, or as many with this URL */
+/** @throws 400 when the tenant has the maximum number of webhooks, or of those with this URL */
 export const claimSlot = (
   state: WebhookSlotsState,
   command: { webhookId: string; url: string },
@@ -92,7 +92,7 @@ export const claimSlot = (
   return [...released(ended), { type: 'WebhookSlotClaimed', data: { webhookId, claimedAt: facts.now, url } }];
 };
 
-/** The URL of a slot before its webhook gets it. @throws 400 on `url` when as many webhooks have it as may */
+/** Sets the URL of a slot before its webhook gets it. @throws 400 on `url` when the maximum number of webhooks have it */
 export const changeSlotUrl = (
   state: WebhookSlotsState,
   command: { webhookId: string; url: string },
@@ -103,7 +103,7 @@ export const changeSlotUrl = (
   if (!slot || slot.url === url) return [];
   const changed: WebhookSlotsEvent = { type: 'WebhookSlotUrlChanged', data: { webhookId, url } };
   const before = slot.url ?? urlOf(facts.owners.get(webhookId));
-  // Webhooks that had the URL before there was a limit keep it.
+  // Webhooks that had the URL before the limit existed keep it.
   if (before !== undefined && urlKey(before) === urlKey(url)) return [changed];
   const ended = state.held.filter((it) => it !== slot && hasEnded(it, facts));
   checkUrlIsFree(
@@ -114,7 +114,7 @@ export const changeSlotUrl = (
   return [...released(ended), changed];
 };
 
-/** Corrects a slot whose webhook has another URL: of two updates at once the later one need not be the later here. */
+/** Corrects a slot whose webhook has another URL: concurrent updates may reach the two streams in different order. */
 export const correctSlotUrl = (
   { held }: WebhookSlotsState,
   { webhookId, url }: { webhookId: string; url: string },

@@ -12,7 +12,7 @@ export interface WebhookSlotsState {
   held: WebhookSlot[];
 }
 
-/** One stream a tenant: its expected revision is what keeps concurrent creations and updates within the limits. */
+/** One stream per tenant: its expected revision keeps concurrent creations and updates within the limits. */
 export const webhookSlotsStream = (tenantId: string): string => `webhookSlots-${tenantId}`;
 
 const evolve = ({ held }: WebhookSlotsState, event: WebhookSlotsEvent): WebhookSlotsState => {

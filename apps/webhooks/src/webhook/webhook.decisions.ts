@@ -2,7 +2,7 @@ import { conflict, invalidBody, notFound, type WebhookEvent } from '@attestry/co
 import type { WebhookDomainEvent } from './webhook.events.js';
 import type { ActiveWebhook, WebhookState } from './webhook.state.js';
 
-/** What the rules for outbound targets say of a URL: its ASCII form, or what is wrong with it. */
+/** Result of the rules for outbound targets for a URL: its ASCII form, or the error. */
 export type CheckedTarget = { url: string } | { fault: string };
 
 /** @throws 400 on `url` */
@@ -17,14 +17,14 @@ export const activeWebhook = (state: WebhookState): ActiveWebhook => {
   return state;
 };
 
-/** To send it something on demand. @throws 404, or 409 when it is disabled: then nothing is produced */
+/** For sending on demand. @throws 404, or 409 when it is disabled: then nothing is sent */
 export const enabled = (state: WebhookState): ActiveWebhook => {
   const webhook = activeWebhook(state);
   if (webhook.disabled) throw conflict('The webhook is disabled');
   return webhook;
 };
 
-/** @param command `url` as {@link acceptedUrl} gave it */
+/** @param command `url` as {@link acceptedUrl} returned it */
 export const createWebhook = (
   state: WebhookState,
   command: { webhookId: string; url: string; events: WebhookEvent[]; disabled?: boolean },
@@ -35,7 +35,7 @@ export const createWebhook = (
   return [{ type: 'WebhookCreated', data: { webhookId, url, events, disabled, createdAt: facts.now } }];
 };
 
-/** Full replacement; an absent `disabled` keeps what stands. One event for each fact that changes. @throws 404 */
+/** Full replacement; an absent `disabled` keeps its value. One event for each change. @throws 404 */
 export const updateWebhook = (
   state: WebhookState,
   command: { url: string; events: WebhookEvent[]; disabled?: boolean },

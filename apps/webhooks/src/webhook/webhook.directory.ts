@@ -24,7 +24,7 @@ interface Entry {
   revision: number;
 }
 
-/** `host`: where its deliveries go. */
+/** `host`: target of its deliveries. */
 export interface Subscribed {
   webhookId: string;
   host: string;
@@ -36,8 +36,8 @@ const CATCH_UP_MS = 10_000;
 const PAGE = 256;
 
 /**
- * Who wants what, in memory: most tenants have no webhook, and that must cost nothing on the issuing path. Read from
- * the projection at the start, then kept up by a subscription of its own; writes of this process show at once.
+ * Subscriptions in memory: most tenants have no webhook, and that must cost nothing on the issuance path. Read from the projection at the
+ * start, then updated by a subscription; writes of this process are visible at once.
  */
 @Injectable()
 export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -71,13 +71,13 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.stop();
-    // Whoever still waits is let go: its batch comes again after the next start.
+    // Calls that still wait are rejected: their batch is redelivered after the next start.
     if (!this.isLoaded) this.loaded.resolve();
   }
 
   /**
-   * Resolves when everything is known that was stored when it was called, also by other processes: a webhook counts from
-   * the answer to its creation on. @throws when the process ends before
+   * Resolves when everything is known that was stored at the time of the call, also by other processes: a webhook counts from the response
+   * to its creation on. @throws when the process ends before
    */
   async upToDate(): Promise<void> {
     await this.loaded.promise;
@@ -93,7 +93,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     }
   }
 
-  /** Enabled subscriptions of a tenant that existed at a time: one entry for each event name. */
+  /** Enabled subscriptions of a tenant that existed at a time: one entry per event name. */
   subscriptions(tenantId: string, at: string): Subscribed[] {
     const entries = this.tenants.get(tenantId);
     if (!entries) return [];
@@ -106,7 +106,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     return [...(this.tenants.get(tenantId)?.keys() ?? [])];
   }
 
-  /** What this process has just stored, so that it counts from the answer on. */
+  /** A write of this process, so that it counts from the response on. */
   note(tenantId: string, webhookId: string, state: WebhookState, revision: number): void {
     if (state.status !== 'active') return this.remove(tenantId, webhookId);
     const known = this.tenants.get(tenantId)?.get(webhookId);

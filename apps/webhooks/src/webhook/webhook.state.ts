@@ -14,7 +14,7 @@ export type WebhookState = { status: 'absent' } | ActiveWebhook | { status: 'del
 
 export const webhookStream = (tenantId: string, webhookId: string): string => `webhook-${tenantId}+${webhookId}`;
 
-/** Where a URL points to: name, and port if it is not the usual one. */
+/** Target of a URL: name, and port if it is not the usual one. */
 export const hostOf = (url: string): string => new URL(url).host;
 
 const change = (state: WebhookState, changed: Partial<ActiveWebhook>): WebhookState =>

@@ -17,39 +17,39 @@ import { backOffMs } from '../worker/back-off.js';
 export interface CopyOptions {
   /** Default: every category. */
   categories?: readonly string[];
-  /** Whether a stream is copied, told by one of its events; asked once in a while for each. Default: every stream. */
+  /** Whether a stream is copied, decided by one of its events. Default: every stream. */
   wanted?(event: RecordedEvent): boolean | Promise<boolean>;
-  /** Streams that must be at the target before an event is; they are copied too. */
+  /** Streams that the target must have before an event; they are copied too. */
   needs?(event: RecordedEvent): readonly StreamName[];
-  /** Categories whose streams are named after what they hold: one that the target has is as good as the source's. */
+  /** Categories whose streams are named by the hash of their content: one that the target has equals the source's. */
   interchangeable?: readonly string[];
   /**
    * Streams whose beginning retention has discarded: refused, or numbered from 0 at the target, where the first event
    * left cannot be verified. Default `refuse`.
    */
   discarded?: 'refuse' | 'renumber';
-  /** Told after each page. */
+  /** Called after each page. */
   onProgress?(counts: CopyCounts): void;
-  /** Ends after the page in hand. */
+  /** Ends after the current page. */
   signal?: AbortSignal;
 }
 
 export interface CopyCounts {
-  /** Events of the source that were looked at. */
+  /** Events of the source that were read. */
   read: number;
-  /** Events written to the target now. */
+  /** Events written to the target in this run. */
   copied: number;
-  /** Events that the target had. */
+  /** Events that the target already had. */
   present: number;
-  /** Streams that got events now. */
+  /** Streams that got events in this run. */
   streams: number;
-  /** Streams whose revisions begin anew, because retention discarded their beginning. */
+  /** Streams whose revisions restart at 0, because retention discarded their beginning. */
   renumbered: number;
   /** How often the target gave an event a position before that of its predecessor: 0 unless a connection failed. */
   reordered: number;
 }
 
-/** The source's own events do not fit their chain: one was changed, added or lost. */
+/** The source's own events do not match their chain: one was changed, added or lost. */
 export class BrokenChain extends Error {
   override readonly name = 'BrokenChain';
   readonly code = 'BrokenChain';
@@ -78,7 +78,7 @@ export class TargetDiffers extends Error {
   }
 }
 
-/** What is known of a stream that is met. */
+/** State of a stream. */
 interface Head {
   wanted: boolean;
   /** Of the source's first event; what is added to the target's revisions. */
@@ -86,7 +86,7 @@ interface Head {
   /** Last event of the source that was verified. `chain` is undefined before the first event of a stream cut by retention. */
   revision: Revision;
   chain: string | undefined;
-  /** Last revision at the target, in its own numbers, counted with what waits in the window. */
+  /** Last revision at the target, in its own numbers, including the events that wait in the window. */
   there: Revision;
   counted: boolean;
 }
@@ -101,7 +101,7 @@ interface Append {
 const PAGE = 512;
 const HEADS = 50_000;
 const OPENED_TOGETHER = 64;
-/** Of one append, and of those that are under way together. */
+/** Limits of one append, and of all appends in flight. */
 const MOST_EVENTS = 100;
 const MOST_CHARACTERS = 128 * 1024;
 const MOST_APPENDS = 128;
@@ -111,9 +111,9 @@ const ATTEMPTS = 8;
 const categoryOf = (stream: StreamName): string => stream.slice(0, stream.indexOf('-'));
 
 /**
- * Copies events between any two stores in the order of the source: ids, revisions, metadata and chains as they are, each
- * chain verified on the way. It may be ended at any moment and run again: what the target has is found out from the
- * target, and an append is idempotent by its events' ids. Memory does not grow with the history.
+ * Copies events between any two stores in the order of the source: ids, revisions, metadata and chains unchanged, each chain verified on
+ * the way. It may be interrupted at any time and run again: the target is queried for what it has, and an append is idempotent by its
+ * events' ids. Memory does not grow with the history.
  *
  * @throws BrokenChain, TargetDiffers, EventStoreUnavailable
  */
@@ -143,7 +143,7 @@ class Copying {
       try {
         for (const event of page.events) await this.take(event);
       } catch (error) {
-        // What was verified before a fault of the source is copied.
+        // Events verified before a fault of the source are copied.
         if (error instanceof BrokenChain) await this.flush();
         throw error;
       }
@@ -155,7 +155,7 @@ class Copying {
     }
   }
 
-  /** Looks all streams of a page up at once. */
+  /** Looks up all streams of a page concurrently. */
   private async loadStreams(events: readonly RecordedEvent[]): Promise<void> {
     const unknown = new Map<StreamName, RecordedEvent>();
     for (const event of events)
@@ -173,7 +173,7 @@ class Copying {
     return head;
   }
 
-  /** @param event the first one of the stream that is met, perhaps not its first */
+  /** @param event the first one of the stream in this run, perhaps not its first */
   private async meet(event: RecordedEvent, wanted: boolean): Promise<Head> {
     const { stream, revision } = event;
     const head: Head = { wanted, offset: 0, revision: revision - 1, chain: CHAIN_START, there: -1, counted: false };
@@ -195,7 +195,7 @@ class Copying {
     return head;
   }
 
-  /** The chain value of an event stands for all before it: one that is equal at both ends tells that they are. */
+  /** The chain value of an event covers all events before it: equal values at both ends prove equal histories. */
   private async compare(stream: StreamName, offset: number, newest: RecordedEvent): Promise<void> {
     const [end] = await this.source.readStream(stream, { direction: 'backwards', limit: 1 });
     const both = Math.min(end!.revision - offset, newest.revision);
@@ -257,8 +257,8 @@ class Copying {
   }
 
   /**
-   * Appends what waits. All of it is given to the target in one turn and in order, and every adapter keeps that order;
-   * embedded and in PostgreSQL it is one transaction. The next begins when all of it is there.
+   * Appends the waiting events. All of them are given to the target in one turn and in order, and every adapter keeps that order; embedded
+   * and in PostgreSQL it is one transaction. The next window begins when all are stored.
    */
   private async flush(): Promise<void> {
     const { window } = this;
@@ -272,7 +272,7 @@ class Copying {
         this.order(results.map((result) => (result as PromiseFulfilledResult<{ position: Position }>).value.position));
         break;
       }
-      // One that could not be written makes those behind it in its stream fail as well: all are tried again.
+      // A failed append makes those behind it in its stream fail as well: all are retried.
       const away = faults.find((fault) => fault instanceof EventStoreUnavailable);
       if (!away) throw differing(faults[0]!);
       if (attempt === ATTEMPTS) throw away;
@@ -291,6 +291,6 @@ class Copying {
   }
 }
 
-/** It was looked up before: somebody else writes to the target. */
+/** It was looked up before: another process writes to the target. */
 const differing = (fault: Error): Error =>
   fault instanceof WrongExpectedRevision ? new TargetDiffers(fault.stream, fault.expected + 1) : fault;

@@ -3,7 +3,7 @@ import type { Position } from '../event-store.js';
 import type { ListedCheckpoints } from '../subscriptions.js';
 import { StaleEpoch } from '../worker/leased-worker.js';
 
-/** Checkpoints in the file of an embedded event store, fenced by the leases kept there. */
+/** Checkpoints in the file of an embedded event store, fenced by its leases. */
 export class EmbeddedCheckpoints implements ListedCheckpoints {
   constructor(private readonly thread: SqliteThread) {}
 

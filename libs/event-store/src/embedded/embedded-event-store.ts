@@ -34,7 +34,7 @@ import { PagedSubscription } from '../paged-subscription.js';
 export interface EmbeddedEventStoreOptions {
   /** Path of the database file; created when absent. */
   file: string;
-  /** Events older than this are discarded at the start and every hour. Default: kept for ever. */
+  /** Events older than this are discarded at the start and every hour. Default: kept forever. */
   retentionDays?: number;
   /**
    * The caller holds the data folder's lock and opens this file once: leases granted to an earlier process are void,
@@ -46,7 +46,7 @@ export interface EmbeddedEventStoreOptions {
 }
 
 const HOUR = 3_600_000;
-/** Another thread of this process may append to the same file; its events are found so much later. */
+/** Another thread of this process may append to the same file; longest delay until its events are found. */
 const POLL_MS = 500;
 const DISCARD_PORTION = 500;
 const KNOWN_REVISIONS = 20_000;
@@ -55,7 +55,7 @@ const SHORT_READ = 32;
 
 /** The event store in one SQLite file, owned by a worker thread (ADR 0001). Positions are decimal. */
 export class EmbeddedEventStore extends EventStore {
-  /** What is kept in the same file. */
+  /** Other data in the same file. */
   readonly leases: EmbeddedLeases;
   readonly checkpoints: EmbeddedCheckpoints;
   readonly snapshots: EmbeddedSnapshots;
@@ -63,7 +63,7 @@ export class EmbeddedEventStore extends EventStore {
   private readonly onFailure: ((error: Error) => void) | undefined;
   private readonly reader: Reader;
   private readonly tail = new Tail();
-  /** Only for the sole owner of the folder: nobody else can append. */
+  /** Only for the sole owner of the folder: no other process can append. */
   private readonly revisions: LRUCache<StreamName, Revision> | undefined;
   private newest = 0;
   private pollTimer: NodeJS.Timeout | undefined;
@@ -150,7 +150,7 @@ export class EmbeddedEventStore extends EventStore {
     return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
   }
 
-  /** Short reads are done in the caller's thread: a few microseconds, where waking the file's thread costs ten times that. */
+  /** Short reads run in the caller's thread: a few microseconds, where waking the file's thread costs ten times that. */
   private readHere(stream: StreamName, from: Revision, descending: boolean): Rows {
     try {
       return (descending ? this.reader.backwards : this.reader.forwards).all(stream, from, SHORT_READ).flat();
@@ -194,8 +194,8 @@ export class EmbeddedEventStore extends EventStore {
   }
 
   /**
-   * Discards events that occurred before a moment, oldest first, up to the first younger one. Revisions and positions
-   * go on as if they were there. Answers how many went.
+   * Discards events that occurred before a time, oldest first, up to the first younger one. Revisions and positions continue unchanged.
+   * Returns the number of discarded events.
    *
    * @param time RFC 3339, UTC, milliseconds
    */

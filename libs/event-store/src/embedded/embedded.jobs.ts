@@ -45,24 +45,24 @@ const SNAPSHOTS = `
 `;
 
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
-/** A page ends early when it holds so many characters: pages of large events must not fill the memory. */
+/** A page ends early at this many characters: pages of large events must not fill the memory. */
 const PAGE_CHARACTERS = 8 * 1024 * 1024;
 
 const fault = (name: string, message: string, details?: unknown) =>
   Object.assign(new Error(message), { name, code: name, details });
 
-/** `exclusive`: the caller holds the data folder alone, so leases of an earlier process are void. */
+/** `exclusive`: the caller is the only user of the data folder, so leases of an earlier process are void. */
 export interface EmbeddedOptions {
   exclusive: boolean;
 }
 
 /** [stream, category, expected revision, then per event: id, type, schemaVersion, data, metadata] */
 export type AppendArgs = [string, string, number, ...(string | number)[]];
-/** [revision, last position, first position; 0 when the events were there already] */
+/** [revision, last position, first position; 0 when the events were stored before] */
 export type AppendAnswer = [number, number, number];
 /** Eight values per event, in the order of the columns. */
 export type Rows = (string | number)[];
-/** [rows, position to go on from, nothing more was stored] */
+/** [rows, next position, nothing more was stored] */
 export type PageAnswer = [Rows, number, boolean];
 /** [epoch, expiresAt] */
 export type LeaseAnswer = [number, number] | undefined;
@@ -100,7 +100,7 @@ export function open(db: Database, options: unknown): Jobs {
   const backwards = arrays(
     `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
   );
-  // Not of the rows: retention may have let go of all of them, and positions go on.
+  // Not of the rows: retention may have discarded all of them, and positions continue.
   const head = arrays("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
   const everything = arrays(`SELECT ${COLUMNS} FROM events WHERE position > ? ORDER BY position LIMIT ?`);
   const ofCategory = arrays(
@@ -114,7 +114,7 @@ export function open(db: Database, options: unknown): Jobs {
   const headPosition = () => (head.get()?.[0] as number | undefined) ?? 0;
 
   function* ofCategories(categories: string[], after: number, limit: number) {
-    // Each category through its index, then merged: reading on costs the same however much the filter hides.
+    // Each category through its index, then merged: the cost of reading on does not depend on how much the filter hides.
     const positions = categories.flatMap((category) =>
       positionsOf.all(category, after, limit).map((row) => row[0] as number),
     );
@@ -269,7 +269,7 @@ export function open(db: Database, options: unknown): Jobs {
       kind: 'write',
       run: (row: (string | number | Uint8Array)[]): void => void writeSnapshot.run(...row),
     },
-    /** One portion, so that appends get their turn in between. Answers how many events went and whether to go on. */
+    /** One portion, so that appends run in between. Returns the number of discarded events and whether to continue. */
     discardBefore: {
       kind: 'write',
       run([before, portion]: [string, number]): [number, boolean] {

@@ -6,22 +6,21 @@ interface Remembered {
   event: RecordedEvent;
 }
 
-/** Events remembered at most; a subscriber further behind reads the file. */
+/** Most cached events; a subscriber further behind reads the file. */
 const LENGTH = 2048;
-/** Room before the front is cut off, so that cutting is rare. */
+/** Surplus before the front is cut off, so that cutting is rare. */
 const SLACK = 512;
 
 /**
- * The newest events of a store, as this process appended them and in the order of their positions: subscribers that
- * keep up are served from here and read nothing. An event is added only after its commit. Another writer's events
- * leave a gap, and what lies before a gap is forgotten.
+ * The newest events of a store, as this process appended them and in the order of their positions: subscribers that keep up are served from
+ * here and read nothing. An event is added only after its commit. Another writer's events leave a gap, and events before a gap are dropped.
  */
 export class Tail {
   private items: Remembered[] = [];
 
   add(stream: StreamName, category: string, first: number, revision: Revision, events: readonly NewEvent[]): void {
     const last = this.items.at(-1);
-    // Answers of one group commit come in the order of their positions.
+    // Results of one group commit arrive in the order of their positions.
     if (last && last.position + 1 !== first) this.items = [];
     events.forEach((event, index) => {
       const position = first + index;
@@ -34,12 +33,12 @@ export class Tail {
     if (this.items.length > LENGTH + SLACK) this.items.splice(0, this.items.length - LENGTH);
   }
 
-  /** Forgets everything: events were discarded. */
+  /** Drops all: events were discarded. */
   clear(): void {
     this.items = [];
   }
 
-  /** A page as the file would give it; `undefined` when the file must be asked. */
+  /** A page as the file would return it; `undefined` when the file must be read. */
   read(after: number, limit: number, categories: readonly string[] | undefined): AllPage | undefined {
     const first = this.items[0];
     if (!first || after < first.position - 1) return undefined;

@@ -28,9 +28,8 @@ type Batches = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 /**
  * All appends of this process over one call, each answered by its own message.
  *
- * The client has the same in `appendToStream`, but keeps what waits for all its connections in one list: the fault of one
- * connection rejects the appends of every other, and the answer that then comes for one of those is thrown where nobody
- * can catch it.
+ * The client has the same in `appendToStream`, but keeps the pending appends of all its connections in one list: the failure of one
+ * connection rejects the appends of every other, and the response that then arrives for one of those is thrown where it cannot be caught.
  */
 export class BatchAppend {
   private readonly pending = new Map<string, Pending>();

@@ -1,15 +1,15 @@
 import parser from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 
-/** Where a connection string leads, as the client reads it. */
+/** Target of a connection string, as the client reads it. */
 export interface EventStoreDbTarget {
   hosts: string[];
-  /** With `tls=false` the client sends none, whatever the URL holds. */
+  /** With `tls=false` the client sends none, whatever the URL contains. */
   credentials: boolean;
   tls: 'verified' | 'none';
   keyFiles: string[];
 }
 
-/** @throws Error, whose message may hold a part of the URL, when the client cannot use it */
+/** @throws Error, whose message may contain a part of the URL, when the client cannot use it */
 export const eventStoreDbTarget = (url: string): EventStoreDbTarget => {
   const { hosts, tls, defaultCredentials, userCertFile, userKeyFile } = parser.parseConnectionString(url) as {
     hosts: { address: string }[];

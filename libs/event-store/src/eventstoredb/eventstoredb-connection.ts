@@ -6,29 +6,29 @@ import grpcStreams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { EventStoreUnavailable } from '../event-store.js';
 
 /**
- * What is used of the client: its connection, with discovery, TLS, credentials and reconnecting. Requests are made here
- * from its generated messages; the reasons are in docs/adr/0016-eventstoredb-client.md.
+ * The used part of the client: its connection, with discovery, TLS, credentials and reconnecting. Requests are sent from here with its
+ * generated messages (ADR 0016: the client's own reads and appends lose errors).
  */
 interface Connection {
   getGRPCClient(of: typeof StreamsClient, name: string): Promise<StreamsClient>;
   callArguments(base: object, options: CallOptions): [Metadata, CallOptions];
-  /** Leaves a connection that failed; the next call makes a new one. */
+  /** Leaves a failed connection; the next call creates a new one. */
   handleError(client: Client, error: Error): Promise<void>;
 }
 
 /**
- * A read that has what it wants waits so long for the server to end it, which comes at once where a number was asked for.
- * Servers close a connection on which many calls are reset, and every read on it fails.
+ * How long a read that has its result waits for the server to end it, which happens at once where a number was requested. Servers close a
+ * connection on which many calls are reset, and every read on it fails.
  */
 const LAST_WORD_MS = 250;
 
-/** A call under way. */
+/** A call in progress. */
 export interface Call {
   cancel(): void;
   on(event: 'error', listener: (error: ServiceError) => void): unknown;
 }
 
-/** gRPC's ABORTED: with it the server ends a subscription that cannot keep up. */
+/** gRPC's ABORTED: the server ends a subscription that cannot keep up. */
 const ABORTED = 10;
 export const isTooSlow = (error: unknown): boolean => (error as Partial<ServiceError>).code === ABORTED;
 
@@ -37,7 +37,7 @@ export const unavailable = (error: unknown): EventStoreUnavailable =>
     ? error
     : new EventStoreUnavailable(`event store: ${(error as Error).message}`, { cause: error });
 
-/** One connection to a server or cluster, made when it is needed and anew when it failed. */
+/** One connection to a server or cluster, created on demand and again after a failure. */
 export class EventStoreDbConnection {
   private readonly connection: Connection;
   private readonly calls = new Set<Call>();
@@ -53,7 +53,7 @@ export class EventStoreDbConnection {
     url: string,
     private readonly onFailure: (error: Error) => void,
   ) {
-    // The client takes it and verifies all the same; who asks for it would look for the fault elsewhere.
+    // The client accepts it and verifies anyway; a user who sets it would look for the fault elsewhere.
     if (/[?&]tlsVerifyCert=false/i.test(url))
       throw new Error(
         'tlsVerifyCert=false has no effect with EventStoreDB: name the certificate authority with tlsCAFile',
@@ -61,7 +61,7 @@ export class EventStoreDbConnection {
     this.connection = EventStoreDBClient.connectionString(url) as unknown as Connection;
   }
 
-  /** Begins a call on the current connection. Its end and its faults are the caller's, but for the connection's. */
+  /** Begins a call on the current connection. The caller handles its end and its faults, except those of the connection. */
   async call<Kind extends Call>(begin: (client: StreamsClient, metadata: Metadata, options: CallOptions) => Kind) {
     if (this.closed) throw new EventStoreUnavailable('the event store is closed');
     let client: StreamsClient;
@@ -86,9 +86,9 @@ export class EventStoreDbConnection {
   }
 
   /**
-   * Hands over the answers to a read as they come, until they end or `onResponse` answers false.
+   * Passes on the responses to a read as they arrive, until they end or `onResponse` returns false.
    *
-   * @param silenceMs the longest time without an answer
+   * @param silenceMs the longest time without a response
    * @throws EventStoreUnavailable
    */
   async read(request: ReadReq, silenceMs: number, onResponse: (response: ReadResp) => boolean): Promise<void> {

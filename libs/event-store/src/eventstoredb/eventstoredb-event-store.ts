@@ -38,21 +38,21 @@ import {
 export interface EventStoreDbOptions {
   /** `esdb://user:password@host:port?tls=true&tlsCAFile=…`, several hosts or `esdb+discover://` for a cluster. */
   url: string;
-  /** Events older than this are discarded: the server hides them at once and removes them when it scavenges. Default: kept for ever. */
+  /** Events older than this are discarded: the server hides them at once and removes them when it scavenges. Default: kept forever. */
   retentionDays?: number;
   /** How long an append or the next part of a read may take, milliseconds. Default 5,000. */
   timeoutMs?: number;
-  /** A connection failed and the next one could not be made; it is tried again with the next call. */
+  /** A connection failed and no new one could be made; the next call retries. */
   onFailure: (error: Error) => void;
 }
 
 const DAY_SECONDS = 86_400;
-/** The server passes some 100,000 records of other categories a second without a word. */
+/** The server skips some 100,000 records of other categories a second without a message. */
 const SCAN_MS = 60_000;
 
 /**
- * The event store in EventStoreDB, for several processes. Leases and checkpoints are kept elsewhere. Positions are
- * `<commit>/<prepare>`. What others write to the same server is not shown; one's own streams are nobody else's to write.
+ * The event store in EventStoreDB, for several processes. Leases and checkpoints are stored elsewhere. Positions are `<commit>/<prepare>`.
+ * Records of other applications on the same server are not shown; no other application writes to the platform's streams.
  */
 export class EventStoreDbStore extends EventStore {
   private readonly subscriptions = new Set<EventStoreDbSubscription>();
@@ -69,7 +69,7 @@ export class EventStoreDbStore extends EventStore {
     this.batches = new BatchAppend(connection, this.timeoutMs);
   }
 
-  /** @throws EventStoreUnavailable when the server does not answer or refuses; Error for an address that cannot be used */
+  /** @throws EventStoreUnavailable when the server does not respond or refuses; Error for an address that cannot be used */
   static async open(options: EventStoreDbOptions): Promise<EventStoreDbStore> {
     const store = new EventStoreDbStore(new EventStoreDbConnection(options.url, options.onFailure), options);
     try {
@@ -109,7 +109,7 @@ export class EventStoreDbStore extends EventStore {
   async readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
     if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
     const from = after === undefined ? undefined : fromText(after);
-    // Before the events: a page that is not full has then seen everything up to here, what the filter hides too.
+    // Before the events: a page that is not full has then seen everything up to here, including what the filter hides.
     const head = await this.lastPosition();
     if (!head || (from && comparePositions(from, head) >= 0)) return { events: [], next: after, atEnd: true };
     const events: RecordedEvent[] = [];
@@ -146,7 +146,7 @@ export class EventStoreDbStore extends EventStore {
     return subscription;
   }
 
-  /** The last record of the log, also one of the server's own: a subscription that caught up tells no earlier position. */
+  /** The last record of the log, also one of the server's own: a subscription that caught up reports no earlier position. */
   async head(): Promise<Position | undefined> {
     const head = await this.lastPosition();
     return head && toText(head);
@@ -168,7 +168,7 @@ export class EventStoreDbStore extends EventStore {
     return (await this.one())?.position;
   }
 
-  /** The first record at a position or behind it; without one the last of the log. */
+  /** The first record at or after a position; without one the last of the log. */
   private async one(from?: LogPosition): Promise<LogRecord | undefined> {
     let found: LogRecord | undefined;
     const request = logRequest({ from, backwards: from === undefined, limit: 1 });
@@ -176,7 +176,7 @@ export class EventStoreDbStore extends EventStore {
     return found;
   }
 
-  /** Before the stream's first event, so that no stream is ever without; who comes second finds it done. */
+  /** Before the stream's first event, so that every stream has it; a concurrent second attempt finds it done. */
   private async limitAge(stream: StreamName): Promise<void> {
     const metadata = { $maxAge: Math.ceil(this.options.retentionDays! * DAY_SECONDS) };
     const event = {

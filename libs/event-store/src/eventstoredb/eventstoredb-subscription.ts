@@ -6,7 +6,7 @@ import { isTooSlow, unavailable, type EventStoreDbConnection } from './eventstor
 import { comparePositions, latest, toText, type LogPosition } from './log-position.js';
 import { isWanted, recordOf, subscriptionRequest, type Categories } from './messages.js';
 
-/** What the server told: an event, or only how far it is. */
+/** A message of the server: an event, or only its position. */
 interface Received {
   position: LogPosition;
   event?: RecordedEvent;
@@ -16,7 +16,7 @@ export interface SubscriptionSource {
   connection: EventStoreDbConnection;
   /** Position of the log's last record. */
   head(): Promise<LogPosition | undefined>;
-  /** The first record at a position or behind it. */
+  /** The first record at or after a position. */
   firstFrom(position: LogPosition): Promise<(Received & { stream: string }) | undefined>;
 }
 
@@ -26,13 +26,13 @@ export interface EventStoreDbSubscriptionOptions {
   batchSize: number;
 }
 
-/** So often a subscription is taken up again without an event in between before it counts as dropped. */
+/** Resumptions without an event in between after which a subscription counts as dropped. */
 const MOST_RESUMES = 10;
 
 /**
- * One subscriber, fed by a filtered subscription on `$all`. While its handler works, some batches are kept here; behind
- * them the server waits, and when 32 more events have come, it drops the subscriber. Then what is kept is handled and the
- * subscription taken up again behind it. Other faults end it.
+ * One subscriber, fed by a filtered subscription on `$all`. While its handler works, some batches are buffered here; behind them the server
+ * waits, and after 32 more events it drops the subscriber. Then the buffer is handled and the subscription resumed behind it. Other faults
+ * end it.
  */
 export class EventStoreDbSubscription implements Subscription {
   /** How often the server dropped it because it could not keep up. */
@@ -40,7 +40,7 @@ export class EventStoreDbSubscription implements Subscription {
   private readonly queue: Received[] = [];
   /** Everything up to here is in the queue or handed over. */
   private taken: LogPosition | undefined;
-  /** Everything up to here was handed over, or told to be passed. */
+  /** Everything up to here was handed over or skipped. */
   private reported: LogPosition | undefined;
   private call: ClientReadableStream<ReadResp> | undefined;
   private fault: Error | undefined;
@@ -98,7 +98,7 @@ export class EventStoreDbSubscription implements Subscription {
     this.call = call;
     const failed = (error: Error) => {
       source.connection.ended(call);
-      // A call that failed ends too, maybe when the next one has begun.
+      // A failed call ends too, maybe when the next one has begun.
       if (this.call !== call) return;
       this.fault ??= error;
       this.awake?.();
@@ -123,8 +123,8 @@ export class EventStoreDbSubscription implements Subscription {
   }
 
   /**
-   * The server starts behind the first record it finds at a position, also when that is not the one the position was
-   * taken from, which a scavenge may have removed. So the record it will find is looked at here.
+   * The server starts behind the first record it finds at a position, also when that is not the record the position was taken from, which a
+   * scavenge may have removed. So the record it will find is read here.
    */
   private async anchor(): Promise<LogPosition | undefined> {
     if (!this.taken) return undefined;
@@ -143,7 +143,7 @@ export class EventStoreDbSubscription implements Subscription {
     this.awake?.();
   }
 
-  /** Hands over until the call failed and nothing is left. */
+  /** Hands over until the call failed and the buffer is empty. */
   private async deliver(): Promise<void> {
     while (!this.ended) {
       if (this.queue.length > 0) {

@@ -1,6 +1,6 @@
 import type { Position } from '../event-store.js';
 
-/** Where a record lies in the server's log. Outside the adapter it is the text `<commit>/<prepare>`, decimal. */
+/** Position of a record in the server's log. Outside the adapter it is the text `<commit>/<prepare>`, decimal. */
 export interface LogPosition {
   commit: bigint;
   prepare: bigint;
@@ -20,6 +20,6 @@ const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 export const comparePositions = (a: LogPosition, b: LogPosition): number =>
   order(a.commit, b.commit) || order(a.prepare, b.prepare);
 
-/** The later one of those that are there. */
+/** The latest of the defined positions. */
 export const latest = (...positions: (LogPosition | undefined)[]): LogPosition | undefined =>
   positions.reduce((last, next) => (last && (!next || comparePositions(last, next) >= 0) ? last : next), undefined);

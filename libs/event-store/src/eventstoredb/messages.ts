@@ -13,7 +13,7 @@ export interface EncodedEvent {
   metadata: Buffer;
 }
 
-/** Which records of the whole log are wanted. `undefined`: those of every stream that is not the server's own. */
+/** Records of the whole log to read. `undefined`: those of every stream that is not the server's own. */
 export type Categories = readonly string[] | undefined;
 
 /** Where to start, inclusive; absent means the beginning (forwards) or the end (backwards). */
@@ -26,13 +26,13 @@ export interface ReadFrom<At> {
 
 const { BatchAppendReq: BatchAppend, ReadReq: Read } = streams;
 const { Options } = Read;
-/** Records that the server looks at before it tells a subscriber how far it is. */
+/** Records that the server reads before it reports its position to a subscriber. */
 const SEARCH_WINDOW = 256;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The schema version travels in the metadata: the server has no place of its own for it. */
+/** The schema version is part of the metadata: the server has no member for it. */
 export const encodeEvent = ({ id, type, schemaVersion, data, metadata }: NewEvent): EncodedEvent => {
-  // The server gives an id back in lower case, so another spelling would not be the same id any more.
+  // The server returns an id in lower case, so another spelling would not be the same id any more.
   if (!UUID.test(id))
     throw new RangeError(`${id} must be a UUID in lower case, as EventStoreDB requires for event ids`);
   if (type.startsWith('$')) throw new RangeError(`${type}: event types that start with $ are reserved for the server`);
@@ -132,7 +132,7 @@ export const isWanted = (stream: StreamName, categories: Categories): boolean =>
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** A record of the log; `event` is absent when something else than this adapter wrote it. */
+/** A record of the log; `event` is absent when another application wrote it. */
 export interface LogRecord {
   position: LogPosition;
   stream: StreamName;
@@ -140,7 +140,7 @@ export interface LogRecord {
   event?: RecordedEvent;
 }
 
-/** The record that an answer holds, if it holds one. */
+/** The record of a response, if it contains one. */
 export const recordOf = (response: ReadResp): LogRecord | undefined => {
   const record = response.getEvent()?.getEvent();
   if (!record) return undefined;

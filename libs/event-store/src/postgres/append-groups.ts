@@ -1,6 +1,6 @@
 import type { Position, Revision, StreamName } from '../event-store.js';
 
-/** An append, its values as the table holds them. */
+/** An append, its values as the table stores them. */
 export interface Append {
   stream: StreamName;
   expected: Revision;
@@ -20,12 +20,12 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** One group of appends at a time, so that what comes meanwhile shares the next one's transaction. No timers. */
+/** One group of appends at a time, so that later ones share the next transaction. No timers. */
 export class AppendGroups {
   private readonly pending: Pending[] = [];
   private running: Promise<void> | undefined;
 
-  /** @param store stores a group in one transaction and answers in its order */
+  /** @param store stores a group in one transaction and returns the results in its order */
   constructor(private readonly store: (group: readonly Append[]) => Promise<AppendAnswer[]>) {}
 
   append(append: Append): Promise<AppendAnswer> {
@@ -35,14 +35,14 @@ export class AppendGroups {
     });
   }
 
-  /** When all that was given is answered. */
+  /** When all given appends have results. */
   async idle(): Promise<void> {
     await this.running;
   }
 
   private async writeGroups(): Promise<void> {
     while (this.pending.length > 0) await this.send(this.pending.splice(0, this.nextLength()));
-    // In the same moment as the look at what is pending: an append that comes now begins a new run.
+    // In the same turn as the check of what is pending: an append that comes now begins a new run.
     this.running = undefined;
   }
 
@@ -57,7 +57,7 @@ export class AppendGroups {
       const answers = await this.store(group.map(({ append }) => append));
       group.forEach(({ resolve }, at) => resolve(answers[at]!));
     } catch (error) {
-      // Values of one append that the server does not take are no fault of the others.
+      // When the server refuses values of one append, the others are not affected.
       if (group.length > 1 && isOfValues(error)) for (const one of group) await this.send([one]);
       else for (const { reject } of group) reject(error as Error);
     }

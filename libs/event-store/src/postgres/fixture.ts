@@ -27,7 +27,7 @@ let schemas = 0;
 /** Schemas, stores and connections of one test on a server, for the specs of this folder. */
 export class Fixture {
   readonly schema = `spec${++schemas}`;
-  /** What the stores told `onFailure`. */
+  /** Calls of `onFailure`. */
   readonly failures: Error[] = [];
   private readonly stores: PostgresEventStore[] = [];
   private readonly clients: pg.Client[] = [];
@@ -77,7 +77,7 @@ export class Fixture {
   }
 }
 
-/** A subscriber that keeps what it gets. */
+/** A subscriber that records its events. */
 export class Collector {
   readonly ids: string[] = [];
   readonly drops: Error[] = [];

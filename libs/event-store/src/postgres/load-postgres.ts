@@ -4,7 +4,7 @@ import type { ListedCheckpoints } from '../subscriptions.js';
 import type { Snapshots } from '../snapshots.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
-// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+// Loaded on demand: the embedded platform does not load the client.
 
 /** The event store in PostgreSQL, with its leases, checkpoints and snapshots. @throws Error when it was not migrated */
 export const openPostgresEvents = async (options: PostgresOptions): Promise<PostgresEventStore> => {
@@ -12,7 +12,7 @@ export const openPostgresEvents = async (options: PostgresOptions): Promise<Post
   return PostgresEventStore.open(options);
 };
 
-/** Leases, checkpoints and snapshots for events that are kept elsewhere. */
+/** Leases, checkpoints and snapshots for events in another engine. */
 export interface PostgresCoordination {
   leases: Leases;
   checkpoints: ListedCheckpoints;
@@ -39,10 +39,10 @@ export const openPostgresCoordination = async (options: PostgresOptions): Promis
 };
 
 /**
- * Makes the tables of leases, checkpoints and snapshots, and with `events` those of events; or adds what this release needs.
+ * Creates the tables of leases, checkpoints and snapshots, and with `events` those of events; or adds what this release needs.
  *
- * @param retentionDays keeps events in partitions by time, which are dropped so many days after their last event or at most a
- *   twelfth of that later; may be changed by migrating again. Default: kept for ever. A schema stays what it was made as.
+ * @param retentionDays keeps events in partitions by time, which are dropped this many days after their last event or at most a twelfth of
+ * that later; may be changed by migrating again. Default: kept forever. A schema keeps its kind.
  */
 export const migratePostgresEvents = async (
   options: { url: string; schema: string; serviceRole?: string },

@@ -4,16 +4,16 @@ import { LeasedWorker } from '../worker/leased-worker.js';
 
 const BACK_OFF = { firstMs: 100, maxMs: 2000 };
 
-/** What is told of one channel. */
+/** Messages of one channel. */
 export interface Listener {
-  /** From here on every notification is heard; what was sent before may have been missed. */
+  /** From here on every notification arrives; earlier ones may have been missed. */
   connected(): void;
   onNotified(payload: string): void;
-  /** From here on nothing is heard until `connected` again. */
+  /** From here on no notification arrives until `connected` again. */
   lost(): void;
 }
 
-/** A connection of its own that listens to one channel; it is made anew until it is closed. */
+/** A connection of its own that listens to one channel; it is reconnected until it is closed. */
 export class Notifications {
   private readonly worker: LeasedWorker;
 

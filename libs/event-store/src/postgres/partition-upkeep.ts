@@ -1,21 +1,21 @@
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
-/** A reader that takes its time keeps a partition from being dropped: later, then. */
+/** A long-running read prevents a partition from being dropped: retry later. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Has partitions made, opened and dropped when they are due. Every process tries; the server lets one at a time. */
+/** Has partitions created, opened and dropped when they are due. Every process tries; the server admits one at a time. */
 export class PartitionUpkeep {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private closed = false;
 
-  /** @param step does one thing that is due; answers what, or null when nothing is */
+  /** @param step does one due step and returns its name, or null when none is due */
   constructor(
     private readonly step: () => Promise<string | null>,
     private readonly onFailure: (error: Error) => void,
   ) {}
 
-  /** Resolves after the first round; a failure is told and does not reject. */
+  /** Resolves after the first round; a failure is reported and does not reject. */
   start(): Promise<void> {
     this.running = this.round();
     return this.running;

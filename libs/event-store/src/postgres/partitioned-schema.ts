@@ -1,16 +1,16 @@
 import type { Migrations } from '@attestry/postgres';
 import { APPEND_GROUP, appendGroup, appendLock, COLUMNS, DEFINER, refusal, refuseOn } from './schema.js';
 
-/** Positions of one partition; the store counts on behind the last one used, so a partition is never full. */
+/** Positions of one partition; the store continues after the last one used, so a partition is never full. */
 const SPAN = 10_000_000_000;
 const DAY_MS = 86_400_000;
-/** A partition holds the events of so many days that about this many are kept. */
+/** A partition holds the events of so many days that about this many partitions are kept. */
 const PARTITIONS_KEPT = 12;
 
 /**
- * The same events, in partitions by ranges of positions, so that retention drops a table instead of deleting rows. There is
- * always one partition ahead of the one in use. When that has been in use for its time, the next position is the first
- * of the one ahead: a partition ends where the clock says so, its bounds are known beforehand, and an append needs none made.
+ * The same events, in partitions by ranges of positions, so that retention drops a table instead of deleting rows. There is always one
+ * partition ahead of the one in use. When that has been in use for its time, the next position is the first of the one ahead: a partition
+ * ends by the clock, its bounds are known beforehand, and an append never has to create one.
  */
 const events = (schema: string): string => `
     CREATE TABLE ${schema}.events (${COLUMNS}
@@ -117,7 +117,7 @@ const events = (schema: string): string => `
       in_use bigint;`,
       prepare: `
       in_use := (SELECT max(first_position) FROM ${schema}.partitions WHERE opened_at IS NOT NULL);`,
-      // Most streams that grow did so lately: the other partitions are asked only when the one in use knows nothing.
+      // Most streams that grow did so recently: the other partitions are queried only when the one in use has no event of the stream.
       lastRevision: `SELECT e.revision INTO actual FROM ${schema}.events AS e
           WHERE e.stream = a_stream AND e.position >= in_use ORDER BY e.revision DESC LIMIT 1;
         IF actual IS NULL THEN
@@ -132,13 +132,13 @@ const events = (schema: string): string => `
     UPDATE ${schema}.partitions SET opened_at = ${schema}.now_ms();
     SELECT ${schema}.make_partition(${SPAN});`;
 
-/** What a store needs of them, whatever the retention is. */
+/** Functions that a store needs, whatever the retention is. */
 export const PARTITIONED_EVENTS: Pick<Migrations, 'component' | 'steps'> = {
   component: 'partitioned events',
   steps: [events],
 };
 
-/** @param retentionDays events are kept so long, and at most a twelfth of it longer */
+/** @param retentionDays events are kept this long, and at most a twelfth of it longer */
 export const partitionedEventTables = (retentionDays: number): Migrations => {
   if (!Number.isInteger(retentionDays) || retentionDays < 1)
     throw new RangeError(`retention of ${retentionDays} days, expected a whole number from 1 on`);

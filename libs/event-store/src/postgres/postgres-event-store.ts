@@ -29,9 +29,9 @@ import { PostgresSnapshots } from './postgres-snapshots.js';
 import { EVENT_TABLES, LEASE_TABLES } from './schema.js';
 import { statementsOf, type EventRow, type PageRow, type Statement } from './statements.js';
 
-/** A notification may be lost with its connection: events are found at the latest so much later. */
+/** A notification may be lost with its connection: longest delay until events are found. */
 const POLL_MS = 500;
-/** A page ends early when it holds so much: pages of large events must not fill the memory. */
+/** A page ends early at this size: pages of large events must not fill the memory. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** The event store in PostgreSQL, for several processes (ADR 0017). Positions are decimal. */
@@ -43,7 +43,7 @@ export class PostgresEventStore extends EventStore {
   private readonly groups = new AppendGroups((group) => this.appendGroup(group));
   private readonly subscriptions = new Set<PagedSubscription>();
   private notifications: Notifications | undefined;
-  /** Up to here this connection heard of everything; undefined while it may have missed something. */
+  /** Up to here this connection got every notification; undefined while it may have missed one. */
   private notifiedUpTo: number | undefined;
   private listening = false;
   private newest = 0;
@@ -66,7 +66,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   /**
-   * A store on events kept for ever or in partitions, as they were migrated; partitions are looked after while it is open.
+   * A store on events kept forever or in partitions, as they were migrated; it maintains the partitions while it is open.
    * @throws Error when the tables are missing or those of an older release
    */
   static async open(options: PostgresOptions): Promise<PostgresEventStore> {
@@ -94,7 +94,7 @@ export class PostgresEventStore extends EventStore {
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
     const [actual, position, fresh] = await this.groups.append({ stream, expected, events: values, bytes });
     if (position === null) throw new WrongExpectedRevision(stream, expected, actual);
-    // Whoever listens is told with more detail.
+    // The listener reports it with more detail.
     if (fresh && !this.listening) this.wake(Number(position));
     return { revision: expected + events.length, position };
   }
@@ -174,7 +174,7 @@ export class PostgresEventStore extends EventStore {
     await this.upkeep.start();
   }
 
-  /** Hears of appends of any process, this one among them. */
+  /** Notifications about appends of any process, this one included. */
   private listen(): Notifications {
     return new Notifications(this.options, this.statements.channel, {
       connected: () => {

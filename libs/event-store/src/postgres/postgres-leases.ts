@@ -95,7 +95,7 @@ export class PostgresCheckpoints implements ListedCheckpoints {
   }
 
   async write(name: string, position: Position, epoch = 0): Promise<void> {
-    // The lease's row stays as it is until this is committed: nobody takes over between the look and the write.
+    // The lease's row is locked until this is committed: no other process takes over between check and write.
     const { rowCount } = await this.pool.query({
       name: 'write checkpoint',
       text: `WITH lease AS MATERIALIZED (SELECT epoch FROM ${this.schema}.leases WHERE name = $1 FOR SHARE)

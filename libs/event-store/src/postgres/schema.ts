@@ -1,9 +1,9 @@
 import type { Migrations } from '@attestry/postgres';
 
-/** Key of the lock under which positions are given out; one per schema. */
+/** Key of the lock under which positions are assigned; one per schema. */
 export const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
 
-/** Runs with the rights of the role that migrated; names are found in no schema that others write to. */
+/** Runs with the rights of the role that migrated; the search path contains no schema that other roles write to. */
 export const DEFINER = 'SECURITY DEFINER SET search_path = pg_catalog, pg_temp';
 
 export const COLUMNS = `
@@ -17,7 +17,7 @@ export const COLUMNS = `
       data text NOT NULL,
       metadata text NOT NULL`;
 
-/** Also the owner of the table changes nothing by mistake. */
+/** Not even the owner of the table changes events by mistake. */
 export const refusal = (schema: string): string => `
     CREATE FUNCTION ${schema}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -28,9 +28,8 @@ export const refuseOn = (table: string): string =>
       FOR EACH STATEMENT EXECUTE FUNCTION`;
 
 /**
- * Positions are given out and committed under one lock of the transaction, so none becomes visible before an earlier one; a
- * group of appends of one process shares a transaction, and a lock (ADR 0017). Services may run this function and
- * have no other way to add an event.
+ * Positions are assigned and committed under one lock of the transaction, so none becomes visible before an earlier one; a group of appends
+ * of one process shares a transaction, and a lock (ADR 0017). Services may execute this function and have no other way to add an event.
  *
  * @param lastRevision SQL that sets `actual` for `a_stream`, to null where it has no event
  */
@@ -123,7 +122,7 @@ const events = (schema: string): string => `
           WHERE e.stream = a_stream ORDER BY e.revision DESC LIMIT 1;`,
     })}`;
 
-/** A service may add events in the one way that keeps their order, and neither change nor remove one. */
+/** A service may add events only in the way that keeps their order, and neither change nor remove one. */
 export const APPEND_GROUP = 'FUNCTION append_group(text[],bigint[],integer[],text[],text[],integer[],text[],text[])';
 
 export const EVENT_TABLES: Migrations = {
@@ -161,7 +160,7 @@ const snapshots = (schema: string): string => `
       state bytea NOT NULL
     );`;
 
-/** Leases, the checkpoints they fence, and snapshots; also for events that are kept elsewhere. */
+/** Leases, the checkpoints they fence, and snapshots; also for events in another engine. */
 export const LEASE_TABLES: Migrations = {
   component: 'leases',
   steps: [leases, snapshots],

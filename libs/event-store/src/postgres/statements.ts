@@ -1,4 +1,4 @@
-/** Columns of one event, in the order the statements give them; 64-bit numbers arrive as text. */
+/** Columns of one event, in the order of the statements; 64-bit numbers arrive as text. */
 export type EventRow = [
   position: string,
   stream: string,
@@ -25,7 +25,7 @@ const statement = (name: string, text: string): Statement => ({ name, text });
 /**
  * The statements on a schema's events.
  *
- * @param partitioned events may be discarded, and what was the newest position stays known
+ * @param partitioned events may be discarded, and the newest position stays known
  */
 export const statementsOf = (schema: string, partitioned: boolean) => {
   const events = `${schema}.events`;
@@ -33,7 +33,7 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
   const newest = partitioned
     ? `coalesce(${stored}, (SELECT nullif(discarded_to, 0) FROM ${schema}.retention))`
     : stored;
-  // One statement sees one moment: what is behind the page and the page itself belong together.
+  // One statement has one snapshot: the head and the page are consistent.
   const page = (name: string, rows: string) =>
     statement(
       name,
@@ -63,8 +63,8 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
       `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision <= $2 ORDER BY revision DESC LIMIT $3`,
     ),
     all: page('all', `SELECT ${COLUMNS} FROM ${events} WHERE position > $1 ORDER BY position LIMIT $2`),
-    // Each category through its index, then merged: reading on costs the same however much the filter hides. Compared as a pair,
-    // and not for equality, so that the planner has no way by position alone and past all that the filter hides.
+    // Each category through its index, then merged: the cost of reading on does not depend on how much the filter hides. Compared as a
+    // pair, and not for equality, so that the planner cannot scan by position alone.
     ofCategories: page(
       'of categories',
       `SELECT e.* FROM unnest($4::text[]) AS wanted (category) CROSS JOIN LATERAL (

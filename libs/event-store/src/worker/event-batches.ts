@@ -2,9 +2,9 @@ import type { EventStore, Position, RecordedEvent, SubscribeOptions, Subscriptio
 import type { BatchSource } from './leased-worker.js';
 
 export interface EventBatch {
-  /** Empty when the filter hid all of a long range. */
+  /** Empty when the filter hid a long range. */
   events: RecordedEvent[];
-  /** The position to keep as checkpoint. */
+  /** The position to store as checkpoint. */
   next: Position;
 }
 

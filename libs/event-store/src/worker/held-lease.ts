@@ -13,9 +13,9 @@ export interface LeaseOptions {
 }
 
 /**
- * A lease that is renewed until it is released or lost. A renewal that fails is repeated until the lease has run out. The expiry is
- * counted on this process's monotonic clock, from before the request to the engine: it is never later than the engine's, and the
- * clock goes on while the process is paused.
+ * A lease that is renewed until it is released or lost. A failed renewal is retried until the lease has expired. The expiry is counted on
+ * this process's monotonic clock, from before the request to the engine: it is never later than the engine's, and the clock continues while
+ * the process is paused.
  */
 export class HeldLease {
   private readonly ended = new AbortController();
@@ -59,7 +59,7 @@ export class HeldLease {
     return this.ended.signal;
   }
 
-  /** Gives it back, so that the next holder need not wait. */
+  /** Releases it, so that the next holder need not wait. */
   async release(): Promise<void> {
     this.end();
     await this.renewing;
@@ -92,7 +92,7 @@ export class HeldLease {
       if (renewed) this.extend(renewed, requestedAt);
       else this.end();
     } catch {
-      // The engine is away, for every process: the lease may outlive that.
+      // The engine is unreachable for every process: the lease may survive that.
       if (!this.ended.signal.aborted) this.renewAfter(this.leaseMs / 12);
     }
   }

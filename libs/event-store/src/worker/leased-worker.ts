@@ -4,7 +4,7 @@ import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
 import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
 import { sleep } from './sleep.js';
 
-/** A newer holder of the lease has taken over: this one must stop. */
+/** Another process holds the lease with a newer epoch: this one must stop. */
 export class StaleEpoch extends Error {
   override readonly name: string = 'StaleEpoch';
   readonly code = 'StaleEpoch';
@@ -20,9 +20,9 @@ export interface WorkerHealth {
 
 /** The time from obtaining the lease to its end. */
 export interface Term {
-  /** Absent where every process works for itself. */
+  /** Absent when every process runs it without a lease. */
   readonly lease?: Lease;
-  /** Fences what is written: conditional on it wherever that is stored. 0 without a lease. */
+  /** Fences writes: they are conditional on it. 0 without a lease. */
   readonly epoch: number;
   /** False from the moment from which another process may do the work, also after a pause of this process. */
   readonly isHeld: boolean;
@@ -30,9 +30,9 @@ export interface Term {
   readonly signal: AbortSignal;
 }
 
-/** Where the batches of a term come from. */
+/** Source of a term's batches. */
 export interface BatchSource<Batch> {
-  /** The batch before is done. `undefined` once the signal of the term is aborted. */
+  /** The previous batch is done. `undefined` once the signal of the term is aborted. */
   next(): Promise<Batch | undefined>;
   close(): Promise<void>;
 }
@@ -40,15 +40,15 @@ export interface BatchSource<Batch> {
 export interface WorkerOptions<Batch> {
   /** Permanent: names the lease. */
   name: string;
-  /** Absent where every process works for itself. */
+  /** Absent when every process runs it without a lease. */
   lease?: LeaseOptions;
-  /** A term of another worker, with whose lease it works and with which it ends. */
+  /** A term of another worker, whose lease it shares and with which it ends. */
   within?: Term;
   /** At the beginning of each term. Absent: a batch is due whenever the pause after the one before is over. */
   openSource?(term: Term): Promise<BatchSource<Batch>>;
   /** Does the work of one batch, at least once. Resolves with the milliseconds to pause before the next. */
   batch(batch: Batch, term: Term): Promise<number | void>;
-  /** Whenever it finds that another process holds the lease. */
+  /** When another process is found to hold the lease. */
   standBy?(): Promise<void> | void;
   backOff?: BackOff;
   /** Every failure, for the log. */
@@ -57,12 +57,12 @@ export interface WorkerOptions<Batch> {
   random?: () => number;
 }
 
-/** An engine that is unavailable comes back by itself, and a retry costs little. */
+/** An unreachable engine recovers by itself, and a retry costs little. */
 const MAX_AWAY_MS = 2000;
 
 /**
- * Works in batches while it holds a lease, which is renewed for as long as a batch takes. After a failure the lease is given back, so
- * that another process may do better, and a new term begins after a back-off. A process that does not hold the lease stands by.
+ * Works in batches while it holds a lease, which is renewed for as long as a batch takes. After a failure the lease is released, so that
+ * another process may succeed, and a new term begins after a back-off. A process that does not hold the lease stands by.
  */
 export class LeasedWorker<Batch = void> {
   readonly health: WorkerHealth;
@@ -70,7 +70,7 @@ export class LeasedWorker<Batch = void> {
   private readonly ending: AbortSignal;
   private term: Term | undefined;
   private failures = 0;
-  /** A wake-up that came while a batch was at work counts for the pause after it. */
+  /** A wake-up during a batch shortens the pause after it. */
   private isWoken = false;
   private endPause: (() => void) | undefined;
   private running: Promise<void> | undefined;
@@ -86,13 +86,13 @@ export class LeasedWorker<Batch = void> {
     return this;
   }
 
-  /** Waits for the batch at work and gives the lease back. */
+  /** Waits for the current batch and releases the lease. */
   async stop(): Promise<void> {
     this.end();
     await this.running;
   }
 
-  /** {@link stop} without waiting, for what runs inside a batch. */
+  /** {@link stop} without waiting, for calls from inside a batch. */
   end(): void {
     this.stopping.abort();
   }
@@ -101,7 +101,7 @@ export class LeasedWorker<Batch = void> {
     return this.ending.aborted;
   }
 
-  /** It is this process that works. */
+  /** This process holds the lease. */
   get isLeading(): boolean {
     return this.term?.isHeld === true;
   }
@@ -112,7 +112,7 @@ export class LeasedWorker<Batch = void> {
     this.endPause?.();
   }
 
-  /** What failed before works again. Every batch that is done says so. */
+  /** Failures are over. Called after every successful batch. */
   succeeded(): void {
     this.failures = 0;
     this.health.healthy = true;
@@ -125,7 +125,7 @@ export class LeasedWorker<Batch = void> {
       let waitMs = 0;
       try {
         if (!(await this.lead())) {
-          // Another process does the work; this one is as ready as it will be.
+          // Another process does the work; this one is ready.
           this.succeeded();
           await this.options.standBy?.();
           waitMs = pollMs;
@@ -146,7 +146,7 @@ export class LeasedWorker<Batch = void> {
     try {
       await this.work(termOf(held.lease, () => held.isHeld, AbortSignal.any([held.signal, this.ending])));
     } finally {
-      // One that cannot be given back runs out by itself.
+      // If the release fails, the lease expires.
       await held.release().catch((error: Error) => this.options.onError?.(error, { ...this.health }));
     }
     return true;
@@ -190,7 +190,7 @@ export class LeasedWorker<Batch = void> {
     this.health.error = error.message;
     this.options.onError?.(error, { ...this.health });
     this.failures += 1;
-    // A release that knows the event type obtains the lease meanwhile (ADR 0057).
+    // A release that supports the event type polls for the lease meanwhile (ADR 0057).
     if (isAwaited) return backOff.maxMs;
     const maxMs = error instanceof EventStoreUnavailable ? Math.min(backOff.maxMs, MAX_AWAY_MS) : backOff.maxMs;
     return backOffMs(this.failures, { ...backOff, maxMs }, random);

@@ -1,4 +1,4 @@
-/** Ends early when the signal is aborted, or by the function that `onStart` gets. Keeps no process alive. */
+/** Ends early when the signal is aborted, or by the function that `onStart` gets. Does not keep the process running. */
 export const sleep = async (ms: number, signal: AbortSignal, onStart?: (end: () => void) => void): Promise<void> => {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -9,7 +9,6 @@ export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'be
   onFailure?: (error: Error) => void;
 }
 
-/** The sealed keys of a file. */
 export const openKeyFile = (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> =>
   SqliteThread.open({
     file,
@@ -18,7 +17,7 @@ export const openKeyFile = (file: string, onFailure?: (error: Error) => void): P
     onFailure,
   });
 
-/** KeyVault on one SQLite file, whose thread only sees sealed keys. */
+/** KeyVault on one SQLite file, whose thread handles only sealed keys. */
 export class EmbeddedKeyVault {
   /** @throws MasterKeyMismatch when the file was sealed with another master key, or with a version that is not given */
   static open({ file, onFailure, ...options }: EmbeddedKeyVaultOptions): Promise<StoredKeyVault> {

@@ -10,7 +10,7 @@ export interface EmbeddedReplayGuardOptions {
   clock?: () => Date;
 }
 
-/** ReplayGuard on one SQLite file; spends that come together share one fsync. */
+/** ReplayGuard on one SQLite file; concurrent spends share one fsync. */
 export class EmbeddedReplayGuard extends ReplayGuard {
   private constructor(
     private readonly thread: SqliteThread,
@@ -36,7 +36,7 @@ export class EmbeddedReplayGuard extends ReplayGuard {
     return this.thread.call<boolean>('spend', args);
   }
 
-  /** Values remembered at present, expired ones that are not pruned yet included. */
+  /** Values stored at present, including expired ones that are not pruned yet. */
   size(): Promise<number> {
     return this.thread.call<number>('count');
   }

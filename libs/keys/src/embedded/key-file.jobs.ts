@@ -10,9 +10,9 @@ import type {
   WrappedKey,
 } from '../key-store.js';
 
-// Key material stands only in tables with an ascending integer key, in rows of constant length, and is overwritten
-// in place with zeros, never deleted: SQLite then has no occasion to move a row between pages and leave a copy behind
-// in a page's unused part, which `secure_delete` would not reach. The zeroed row is the tombstone.
+// Key material is stored only in tables with an ascending integer key, in rows of constant length, and is overwritten in place with zeros,
+// never deleted: SQLite then never moves a row between pages, which would leave a copy in a page's unused part that `secure_delete` does
+// not reach. The zeroed row is the tombstone.
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS tenant_keys (
   seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL UNIQUE, live INTEGER NOT NULL, wrapped BLOB NOT NULL);
@@ -104,7 +104,7 @@ export const open = (db: Database): Jobs => {
   const dataKey = db.prepare('SELECT live, sealed FROM data_keys WHERE tenant = ? AND id = ? AND purpose = ?');
   const dataKeyEnded = db.prepare('SELECT 1 FROM data_keys WHERE tenant = ? AND id = ? AND live = 0 LIMIT 1');
   const insertDataKey = db.prepare('INSERT INTO data_keys (tenant, purpose, id, live, sealed) VALUES (?, ?, ?, 1, ?)');
-  // An absent key gets its tombstone too: its maker may still be on the way.
+  // An absent key gets its tombstone too: its creation may still be in flight.
   const insertDataTombstone = db.prepare(
     `INSERT INTO data_keys (tenant, purpose, id, live, sealed) VALUES (?, '', ?, 0, zeroblob(60))`,
   );
@@ -152,7 +152,7 @@ export const open = (db: Database): Jobs => {
 
   return {
     tenantKey: { kind: 'read', run: (tenant: string) => findTenantKey(tenant) },
-    /** Keeps the first of two: concurrent makers get the same key back. */
+    /** Keeps the first of two: concurrent creators get the same key. */
     putTenantKey: {
       kind: 'write',
       run: (key: WrappedKey): Found<WrappedKey> => {
@@ -262,7 +262,7 @@ export const open = (db: Database): Jobs => {
         deleteExpiringOfTenant.run(tenant);
       },
     },
-    /** The overwritten pages go into the file and the log, which still holds the old ones, is cut to nothing. */
+    /** The overwritten pages are written to the file, and the log, which still contains the old ones, is truncated. */
     scrub: {
       kind: 'exclusive',
       run: (): void => {

@@ -1,14 +1,14 @@
 import type { Database, Jobs } from '@attestry/sqlite';
 
 export interface Spend {
-  /** First 16 bytes of a SHA-256: what was spent does not stand in the file. */
+  /** First 16 bytes of a SHA-256: the file does not contain the spent values. */
   digest: Uint8Array;
   /** Milliseconds since 1970. */
   expiresAt: number;
   now: number;
 }
 
-/** Expired rows go with every so many spends, more at a time than came: no timer, and the backlog only shrinks. */
+/** This many spends delete expired rows, more at a time than were added: no timer, and the backlog only shrinks. */
 const PRUNE_EVERY = 512;
 const PRUNE_AT_MOST = 2048;
 
@@ -48,7 +48,7 @@ export const open = (db: Database): Jobs => {
             setHorizon.run(last.expiresAt);
           }
         }
-        // Rows up to the horizon are gone: if the clock was set back, their values must not come to life again.
+        // Rows up to the horizon are deleted: if the clock was set back, their values must not become valid again.
         const horizon = (readHorizon.get() as { expiresAt: number } | undefined)?.expiresAt ?? 0;
         if (expiresAt <= now || expiresAt <= horizon) return false;
         return spend.run(digest, expiresAt, now).changes === 1;

@@ -1,6 +1,6 @@
 import type { Database, Jobs } from '@attestry/sqlite';
 
-/** Digests are SHA-256: bearer values do not stand in the file. Times are milliseconds since 1970. */
+/** Digests are SHA-256: the file does not contain bearer values. Times are milliseconds since 1970. */
 export interface PutJob {
   digest: Uint8Array;
   alias: Uint8Array | null;
@@ -21,7 +21,7 @@ export interface FoundRecord {
   spentAt: number | null;
 }
 
-/** With every write so many ended rows go: more than came, so the backlog only shrinks, and there is no timer. */
+/** Every write deletes this many expired rows: more than were added, so the backlog only shrinks, and there is no timer. */
 const SWEEP_AT_MOST = 16;
 
 export const open = (db: Database): Jobs => {

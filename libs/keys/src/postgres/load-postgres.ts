@@ -1,7 +1,7 @@
 import type { KeyVault } from '../key-vault.js';
 import type { PostgresKeyVaultOptions } from './postgres-key-store.js';
 
-// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+// Loaded on demand: the embedded platform does not load the client.
 
 /** KeyVault in a schema of PostgreSQL, which several processes share. @throws NotMigrated, MasterKeyMismatch */
 export const openPostgresKeyVault = async (options: PostgresKeyVaultOptions): Promise<KeyVault> => {
@@ -17,7 +17,7 @@ export const openPostgresKeyVault = async (options: PostgresKeyVaultOptions): Pr
   });
 };
 
-/** Makes the tables of keys, or adds what this release needs. */
+/** Creates the tables of keys, or adds what this release needs. */
 export const migratePostgresKeys = async (options: {
   url: string;
   schema: string;

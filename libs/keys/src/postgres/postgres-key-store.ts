@@ -14,7 +14,7 @@ import { KeyVaultUnavailable } from '../key-vault.js';
 import type { StoredKeyVaultOptions } from '../stored-key-vault.js';
 import { KEY_TABLES } from './schema.js';
 
-/** Cached keys are believed for 30 seconds by default. */
+/** Lifetime of cached keys. */
 export type PostgresKeyVaultOptions = PostgresOptions & StoredKeyVaultOptions;
 
 type Jobs = { [Job in keyof KeyJobs]: (args: KeyJobs[Job][0]) => Promise<KeyJobs[Job][1]> };
@@ -23,7 +23,7 @@ interface Row {
   [column: string]: unknown;
 }
 
-/** Data keys stored in one transaction at most; each holds two locks of the server's. */
+/** Most data keys stored in one transaction; each holds two locks of the server's. */
 const MOST_KEYS = 64;
 
 interface WaitingKey {
@@ -42,7 +42,7 @@ const signingKey = (row: Row): SigningKeyRow => ({
   sealed: row['sealed'] as Uint8Array,
 });
 
-/** Columns of a {@link KeptKey} in each table, and what orders its rows. */
+/** Columns of a {@link KeptKey} in each table, and the order of its rows. */
 const KEPT: Record<KeyTable, { columns: string; id: string; order: string; cast: string }> = {
   tenant_keys: {
     columns: `tenant, '' AS id, '' AS purpose, live, wrapped AS sealed`,
@@ -75,7 +75,7 @@ const keptKey = (row: Row): KeptKey => ({
     createdAt: row['created_at'] as string,
   }),
 });
-/** Where the page after a row begins. */
+/** Beginning of the page after a row. */
 const cursorOf = (table: KeyTable, row: Row): string => {
   if (table === 'signing_keys') return String(row['seq']);
   return table === 'tenant_keys'
@@ -83,7 +83,6 @@ const cursorOf = (table: KeyTable, row: Row): string => {
     : JSON.stringify([row['tenant'], row['id'], row['purpose']]);
 };
 
-/** Sealed keys in PostgreSQL. */
 export class PostgresKeyStore implements KeyStore {
   private readonly waiting: WaitingKey[] = [];
   private storing: Promise<void> | undefined;
@@ -109,7 +108,7 @@ export class PostgresKeyStore implements KeyStore {
 
   private readonly jobs: Jobs = {
     wrappedKeys: async () => {
-      // One statement, one moment: a pepper is there before the first tenant key.
+      // One statement has one snapshot: a pepper exists before the first tenant key.
       const rows = await this.query(
         `SELECT 'tenant' AS kind, 0::bigint AS seq, tenant AS id, wrapped FROM ${this.schema}.tenant_keys WHERE live
          UNION ALL SELECT 'pepper', seq, id, wrapped FROM ${this.schema}.peppers ORDER BY seq`,
@@ -217,7 +216,7 @@ export class PostgresKeyStore implements KeyStore {
       await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenant]);
       await this.query(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1`, [tenant]);
     },
-    // Rows are overwritten; what was in their place goes with the server's own vacuum (ADR 0018).
+    // Rows are overwritten; the server's own vacuum removes the old versions (ADR 0018: the engine's part of erasure).
     scrub: async () => undefined,
     pageOfKeys: async ({ table, after, limit, tenantId }) => {
       const { columns, order, cast } = KEPT[table];
@@ -324,7 +323,7 @@ export class PostgresKeyStore implements KeyStore {
     return row['live'] ? { state: 'live', row: wrapped({ ...row, id: tenant }) } : { state: 'destroyed' };
   }
 
-  /** One transaction at a time: what comes meanwhile shares the next one. */
+  /** One transaction at a time: later ones share the next. */
   private async storeDataKeys(): Promise<void> {
     while (this.waiting.length) {
       const group = this.waiting.splice(0, MOST_KEYS);

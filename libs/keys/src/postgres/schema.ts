@@ -1,8 +1,8 @@
 import type { Migrations } from '@attestry/postgres';
 
 /**
- * Rows are overwritten, never deleted: a zeroed row is the tombstone. Functions take the locks that make a destruction
- * final while keys are being made: of a tenant (shared by makers) and of a key, in the order of their names.
+ * Rows are overwritten, never deleted: a zeroed row is the tombstone. Functions take the locks that make a destruction final during
+ * concurrent creations: of a tenant (shared by creators) and of a key, in the order of their names.
  */
 const keys = (schema: string): string => `
   CREATE TABLE ${schema}.tenant_keys (
@@ -124,7 +124,7 @@ const keys = (schema: string): string => `
     UPDATE ${schema}.data_keys k SET live = false, sealed = decode(repeat('00', 60), 'hex') WHERE k.tenant = of_tenant AND k.live;
   END $$;`;
 
-/** What is known for a while, sealed under the key of its tenant. */
+/** Expiring state, sealed under the key of its tenant. */
 const remembered = (schema: string): string => `
   CREATE TABLE ${schema}.remembered (
     tenant text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, version text NOT NULL, expires_at bigint NOT NULL,
@@ -132,7 +132,7 @@ const remembered = (schema: string): string => `
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50);
   CREATE INDEX remembered_by_expiry ON ${schema}.remembered (expires_at);`;
 
-/** A service may add keys and overwrite them with nothing; it removes no key's row, for rows are what remembers the dead. */
+/** A service may add keys and overwrite them with zeros; it removes no key's row, as rows are the tombstones. */
 export const KEY_TABLES: Migrations = {
   component: 'keys',
   steps: [keys, remembered],

@@ -3,22 +3,22 @@ import { createClient, defineScript, type CommandParser } from '@redis/client';
 import { ReplayGuard, ReplayGuardUnavailable } from '../key-vault.js';
 
 export interface RedisReplayGuardOptions {
-  /** `redis://` or, with TLS, `rediss://`, with user and password where the server wants them. */
+  /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */
   url: string;
   /** Prefix of the keys. Default `attestry`. */
   namespace?: string;
-  /** Of this process; what a life is measured by. */
+  /** Clock of this process, by which lifetimes are measured. */
   clock?: () => Date;
   /** How long the server may take, milliseconds. Default 2,000. */
   timeoutMs?: number;
-  /** The connection failed; it is made anew. */
+  /** The connection failed; the client reconnects. */
   onError: (error: Error) => void;
 }
 
-/** Values outlive their end by so much, so that a process whose clock is behind finds them still. */
+/** Values are kept this long beyond their end, so that a process whose clock is behind still finds them. */
 const MARGIN_MS = 60_000;
 
-// A value that ended may be taken for a new life before the server forgot it, so NX alone would refuse too much.
+// A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much.
 const spend = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -37,7 +37,7 @@ const connect = async ({ url, onError }: RedisReplayGuardOptions, timeoutMs: num
   const client = createClient({
     url,
     scripts: { spend },
-    // Without a connection a spend is refused at once, not kept for later: the guard fails closed.
+    // Without a connection a spend is refused at once, not queued: the guard fails closed.
     disableOfflineQueue: true,
     socket: { connectTimeout: timeoutMs, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1000) },
     pingInterval: 10_000,
@@ -47,8 +47,8 @@ const connect = async ({ url, onError }: RedisReplayGuardOptions, timeoutMs: num
 };
 
 /**
- * ReplayGuard on Redis or Valkey, for several processes. As durable as the server is told to be: with
- * `appendfsync always` a spend is on its disk when it is answered.
+ * ReplayGuard on Redis or Valkey, for several processes. As durable as the server is configured: with `appendfsync always` a spend is on
+ * its disk before the response.
  */
 export class RedisReplayGuard extends ReplayGuard {
   private constructor(
@@ -60,7 +60,7 @@ export class RedisReplayGuard extends ReplayGuard {
     super();
   }
 
-  /** Waits until the server answers. */
+  /** Waits until the server responds. */
   static async open(options: RedisReplayGuardOptions): Promise<RedisReplayGuard> {
     const { namespace = 'attestry', clock = () => new Date(), timeoutMs = 2000 } = options;
     return new RedisReplayGuard(await connect(options, timeoutMs), namespace, clock, timeoutMs);
@@ -75,7 +75,7 @@ export class RedisReplayGuard extends ReplayGuard {
     return this.inTime(this.client.spend(`${this.namespace}:replay:${digest}`, now, until));
   }
 
-  /** The client's own time-out ends with the sending. */
+  /** The client's own time-out covers only the sending. */
   private async inTime<T>(answer: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {

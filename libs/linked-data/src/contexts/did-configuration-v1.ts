@@ -1,5 +1,5 @@
-// Copy of https://identity.foundation/.well-known/did-configuration/v1 (DIF Well Known DID Configuration, Apache-2.0), which has
-// the terms of its forerunner …/.well-known/contexts/did-configuration-v0.2.jsonld.
+// Copy of https://identity.foundation/.well-known/did-configuration/v1 (DIF Well Known DID Configuration, Apache-2.0), which has the terms
+// of its predecessor …/.well-known/contexts/did-configuration-v0.2.jsonld.
 export const didConfigurationV1 = {
   '@context': [
     {

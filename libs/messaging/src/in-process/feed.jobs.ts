@@ -8,7 +8,7 @@ export const subjectMatcher = (patterns: readonly string[]): ((subject: string) 
   return (subject) => exact.has(subject) || prefixes.some((prefix) => subject.startsWith(prefix));
 };
 
-/** Rows looked at by one read, so that a consumer of a rare subject does not hold the thread. */
+/** Rows per read, so that a consumer of a rare subject does not block the thread. */
 const SCAN = 4096;
 
 interface MessageRow {
@@ -20,8 +20,8 @@ interface MessageRow {
 const record = (row: MessageRow): FeedRecord => [row.sequence, row.id, row.subject, row.body];
 
 /**
- * The schema and jobs of `feed.db`. A sequence is never given twice: pruning keeps the newest message, and a file that
- * was lost and made anew begins at the time in microseconds (below 2^53), above all that consumers have seen.
+ * The schema and jobs of `feed.db`. A sequence is never assigned twice: pruning keeps the newest message, and a new file that replaces a
+ * lost one begins at the time in microseconds (below 2^53), above all that consumers have seen.
  */
 export const open = (db: Database): Jobs => {
   db.exec(`
@@ -58,7 +58,7 @@ export const open = (db: Database): Jobs => {
   );
   const unpark = db.prepare('DELETE FROM parked WHERE consumer = ? AND id = ?');
   const deleteParked = db.prepare('DELETE FROM parked WHERE consumer = ?');
-  // At most 4,096 rows at once: after a long pause the backlog goes in several steps and no publish waits for all of it.
+  // At most 4,096 rows at once: after a long pause the backlog is deleted in several steps and no publish waits for all of it.
   const prune = db.prepare(
     `DELETE FROM message WHERE sequence < (SELECT min(sequence) + 4096 FROM message) AND sequence < (SELECT max(sequence) FROM message)
      AND sequence <= (SELECT coalesce(min(acknowledged), 9007199254740991) FROM consumer)
@@ -67,7 +67,7 @@ export const open = (db: Database): Jobs => {
   const headNow = (): number => (head.get() as { head: number }).head;
 
   return {
-    /** Answers the sequence of each message, 0 for one that is there already. */
+    /** Returns the sequence of each message, 0 for one that is stored already. */
     publish: {
       kind: 'write',
       run: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] =>

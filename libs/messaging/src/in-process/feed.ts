@@ -10,20 +10,20 @@ export interface FeedOptions {
   /** Milliseconds since the epoch. */
   now?: () => number;
   /**
-   * What every known consumer acknowledged is pruned when it is older than `keepMs` (default 1 h) or when more than
-   * `keepMessages` (default 1,000,000) are newer. This is also the window in which an id is known as published.
+   * Messages that every known consumer acknowledged are pruned when they are older than `keepMs` (default 1 h) or when more than
+   * `keepMessages` (default 1,000,000) are newer. This is also the window in which ids are deduplicated.
    */
   keepMs?: number;
   keepMessages?: number;
   /** Messages between two prunings. Default 1,000. */
   pruneEvery?: number;
-  /** Newest messages kept in memory, so that consumers which keep up read no file. Default 4,096. */
+  /** Newest messages cached in memory, so that consumers which keep up do not read the file. Default 4,096. */
   tailLength?: number;
 }
 
-/** Characters of bodies kept in memory at most. */
+/** Most characters of bodies cached in memory. */
 const TAIL_CHARACTERS = 16 * 1024 * 1024;
-/** A checkpoint travels with the next publish, or on its own once it is this many messages behind. */
+/** A checkpoint is written with the next publish, or on its own once it is this many messages behind. */
 const CHECKPOINT_LAG = 1024;
 
 interface Held {
@@ -31,13 +31,13 @@ interface Held {
   subjects: readonly string[];
   matches: (subject: string) => boolean;
   batchSize: number;
-  /** Everything up to here was handed over or is not for this consumer. */
+  /** Everything up to here was delivered or is not for this consumer. */
   position: number;
-  /** Last message of the batch in hand. */
+  /** Last message of the current batch. */
   handed: number;
   /** Last checkpoint on the disk. */
   saved: number;
-  /** A parked message waits to be handed over again. */
+  /** A parked message waits to be delivered again. */
   replay: boolean;
   replaying: boolean;
   woken: boolean;
@@ -45,8 +45,8 @@ interface Held {
 }
 
 /**
- * The durable feed: a SQLite file with messages, checkpoints and parked messages. The tail in memory only repeats what
- * is committed; a consumer that is behind it reads the file.
+ * The durable feed: a SQLite file with messages, checkpoints and parked messages. The tail in memory only contains committed messages; a
+ * consumer that is behind it reads the file.
  */
 export class Feed implements ConsumerFeed {
   private readonly held = new Map<string, Held>();
@@ -126,7 +126,7 @@ export class Feed implements ConsumerFeed {
         consumer.replay = false;
         const record = await this.thread.call<FeedRecord | undefined>('nextReplay', name);
         if (!record || consumer.woken) continue;
-        // There may be more.
+        // There may be more messages.
         consumer.replay = consumer.replaying = true;
         return { records: [record], replay: true };
       }
@@ -138,7 +138,7 @@ export class Feed implements ConsumerFeed {
           limit: consumer.batchSize,
         });
         if (consumer.woken) return null;
-        // Nothing behind the position any more: it was pruned, or this is the newest message.
+        // No message after the position: pruned, or it is the newest.
         this.advance(consumer, scanned === consumer.position ? beforeTail : scanned, records);
         if (records.length) return { records, replay: false };
       } else {
@@ -224,7 +224,7 @@ export class Feed implements ConsumerFeed {
   }
 
   private advance(consumer: Held, position: number, records: FeedRecord[]): void {
-    // What lies before the first message handed over needs no further look: the checkpoint may pass it.
+    // Messages before the first delivered one are not for this consumer: the checkpoint may skip them.
     if (!records.length && position > consumer.position) this.dirty.set(consumer.name, position);
     consumer.position = position;
     consumer.handed = records.at(-1)?.[0] ?? consumer.handed;
@@ -241,7 +241,7 @@ export class Feed implements ConsumerFeed {
     const entries = [...this.dirty];
     this.dirty.clear();
     try {
-      // Also when there is none to save: those sent before are durable when this call comes back.
+      // Also without changes to save: those sent before are durable when this call returns.
       await this.thread.call('checkpoint', entries);
       for (const [name, checkpoint] of entries) {
         const consumer = this.held.get(name);
@@ -263,7 +263,7 @@ export class Feed implements ConsumerFeed {
     for (let i = 0; i < messages.length; i++) {
       const sequence = sequences[i]!;
       if (!sequence) continue;
-      // The tail has no gaps; should one appear, the file is asked.
+      // The tail has no gaps; should one appear, the file is read.
       if (sequence !== this.newest + 1) {
         this.tail = [];
         this.tailCharacters = 0;

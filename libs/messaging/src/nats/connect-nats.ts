@@ -14,7 +14,7 @@ export interface NatsOptions {
   servers: readonly string[];
   /** Prefix of subjects, stream and buckets. Default `attestry`. */
   namespace?: string;
-  /** Whose connection it is: shown in the server's list of connections, and in the name of its inbox (see {@link Names.inbox}). */
+  /** Participant of the connection: shown in the server's list of connections, and in the name of its inbox (see {@link Names.inbox}). */
   name?: string;
   user?: string;
   password?: string;
@@ -22,13 +22,13 @@ export interface NatsOptions {
   credentials?: string;
   /** Paths of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string };
-  /** Connects to `servers` alone, not to others of their cluster that they advertise. */
+  /** Connects only to `servers`, not to others of their cluster that they advertise. */
   ignoreAdvertised?: boolean;
-  /** Told why the first connection is waited for, once for each reason; what it throws ends the waiting. */
+  /** Called with the reason why the first connection has to wait, once for each reason; if it throws, the waiting ends. */
   onWaiting?: (reason: string) => void;
 }
 
-/** The servers are there, and there is no connection to be had with these options: waiting does not help. */
+/** The servers are reachable, but refuse a connection with these options: waiting does not help. */
 export class NatsRefused extends Error {
   override readonly name = 'NatsRefused';
 }
@@ -37,9 +37,9 @@ const FIRST_CONNECT_PAUSE_MS = 250;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /**
- * Connects, waiting until a server is there, and again whenever the connection is lost, for ever. A dead peer is noticed after
- * two pings, so that calls fail and servers are found again within seconds.
- * @throws NatsRefused when the servers do not take the credentials, or are not who they say they are
+ * Connects, waiting until a server is reachable, and reconnects forever. A dead peer is detected after two pings, so that calls fail and
+ * servers are found again within seconds.
+ * @throws NatsRefused when the servers refuse the credentials, or are not who they say they are
  */
 export const connectNats = async (options: NatsOptions): Promise<NatsConnection> => {
   const { onWaiting } = options;
@@ -59,7 +59,7 @@ export const connectNats = async (options: NatsOptions): Promise<NatsConnection>
     }
 };
 
-/** @throws NatsRefused for a file that cannot be read, before the client tries for ever */
+/** @throws NatsRefused for a file that cannot be read, before the client retries forever */
 export const connectionSettings = (options: NatsOptions): NodeConnectionOptions => {
   const { credentials, tls } = options;
   for (const file of [credentials, ...Object.values(tls ?? {})]) if (file !== undefined) checkFile(file);
@@ -81,7 +81,7 @@ const settingsOf = ({
   ...(name !== undefined && { name, inboxPrefix: new Names(namespace).inbox(name) }),
   ...(user !== undefined && { user, pass: password ?? '' }),
   ...(credentials !== undefined && { authenticator: credsAuthenticator(readFileSync(credentials)) }),
-  // Said outright, the client gives no password to a server that offers no TLS.
+  // Set explicitly, so that the client sends no password to a server without TLS.
   ...((tls ?? servers.some((server) => server.startsWith('tls:'))) && {
     tls: {
       ...(tls?.ca !== undefined && { caFile: tls.ca }),
@@ -89,12 +89,12 @@ const settingsOf = ({
       ...(tls?.key !== undefined && { keyFile: tls.key }),
     },
   }),
-  // Also what a server takes that hangs up on who shows no certificate: the client hears nothing of it.
+  // Also a server that closes the connection without a client certificate: the client gets no reason.
   timeout: CONNECT_TIMEOUT_MS,
   maxReconnectAttempts: -1,
   reconnectTimeWait: 250,
   reconnectJitter: 250,
-  // Of a server that was taken before and does not take us any more: a password is being changed, it goes on trying.
+  // A server that accepted the credentials before and now refuses them: a password is being changed, so it retries.
   ignoreAuthErrorAbort: true,
   pingInterval: 2000,
   maxPingOut: 2,
@@ -115,7 +115,7 @@ const checkFile = (file: string): void => {
 /** Codes of certificates that are not trusted; `ERR_TLS_…` and `ERR_SSL_…` beside them. */
 const CERTIFICATE = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Why waiting does not help; `undefined` when nobody was there. */
+/** Why waiting does not help; `undefined` when no server was reachable. */
 export const refusal = (error: unknown): string | undefined => {
   for (let cause = error as Error | undefined; cause; cause = cause.cause as Error | undefined) {
     if (cause instanceof errors.UserAuthenticationExpiredError) return `credentials refused (${cause.message})`;

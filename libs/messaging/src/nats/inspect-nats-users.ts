@@ -4,11 +4,11 @@ import { connectionSettings, refusal, type NatsOptions } from './connect-nats.js
 import { DEFAULT_NAMESPACE, Names } from './names.js';
 
 export interface NatsUsersInspection {
-  /** Servers that did not answer in time; nothing is known of them. */
+  /** Servers that did not respond in time; nothing is known of them. */
   unreachable: string[];
   /** Servers that accept a connection without credentials. */
   anonymous: string[];
-  /** Other parties whose answers this user may read, or in whose name it may send requests. */
+  /** Other participants whose replies this user may read, or in whose name it may send requests. */
   actsAs: string[];
   /** Why a server does not accept these options. */
   refused?: string;
@@ -17,11 +17,10 @@ export interface NatsUsersInspection {
 const TIMEOUT_MS = 2000;
 
 /**
- * Tries on each server what must be denied: a connection without credentials, and with these options what only another party
- * may do. A server without users accepts any name and password, so settings alone do not show it. Nothing is read or
- * stored: the subjects end in random words.
- *
- * @param others parties that the user of `options` must not be able to act as
+ * Tries on each server what must be denied: a connection without credentials, and with these options the rights of other participants. A
+ * server without users accepts any name and password, so settings alone do not show it. Nothing is read or stored: the subjects end in
+ * random words.
+ * ¶ @param others participants that the user of `options` must not be able to act as
  */
 export const inspectNatsUsers = async (
   options: NatsOptions,
@@ -86,7 +85,7 @@ const participantsNotDenied = async (
     connection.publish(request);
     return { participant, subjects: [inbox, request] };
   });
-  // The server answers in order: what it denies, it denies before it answers this.
+  // The server responds in order: a denial arrives before this response.
   await connection.flush();
   await connection.close();
   await errorsOf;

@@ -4,15 +4,15 @@ import type { NatsUsersInspection } from './inspect-nats-users.js';
 import type { NatsFeedOptions } from './migrate-nats.js';
 import type { NatsBusOptions } from './nats-bus.js';
 
-// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+// Loaded on demand: the embedded platform does not load the client.
 
-/** Connects to a NATS server that was migrated. @throws JetStreamApiError when it was not */
+/** Connects to a migrated NATS server. @throws JetStreamApiError when it was not */
 export const openNatsBus = async (options: NatsBusOptions): Promise<MessageBus> => {
   const { NatsBus } = await import('./nats-bus.js');
   return NatsBus.open(options);
 };
 
-/** Makes what the bus needs on a NATS server, or brings it up to date; see `migrateNats`. */
+/** Creates what the bus needs on a NATS server, or updates it; see `migrateNats`. */
 export const migrateNatsServer = async (options: NatsOptions & NatsFeedOptions): Promise<void> => {
   const [{ connectNats }, { migrateNats }] = await Promise.all([
     import('./connect-nats.js'),
@@ -26,7 +26,7 @@ export const migrateNatsServer = async (options: NatsOptions & NatsFeedOptions):
   }
 };
 
-/** Whether the servers keep the users apart; see `inspectNatsUsers`. */
+/** Whether the servers enforce the users' permissions; see `inspectNatsUsers`. */
 export const inspectNatsServers = async (
   options: NatsOptions,
   others: readonly string[],

@@ -11,21 +11,21 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { DEFAULT_NAMESPACE, Names, NO_OWNER } from './names.js';
 
 export interface NatsFeedOptions {
-  /** Copies of stream and buckets, over so many servers of a cluster. Default 1. */
+  /** Replicas of stream and buckets in a cluster. Default 1. */
   replicas?: number;
-  /** Messages older than this go, whether or not they were consumed, milliseconds. Default 7 days. */
+  /** Messages older than this are deleted, whether or not they were consumed, milliseconds. Default 7 days. */
   keepMs?: number;
-  /** Whose consumers get a bucket: the first part of their names. Default: those without one. */
+  /** Owners whose consumers get a bucket: the first part of their names. Default: those without one. */
   owners?: readonly string[];
-  /** How long an id is known as published, milliseconds. Default 15 minutes. */
+  /** How long ids are deduplicated, milliseconds. Default 15 minutes. */
   duplicateWindowMs?: number;
 }
 
 const DAY = 86_400_000;
 
 /**
- * Makes the stream and the buckets, or brings their settings up to date; nothing stored is lost. It may run twice and in
- * several processes at once: the server takes an equal request for what is there already.
+ * Creates the stream and the buckets, or updates their settings; stored data is kept. It may run twice and in several processes
+ * concurrently: the server accepts an equal request for an existing object.
  */
 export const migrateNats = async (
   connection: NatsConnection,
@@ -53,7 +53,7 @@ export const migrateNats = async (
     });
   }
   const buckets = new Kvm(jetstream(connection));
-  // No direct reads: their answers are what somebody stored, word for word, and go to whatever subject the reader names.
+  // No direct reads: their replies are stored messages verbatim, and go to whatever subject the reader names.
   for (const owner of owners)
     await buckets.create(names.bucket(owner), {
       history: 1,

@@ -6,16 +6,16 @@ export const token = (text: string): string =>
 
 export const DEFAULT_NAMESPACE = 'attestry';
 
-/** Whose consumers have no owner in their name. */
+/** Owner of consumers without an owner in their name. */
 export const NO_OWNER = 'consumers';
 
-/** Whom a consumer belongs to: `webhooks` of `webhooks.deliveries`. */
+/** Owner of a consumer: `webhooks` of `webhooks.deliveries`. */
 export const ownerOf = (consumer: string): string => {
   const dot = consumer.indexOf('.');
   return dot > 0 ? consumer.slice(0, dot) : NO_OWNER;
 };
 
-/** What the platform calls its subjects, its stream and its buckets on a NATS server. */
+/** Names of the platform's subjects, stream and buckets on a NATS server. */
 export class Names {
   /** @param namespace so that several platforms can share a server; letters, digits, `-` and `_` */
   constructor(private readonly namespace: string) {
@@ -26,7 +26,7 @@ export class Names {
     return `${this.namespace}_feed`;
   }
 
-  /** The bucket with the leases, positions and parked messages of an owner's consumers. Nobody else has a look into it. */
+  /** The bucket with the leases, positions and parked messages of an owner's consumers. No other user may read it. */
   bucket(owner: string): string {
     return `${this.namespace}_${token(owner)}`;
   }
@@ -35,19 +35,19 @@ export class Names {
     return `lease.${token(consumer)}`;
   }
 
-  /** Where the names of a durable consumer's JetStream consumers stand. */
+  /** Key of the names of a durable consumer's JetStream consumers. */
   sessionsKey(consumer: string): string {
     return `sessions.${token(consumer)}`;
   }
 
-  /** @param id of one message; default: of all */
+  /** @param id of one message; default: all */
   parkedKey(consumer: string, id?: string): string {
     return `parked.${token(consumer)}.${id === undefined ? '*' : token(id)}`;
   }
 
   /**
-   * A name for a JetStream consumer. Permissions of a server cannot tell consumers of one stream apart by a part of their name,
-   * so whoever knows the name may use the consumer: it has 128 random bits and stands only where its owner reads.
+   * A name for a JetStream consumer. Permissions of a server cannot distinguish consumers of one stream by a part of their name, so anyone
+   * who knows the name may use the consumer: it has 128 random bits and is stored only where its owner reads.
    */
   session(consumer: string, epoch?: number): string {
     return [token(consumer), ...(epoch === undefined ? [] : [epoch]), randomBytes(16).toString('base64url')].join('~');
@@ -58,24 +58,27 @@ export class Names {
     return this.namespace;
   }
 
-  /** Answers to one party; nobody else may subscribe here. */
+  /** Replies to one participant; no other may subscribe here. */
   inbox(participant: string): string {
     return `_INBOX_${this.namespace}_${token(participant)}`;
   }
 
-  /** Where a party asks. Permissions of a server say who may publish it, so nobody asks in another's name. */
+  /**
+   * Subject on which a participant sends requests. The server's permissions decide who may publish on it, so no participant can send in
+   * another's name.
+   */
   request(from: string, subject: string): string {
     return `${this.namespace}.call.${token(from)}.${subject}`;
   }
 
-  /** Where a subject is served, whoever asks. */
+  /** Subject on which requests of all participants are received. */
   serving(subject: string): string {
     return `${this.namespace}.call.*.${subject}`;
   }
 
   /**
-   * Who asked, from where the request was published. `undefined`: it came by another way. What JetStream delivers keeps the subject it
-   * was stored under, wherever a consumer sends it to.
+   * Participant that sent a request, by the subject of publication. `undefined`: it arrived by another way. A message delivered by
+   * JetStream keeps the subject it was stored under, wherever a consumer sends it to.
    */
   callerOf(published: string, subject: string): string | undefined {
     const before = `${this.namespace}.call.`;
@@ -95,13 +98,13 @@ export class Names {
   }
 
   /**
-   * The narrowest filter that lets all subjects through: a consumer of nats-server 2.9 has only one. What it lets through
-   * beside them is passed over by the client.
+   * The narrowest filter that matches all subjects: a consumer of nats-server 2.9 has only one. The client skips the other subjects that it
+   * matches.
    */
   filter(subjects: readonly string[]): string {
     const [first = '>', ...others] = subjects;
     if (others.length === 0) return this.event(first);
-    // `a.>` does not let `a` itself through: the last part of each stays open.
+    // `a.>` does not match `a` itself: the last part of each stays open.
     const open = (subject: string) => subject.split('.').slice(0, -1);
     const common = open(first);
     for (const parts of others.map(open)) {

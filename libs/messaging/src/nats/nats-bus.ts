@@ -44,11 +44,11 @@ import { NatsListenerFeed } from './nats-listener-feed.js';
 
 export interface NatsBusOptions extends NatsOptions {
   onError: OnError;
-  /** Whose consumers run here, as they were migrated: opening fails when one was not. */
+  /** Owner of the consumers of this process, as they were migrated: opening fails when one was not. */
   owners?: readonly string[];
   /** Milliseconds since the epoch; deadlines are set and checked by it. */
   now?: () => number;
-  /** How long a consumer's holder may be silent before another takes over, milliseconds. Default 6,000. */
+  /** How long a consumer's holder may be silent before another process takes over, milliseconds. Default 6,000. */
   leaseMs?: number;
   /** How long a publish may take, milliseconds. Default 5,000. */
   publishTimeoutMs?: number;
@@ -74,7 +74,7 @@ class NatsServing implements Serving {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      // Resolves when the server routes nothing here any more and everything it routed before has begun.
+      // Resolves when the server routes no more requests here and everything it routed before has begun.
       if (!this.subscription.isClosed()) await this.subscription.drain();
       if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
       this.onClosed();
@@ -83,20 +83,20 @@ class NatsServing implements Serving {
   }
 }
 
-/** What the bus needs is missing on the server. */
+/** The server lacks what the bus needs. */
 export class NotMigrated extends Error {
   override readonly name = 'NotMigrated';
 }
 
 /**
- * The message bus on a NATS server: requests over queue groups, the durable feed over JetStream. `migrateNats` has made
- * stream and buckets before.
+ * The message bus on a NATS server: requests over queue groups, the durable feed over JetStream. `migrateNats` has created stream and
+ * buckets before.
  */
 export class NatsBus extends MessageBus {
   private readonly servings = new Set<NatsServing>();
   private readonly consumers = new Set<DurableConsumer>();
   private readonly feedCalls = new Set<Promise<unknown>>();
-  /** Sequences that consumers asked for which start with what comes; nothing is published before they are known. */
+  /** Start sequences of consumers that begin with new messages; nothing is published before they are known. */
   private readonly starts = new Set<Promise<number>>();
   private readonly buckets = new Map<string, Promise<KV>>();
   private readonly now: () => number;
@@ -120,7 +120,7 @@ export class NatsBus extends MessageBus {
     const connection = await connectNats({ onWaiting, ...options });
     void reportErrors(connection, options.onError);
     try {
-      // The account's state is no service's business.
+      // The account's state must not be readable for services.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const buckets = (options.owners ?? []).map((owner) => `KV_${names.bucket(owner)}`);
       for (const stream of [names.stream, ...buckets]) await mustExist(manager, stream);
@@ -172,7 +172,7 @@ export class NatsBus extends MessageBus {
     await this.feed('publish', async () => {
       await Promise.allSettled(this.starts);
       const timeout = this.options.publishTimeoutMs ?? 5000;
-      // One connection keeps the order; a retry of the caller's repeats ids, which are stored once.
+      // One connection keeps the order; a retry repeats ids, which are stored once.
       await Promise.all(
         messages.map(({ id, subject }, at) =>
           this.stream.publish(this.names.event(subject), bodies[at]!, { msgID: id, timeout, retries: 0 }),
@@ -212,7 +212,7 @@ export class NatsBus extends MessageBus {
       names: this.names,
       startAfter: this.startAfterNewest(),
     });
-    // Who listens wants to know soon that it hears again.
+    // Listeners should resume soon after a reconnect.
     const retry = { initialDelayMs: 100, maxDelayMs: 1000 };
     return this.startConsumer({ name, subjects, start: 'listener', retry }, handler, feed);
   }
@@ -243,7 +243,7 @@ export class NatsBus extends MessageBus {
   async parked(consumer: string): Promise<ParkedMessage[]> {
     return this.feed('parked', async () => {
       const bucket = await this.bucketOf(consumer);
-      // Not `history`, which does not end where a value changes meanwhile.
+      // Not `history`, which does not end when a value changes meanwhile.
       const name = this.names.bucket(ownerOf(consumer));
       const options = { subjects_filter: `$KV.${name}.${this.names.parkedKey(consumer)}` };
       const { state } = await this.manager.streams.info(`KV_${name}`, options);
@@ -300,7 +300,7 @@ export class NatsBus extends MessageBus {
     return (await this.manager.streams.info(this.names.stream)).state.last_seq;
   }
 
-  /** Asked now; again by the consumer when that failed. */
+  /** Queried now; by the consumer again when that failed. */
   private startAfterNewest(): () => Promise<number> {
     const start = this.newest();
     this.starts.add(start);
@@ -324,7 +324,7 @@ export class NatsBus extends MessageBus {
   private async answer(serving: NatsServing, subject: Subject, handler: RequestHandler, message: Msg): Promise<void> {
     const from = this.names.callerOf(message.subject, subject);
     const envelope = envelopeOf(message);
-    // Somebody has made the server send something else here: what JetStream keeps, or an answer.
+    // A user has made the server send something else here: a stored message, or a reply.
     if (from === undefined || !envelope)
       return this.options.onError(subject, new Error(`message without caller or envelope: ${message.subject}`));
     const { h: headers, d: data } = envelope;
@@ -342,14 +342,14 @@ export class NatsBus extends MessageBus {
     try {
       message.respond(answer);
     } catch (error) {
-      // The caller's deadline tells it.
+      // The caller's deadline decides.
       this.options.onError(subject, error);
     }
     serving.end();
   }
 }
 
-/** What the server refuses or complains about, for the log. */
+/** Errors and warnings of the server, for the log. */
 const reportErrors = async (connection: NatsConnection, onError: OnError): Promise<void> => {
   for await (const status of connection.status()) if (status.type === 'error') onError('nats', status.error);
 };
@@ -376,7 +376,7 @@ const mustExist = async (manager: JetStreamManager, stream: string): Promise<voi
   }
 };
 
-/** Also as a NATS header, for whoever looks at the traffic without reading bodies. */
+/** Also as a NATS header, for tools that inspect the traffic without reading bodies. */
 const deadlineHeader = (deadline: number) => {
   const set = natsHeaders();
   set.set('deadline', String(deadline));

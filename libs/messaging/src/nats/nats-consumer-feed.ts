@@ -14,13 +14,13 @@ import { subjectMatcher } from '../in-process/feed.jobs.js';
 import { feedRecord } from './feed-record.js';
 import type { Names } from './names.js';
 
-/** What is kept of a parked message. */
+/** Stored form of a parked message. */
 export interface ParkedValue {
   record: FeedRecord;
   attempts: number;
   error: string;
   parkedAt: string;
-  /** Waits to be handed over again. */
+  /** Waits to be delivered again. */
   replay: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface NatsConsumerFeedOptions {
   names: Names;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Where a consumer starts that never ran: behind this sequence. */
+  /** Where a new consumer starts: behind this sequence. */
   startAfter: () => Promise<number>;
 }
 
@@ -39,27 +39,29 @@ export interface NatsConsumerFeedOptions {
 interface Session {
   matches: (subject: string) => boolean;
   batchSize: number;
-  /** Received, not yet handed over. */
+  /** Received, not yet delivered. */
   queue: JsMsg[];
-  /** Handed over or passed over, not yet acknowledged. */
+  /** Delivered or skipped, not yet acknowledged. */
   unacknowledged: JsMsg[];
-  /** Sequence in the feed of the last message handed over. */
+  /** Sequence in the feed of the last delivered message. */
   handed: number;
   /** Sequence within the JetStream consumer of the newest message received. */
   delivered: number;
-  /** Ids of parked messages to be handed over again. */
+  /** Ids of parked messages to be delivered again. */
   toReplay: ParkedValue[];
   replaying: string | undefined;
   failure: Error | undefined;
   woken: boolean;
   waiting: (() => void) | undefined;
-  /** What has to be done at its end, last first. */
+  /** Clean-up at its end, last first. */
   end: (() => Promise<void>)[];
 }
 
-/** Longer than any handler may take: a redelivery within a session is never wanted, a new session starts at what was acknowledged. */
+/**
+ * Longer than any handler may take: a redelivery within a session is never wanted, a new session starts behind the acknowledged messages.
+ */
 const ACK_WAIT_MS = 3_600_000;
-/** A JetStream consumer whose session ended without being able to say so. */
+/** A JetStream consumer whose session ended without deleting it. */
 const INACTIVE_MS = 7 * 86_400_000;
 
 /**
@@ -103,7 +105,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     };
     try {
       const { consumer, acknowledged } = await this.takeOver(epoch, subjects, batchSize);
-      // Answered only after all acknowledgements before it, which travelled the same way.
+      // Replied only after all acknowledgements before it, which were sent the same way.
       session.end.push(async () => void (await manager.consumers.info(names.stream, consumer)));
       const source = await manager.jetstream().consumers.get(names.stream, consumer);
       const messages = await source.consume({
@@ -171,7 +173,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 
   private async end(session: Session): Promise<void> {
-    // Each of them, whatever became of the others.
+    // Each of them, whatever the outcome of the others.
     const failures: unknown[] = [];
     for (const step of session.end.reverse()) await step().catch((error: unknown) => failures.push(error));
     if (failures.length) throw new Error(`consumer ${this.name} did not end in order`, { cause: failures[0] });
@@ -186,7 +188,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     return this.options.names.parkedKey(this.name, id);
   }
 
-  /** A JetStream consumer for this epoch, behind what its newest predecessor acknowledged; all predecessors go. */
+  /** A JetStream consumer for this epoch, behind what its newest predecessor acknowledged; all predecessors are deleted. */
   private async takeOver(
     epoch: number,
     subjects: readonly string[],
@@ -200,14 +202,14 @@ export class NatsConsumerFeed implements ConsumerFeed {
     const newest = found.findLast((info) => info !== undefined);
     const acknowledged = newest ? acknowledgedBy(newest) : await this.options.startAfter();
     const { last_seq: head } = (await manager.streams.info(names.stream)).state;
-    // JetStream would pass over whatever gets the sequences in between.
+    // JetStream would skip messages that get the sequences in between.
     if (acknowledged > head)
       throw new Error(
         `consumer ${this.name} acknowledged ${acknowledged}, beyond the newest message of ${names.stream}, ${head}: ` +
           `the stream is older than the consumer. Delete its JetStream consumer ${newest?.name} to start again`,
       );
     const consumer = names.session(this.name, epoch);
-    // Noted first: what is not noted is never found again. Who was overtaken since fails here.
+    // Recorded first: an unrecorded one is never found again. Fails here if another process has taken over.
     const noted = JSON.stringify([...before, consumer]);
     const revision = await (entry ? bucket.update(key, noted, entry.revision) : bucket.create(key, noted));
     await manager.consumers.add(names.stream, {
@@ -243,7 +245,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     session.waiting?.();
   }
 
-  /** Up to a batch of what was received; what the filter let through for no subject is passed over. */
+  /** Up to a batch of the received messages; those of other subjects that the filter matched are skipped. */
   private take(session: Session): FeedRecord[] {
     const records: FeedRecord[] = [];
     const { queue, batchSize, matches } = session;
@@ -261,7 +263,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     return records;
   }
 
-  /** Up to and with a sequence; what was passed over behind the last message handed over goes with that. */
+  /** Up to and including a sequence; skipped messages behind the last delivered one are acknowledged with it. */
   private acknowledge({ unacknowledged, handed }: Session, sequence: number | undefined): void {
     if (sequence === undefined) return;
     let count = 0;
@@ -289,6 +291,6 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 }
 
-/** Nothing acknowledged yet: it stands where it was told to start. */
+/** Nothing acknowledged yet: it is at its start. */
 const acknowledgedBy = ({ ack_floor, config }: ConsumerInfo): number =>
   Math.max(ack_floor.stream_seq, (config.opt_start_seq ?? 1) - 1);

@@ -5,19 +5,19 @@ import type { KV, KvEntry } from '@nats-io/kv';
 /** The value of a lease that no process holds. */
 const FREE = '';
 
-/** A lease that was granted here. */
+/** A lease granted to this process. */
 interface Granted {
   lease: Lease;
   /** Of its last renewal. */
   revision: number;
-  /** When it runs out, by `performance.now()`. */
+  /** When it expires, by `performance.now()`. */
   until: number;
 }
 
 /**
- * Leases in a key-value bucket: a key's value is its holder, changed only at its known revision. No clocks are compared: a contender
- * takes over when it has itself seen no renewal for the whole time to live, and a holder counts from before its last renewal. The
- * revision of the take-over is the epoch, which grows.
+ * Leases in a key-value bucket: a key's value is its holder, changed only at its known revision. No clocks are compared: a contender takes
+ * over when it has itself seen no renewal for the whole time to live, and a holder counts from before its last renewal. The revision of the
+ * take-over is the epoch, which grows.
  */
 export class NatsLeases extends Leases {
   /** Revisions as last seen, and since when. */
@@ -77,11 +77,11 @@ export class NatsLeases extends Leases {
     const since = seen?.revision === entry.revision ? seen.since : now;
     this.seen.set(name, { revision: entry.revision, since });
     const [by, ofHolder] = entry.string().split(' ');
-    // Its own: lost while it could not be renewed, and no other process took it. A release before this one wrote the holder alone.
+    // Its own: lost while it could not be renewed, and no other process took it. An earlier release wrote only the holder.
     return by === FREE || by === holder || now - since >= Number(ofHolder ?? ttlMs);
   }
 
-  /** `undefined` when it was lost or has run out. */
+  /** `undefined` when it was lost or has expired. */
   private known({ name, holder, epoch }: Lease): Granted | undefined {
     const known = this.granted.get(`${name} ${holder}`);
     return known?.lease.epoch === epoch && performance.now() < known.until ? known : undefined;

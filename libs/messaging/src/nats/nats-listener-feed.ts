@@ -13,14 +13,14 @@ export interface NatsListenerFeedOptions {
   startAfter: () => Promise<number>;
 }
 
-/** A consumer whose listener died without a word. */
+/** A consumer whose listener crashed. */
 const INACTIVE_MS = 30_000;
-/** Silence from the server is noticed after two of these. */
+/** A silent server is detected after two of these. */
 const HEARTBEAT_MS = 500;
 
 /**
- * The feed of a listener on JetStream: a consumer of its own in the server's memory, without acknowledgements. When the
- * connection or a message is lost the session fails, and the next one begins behind the last message that was handed over.
+ * The feed of a listener on JetStream: a consumer of its own in the server's memory, without acknowledgements. When the connection or a
+ * message is lost the session fails, and the next one begins behind the last delivered message.
  */
 export class NatsListenerFeed implements ConsumerFeed {
   private queue: FeedRecord[] = [];
@@ -28,7 +28,7 @@ export class NatsListenerFeed implements ConsumerFeed {
   private delivered = 0;
   private batchSize = 0;
   private messages: ConsumerMessages | undefined;
-  /** What comes for an older one is too late. */
+  /** Messages for an older one are ignored. */
   private session = 0;
   private failure: Error | undefined;
   private woken = false;
@@ -116,7 +116,7 @@ export class NatsListenerFeed implements ConsumerFeed {
     this.waiting?.();
   }
 
-  /** Until the session ends: is the server still there? */
+  /** Until the session ends: checks that the server is still reachable. */
   private async watch(messages: ConsumerMessages, session: number): Promise<void> {
     const fail = (reason: string) => {
       if (session === this.session) this.fail(new Error(reason));

@@ -1,7 +1,7 @@
 import type { BusRights } from '../bus-rights.js';
 import { Names, ownerOf } from './names.js';
 
-/** What a user of a NATS server may publish, and what it may subscribe to; a queue group behind a space. */
+/** Subjects that a user of a NATS server may publish and subscribe to; a queue group follows a space. */
 export interface NatsPermissions {
   publish: string[];
   subscribe: string[];
@@ -20,13 +20,13 @@ export const natsPermissions = (namespace: string, rights: BusRights): NatsPermi
   return {
     publish: unique([
       ...rights.calls.map((subject) => names.request(rights.name, subject)),
-      // Not whatever address a request names: that could be anybody's subject.
+      // Not the reply subject of a request: it could be any participant's subject.
       ...rights.calledBy.map((participant) => `${names.inbox(participant)}.>`),
       ...rights.publishes.map((subject) => names.event(subject)),
       `${api}.STREAM.INFO.${stream}`,
-      // A consumer of whatever name, but with this filter.
+      // A consumer of any name, but with this filter.
       ...reads.map(({ subjects }) => `${api}.CONSUMER.CREATE.${stream}.*.${names.filter(subjects)}`),
-      // Of those whose names it knows: they are secrets, see Names.session.
+      // Consumers whose names it knows: they are secrets, see Names.session.
       ...(reads.length ? ['INFO', 'MSG.NEXT'].map((call) => `${api}.CONSUMER.${call}.${stream}.*`) : []),
       ...(consumes.length ? [`${api}.CONSUMER.DELETE.${stream}.*`, `$JS.ACK.${stream}.*.>`] : []),
       ...owners.flatMap((owner) => ownBucket(names.bucket(owner))),
@@ -38,7 +38,7 @@ export const natsPermissions = (namespace: string, rights: BusRights): NatsPermi
   };
 };
 
-/** Reading, writing and watching a bucket of one's own. No direct reads, see migrateNats. */
+/** Reading, writing and watching its own bucket. No direct reads, see migrateNats. */
 const ownBucket = (bucket: string): string[] => {
   const stream = `KV_${bucket}`;
   return [

@@ -13,7 +13,7 @@ export type EmbeddedReadModelsOptions = ReadModelOptions & {
   onDatabaseFailure?: SqliteDatabaseOptions['onFailure'];
 };
 
-/** Read models in one SQLite file. Several processes may open the same file; the lease decides who projects. */
+/** Read models in one SQLite file. Several processes may open the same file; the lease decides which one projects. */
 export class EmbeddedReadModels extends KyselyReadModels {
   static async open(options: EmbeddedReadModelsOptions): Promise<EmbeddedReadModels> {
     const { file, readers, onDatabaseFailure, ...rest } = options;

@@ -1,6 +1,6 @@
 import type { Database, Jobs, Statement } from '@attestry/sqlite';
 
-/** What SQLite can bind; booleans are sent as 0 and 1. */
+/** Values that SQLite can bind; booleans are sent as 0 and 1. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
 export interface QueryArgs {
@@ -16,7 +16,7 @@ export interface QueryAnswer {
 
 const MAX_STATEMENTS = 256;
 
-/** Runs what Kysely compiled. Statements stay prepared, the least recently used go first. */
+/** Runs compiled statements of Kysely. Statements stay prepared; the least recently used are dropped first. */
 export const open = (db: Database, _options: unknown): Jobs => {
   const prepared = new Map<string, { statement: Statement; reads: boolean }>();
 

@@ -16,8 +16,8 @@ export interface SqliteDatabaseOptions {
 }
 
 /**
- * Opens a SQLite file for Kysely. Writes and transactions have one connection and take turns; reads outside a
- * transaction go to connections of their own and see what was last committed (WAL), however long a transaction takes.
+ * Opens a SQLite file for Kysely. Writes and transactions share one connection and run one at a time; reads outside a transaction use
+ * connections of their own and see the last commit (WAL), however long a transaction takes.
  * Inside a transaction use only the transaction's own object: a write through the outer one waits for its end.
  */
 export const openSqliteDatabase = async <Tables>(options: SqliteDatabaseOptions): Promise<Kysely<Tables>> => {
@@ -45,7 +45,7 @@ class SqliteThreadDialect implements Dialect {
   createDriver = (): Driver => new SqliteThreadDriver(this.writer, this.readers);
 }
 
-/** Kysely's own adapter is written for one connection without threads; ours takes turns itself, and SQLite rolls DDL back. */
+/** Kysely's own adapter is written for one connection without threads; ours serializes access itself, and SQLite rolls DDL back. */
 class ThreadedSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;

@@ -1,7 +1,7 @@
 import type { ReadModels } from '../read-model.js';
 import type { PostgresReadModelsOptions } from './postgres-read-models.js';
 
-// The client is loaded by those who use it: the embedded platform does not wait for it when it starts.
+// Loaded on demand: the embedded platform does not load the client.
 
 /** Read models in a schema of PostgreSQL, for several processes. @throws Error when it was not migrated */
 export const openPostgresReadModels = async (options: PostgresReadModelsOptions): Promise<ReadModels> => {
@@ -9,7 +9,7 @@ export const openPostgresReadModels = async (options: PostgresReadModelsOptions)
   return PostgresReadModels.open(options);
 };
 
-/** Makes the schema in which services make their projections' tables, or adds what this release needs. */
+/** Creates the schema in which services create their projections' tables, or adds what this release needs. */
 export const migratePostgresReadModels = async (options: {
   url: string;
   schema: string;

@@ -13,7 +13,7 @@ import pg, { type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { ReadModelUnavailable } from '../read-model.js';
 import { storableText } from './storable-text.js';
 
-/** Kysely on a pool whose tables are found by its search path. The pool stays its owner's: `destroy` does not end it. */
+/** Kysely on a pool whose tables are found by its search path. The pool belongs to its owner: `destroy` does not end it. */
 export const openPostgresDatabase = <Tables>(pool: Pool): Kysely<Tables> =>
   new Kysely<Tables>({ dialect: new PooledDialect(pool) });
 
@@ -28,7 +28,7 @@ const safeNumber = (text: string): number => {
   return value;
 };
 
-/** Values as the SQLite dialect gives them: every number a JavaScript number, true and false 1 and 0. */
+/** Values as the SQLite dialect returns them: every number a JavaScript number, true and false 1 and 0. */
 const parsers = new Map<number, (text: string) => unknown>([
   [BOOL, (text) => (text === 't' ? 1 : 0)],
   [INT8, safeNumber],
@@ -78,15 +78,15 @@ class PooledDriver implements Driver {
   }
 
   /**
-   * Rows and checkpoint become durable together or not at all, and a checkpoint that a crash of the server took back is
-   * gone on from: a projection need not wait for the server's disk.
+   * Rows and checkpoint become durable together or not at all, and a projection continues from a checkpoint that a crash of the server
+   * rolled back: it need not wait for the server's disk.
    */
   async beginTransaction(connection: PooledConnection): Promise<void> {
     await connection.runStatement('begin; set local synchronous_commit to off');
   }
 
   async commitTransaction(connection: PooledConnection): Promise<void> {
-    // What an earlier failure has aborted is rolled back by COMMIT, without an error.
+    // COMMIT rolls back a transaction that an earlier failure aborted, without an error.
     if ((await connection.runStatement('commit')) === 'ROLLBACK') throw new AbortedTransactionError();
   }
 
@@ -139,7 +139,7 @@ class PooledConnection implements DatabaseConnection {
     throw new Error('read models do not stream: read in pages');
   }
 
-  /** What the server did, `COMMIT` for one. */
+  /** Command tag of the server, for example `COMMIT`. */
   async runStatement(sql: string): Promise<string> {
     return (await this.discardOnFailure(() => this.client.query(sql))).command;
   }
@@ -156,7 +156,7 @@ class PooledConnection implements DatabaseConnection {
     try {
       return await query();
     } catch (error) {
-      // Without an answer of the server nobody knows what the connection is still busy with.
+      // Without a response of the server the state of the connection is unknown.
       if (!(error instanceof pg.DatabaseError)) this.discard();
       throw unavailable(error);
     }

@@ -7,11 +7,11 @@ import { READ_MODEL_TABLES } from './schema.js';
 
 export type PostgresReadModelsOptions = Pick<PostgresOptions, 'url' | 'schema' | 'connections' | 'timeoutMs'> &
   ReadModelOptions & {
-    /** A connection was lost; the read models go on by themselves. */
+    /** A connection was lost; the read models recover by themselves. */
     onDatabaseFailure?: (error: Error) => void;
   };
 
-/** Read models in one schema of PostgreSQL. Several processes may open the same; the lease decides who projects. */
+/** Read models in one schema of PostgreSQL. Several processes may open the same one; the lease decides which one projects. */
 export class PostgresReadModels extends KyselyReadModels {
   private constructor(
     private readonly pool: Pool,
@@ -31,7 +31,7 @@ export class PostgresReadModels extends KyselyReadModels {
         ...(connections !== undefined && { connections }),
         onFailure: (error) => onDatabaseFailure?.(error),
         searchPath: true,
-        // A holder that was stopped amid a batch holds rows that its successor needs.
+        // A holder that was stopped during a batch locks rows that its successor needs.
         settings: { types: sqliteTypes, idle_in_transaction_session_timeout: timeoutMs },
       },
       READ_MODEL_TABLES,

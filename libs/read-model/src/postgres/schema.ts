@@ -1,6 +1,6 @@
 import type { Migrations } from '@attestry/postgres';
 
-/** The registry's tables, as projection-registry.ts makes them in SQLite. Projections' own are made by the services. */
+/** The registry's tables, as projection-registry.ts creates them in SQLite. Services create those of the projections. */
 const registry = (schema: string): string => `
     CREATE TABLE ${schema}.projection (
       name text COLLATE "C" PRIMARY KEY,

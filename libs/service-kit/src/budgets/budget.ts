@@ -1,6 +1,6 @@
 /** One use of a budget. */
 export interface Use {
-  /** A repeated call uses its budget once. */
+  /** A retried call uses its budget once. */
   id: string;
   /** Milliseconds since the epoch. */
   at: number;
@@ -16,7 +16,7 @@ export const admit = (
   const recent = uses.filter(({ at }) => at > now - windowMs).sort((a, b) => a.at - b.at);
   if (recent.some((use) => use.id === id)) return { uses: recent };
   if (recent.length < limit) return { uses: [...recent, { id, at: now }] };
-  // When so many have left the window that one place is free.
+  // When enough uses have left the window that one is free.
   const leaving = recent[recent.length - limit]!;
   return { retryAfterSeconds: Math.max(1, Math.ceil((leaving.at + windowMs - now) / 1000)) };
 };

@@ -8,7 +8,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { CLOCK } from '../tokens.js';
 import { admit, type Use } from './budget.js';
 
-/** How often something may be done within any `windowMs` milliseconds. */
+/** How often an action is allowed within any `windowMs` milliseconds. */
 export interface Budget {
   /** Label of the metric. */
   name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests';
@@ -18,7 +18,7 @@ export interface Budget {
   key: string;
   limit: number;
   windowMs: number;
-  /** Public: what the limit is. */
+  /** Public description of the limit. */
   message: string;
 }
 
@@ -40,7 +40,7 @@ const REFUSALS: ReadonlySet<ErrorKind> = new Set([
  */
 @Injectable()
 export class Budgets {
-  /** The last use of each budget that has one under way: uses in one process do not collide. */
+  /** The last use of each budget with one in progress: uses in one process do not collide. */
   private readonly turns = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -72,8 +72,8 @@ export class Budgets {
   }
 
   /**
-   * Uses each of the budgets once for work that decides after that whether it has an effect: refused work gives the uses back. A
-   * failure whose outcome is unknown keeps them.
+   * Uses each of the budgets once for work that decides after that whether it has an effect: a refusal returns the uses. A failure with an
+   * unknown outcome keeps them.
    */
   async useFor<Result>(id: string, budgets: readonly Budget[], work: () => Promise<Result>): Promise<Result> {
     await this.use(id, budgets);
@@ -108,7 +108,7 @@ export class Budgets {
     }
   }
 
-  /** Other processes are met by the version of what is stored. */
+  /** Other processes conflict by the version of the stored state. */
   private async store<Outcome extends { uses: Use[] } | { retryAfterSeconds: number }>(
     { owner, windowMs }: Budget,
     name: string,

@@ -6,8 +6,8 @@ import type { Macs, SecretMac } from '@attestry/keys';
 const LENGTH = 2;
 
 /**
- * Snapshots with a MAC before each state. Events cannot be forged without a trace in the history; a snapshot that was written past the
- * platform, with the database's password alone, must not be a way around that (ADR 0055).
+ * Snapshots with a MAC before each state. Events cannot be forged without a trace in the history; a snapshot that was written directly to
+ * the database must not circumvent that (ADR 0055).
  */
 export class AuthenticSnapshots implements Snapshots {
   constructor(
@@ -15,7 +15,7 @@ export class AuthenticSnapshots implements Snapshots {
     private readonly macs: Macs,
   ) {}
 
-  /** `undefined` also for a snapshot whose MAC is not right. */
+  /** `undefined` also for a snapshot whose MAC is invalid. */
   async read(stream: StreamName): Promise<Snapshot | undefined> {
     const stored = await this.inner.read(stream);
     const parts = stored && partsOf(stored.state);

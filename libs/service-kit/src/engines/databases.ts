@@ -6,7 +6,7 @@ export interface DatabaseUse {
   connections: number;
 }
 
-/** Where in PostgreSQL each use lives; `undefined` where no database is configured. */
+/** Database and schema of each use in PostgreSQL; `undefined` where no database is configured. */
 export const databases = (config: PlatformConfig) => {
   const { databaseUrl, keysDatabaseUrl = databaseUrl, databaseSchema: schema, databasePool: connections } = config;
   if (databaseUrl === undefined || keysDatabaseUrl === undefined) return undefined;

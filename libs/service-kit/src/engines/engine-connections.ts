@@ -1,17 +1,17 @@
 import { loadEventStoreDbTarget } from '@attestry/event-store';
 import type { ParsedSettings } from '../config.js';
 
-/** How one setting has this process connect to an engine. */
+/** Connection of this process to an engine, by setting. */
 export interface EngineConnection {
   setting: string;
-  /** Host names or addresses; none where nothing leaves the machine. */
+  /** Host names or addresses; none for a connection inside the machine. */
   hosts: readonly string[];
   credentials: boolean;
   /** `unverified`: encrypted, but any certificate is accepted. */
   tls: 'verified' | 'unverified' | 'none';
   /** Files with a private key or other credentials. */
   keyFiles: readonly string[];
-  /** What to do about missing credentials, and about missing TLS. */
+  /** How to correct missing credentials, and missing TLS. */
   remedies: { credentials: string; tls: string };
 }
 
@@ -73,7 +73,7 @@ const ofEventStoreDb = async ({ eventStoreUrl }: ParsedSettings): Promise<Connec
 const ofNats = async (parsed: ParsedSettings): Promise<Connection[]> => {
   const { natsServers, natsUser, natsPassword, natsCredentialsFile, natsCaFile, natsCertFile, natsKeyFile } = parsed;
   if (natsServers === undefined) return [];
-  // As connectNats has it: with one of these the client wants TLS of every server.
+  // As in connectNats: with one of these the client requires TLS of every server.
   const wantsTls = (natsCaFile ?? natsCertFile) !== undefined || natsServers.some((it) => it.startsWith('tls:'));
   return [
     {
@@ -92,7 +92,7 @@ const ofNats = async (parsed: ParsedSettings): Promise<Connection[]> => {
   ];
 };
 
-/** E-mail holds links that let the reader in. A relay without credentials is common, so only TLS is asked for. */
+/** E-mail contains links that authenticate the reader. A relay without credentials is common, so only TLS is required. */
 const ofSmtp = async ({ smtpUrl }: ParsedSettings): Promise<Connection[]> => {
   if (smtpUrl === undefined) return [];
   const setting = 'SMTP_URL';
@@ -117,7 +117,7 @@ const ofSmtp = async ({ smtpUrl }: ParsedSettings): Promise<Connection[]> => {
   return [await attempt(setting, read)];
 };
 
-/** Traces hold no secret; the headers they are sent with may. */
+/** Traces contain no secret; their request headers may. */
 const ofOtlp = async ({ otlpEndpoint, otlpHeaders }: ParsedSettings): Promise<Connection[]> =>
   otlpEndpoint === undefined || otlpHeaders === undefined
     ? []
@@ -147,7 +147,7 @@ const attempt = async (setting: string, read: () => Promise<EngineConnection>): 
   }
 };
 
-/** Every connection to an engine that the settings ask for, as the clients of the engines read them. Nothing is connected. */
+/** Every connection to an engine in the settings, as the clients of the engines read them. Does not connect. */
 export const engineConnections = async (parsed: ParsedSettings): Promise<Connection[]> =>
   (
     await Promise.all([

@@ -25,8 +25,8 @@ import type { ProcessEngines } from './engines.js';
 import { RateCounter } from './rate-counter.js';
 
 /**
- * Offers the engines to every service of the process, but the bus: each gets a way to it of its own (see hosted.ts). What the
- * process does not have cannot be injected.
+ * Provides the engines to every service of the process, except the bus: each service gets its own access to it (see hosted.ts). Engines
+ * that the process does not have cannot be injected.
  */
 @Module({})
 export class EnginesModule {

@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { RateCounter } from './rate-counter.js';
 
-/** What every process has. */
+/** Engines of every process. */
 export interface BaseEngines {
   config: PlatformConfig;
   logger: Logger;
@@ -26,7 +26,7 @@ export interface BaseEngines {
   close(): Promise<void>;
 }
 
-/** What a process has only when a service in it needs it. */
+/** Engines of a process only when one of its services needs them. */
 export interface StateEngines {
   events: EventStore;
   streams: Streams;
@@ -42,15 +42,15 @@ export interface StateEngines {
   rates: RateCounter;
 }
 
-/** The engines behind the ports, whichever adapters the configuration chose. */
+/** The engines behind the ports, with the configured adapters. */
 export type ProcessEngines = BaseEngines &
   Partial<StateEngines> & {
-    /** What the built-in sign-in stores; absent where it is off. */
+    /** State of the built-in sign-in; absent where it is off. */
     signIn?: SignInStore;
   };
 
-/** Those of a process that hosts every service. */
+/** Engines of a process that hosts every service. */
 export type Engines = BaseEngines & StateEngines;
 
-/** Groups of engines that a service asks for; every process has the bus. */
+/** Groups of engines that a service requires; every process has the bus. */
 export type EngineNeed = 'domain' | 'operations' | 'keys' | 'replay-guard' | 'rates' | 'sign-in';

@@ -8,7 +8,7 @@ import type { ParsedSettings } from '../config.js';
 import { MASTER_KEY_FILE } from './master-key-file.js';
 import { engineConnections, type EngineConnection } from './engine-connections.js';
 
-/** Whom a process authenticates as on the bus; `none` for a program that does not use it. */
+/** Participants that a process authenticates as on the bus; `none` for a program that does not use it. */
 export type BusUser = BusParticipant | 'migrate' | 'none';
 
 /** Why production does not start with a setting, and what to do. */
@@ -68,7 +68,7 @@ export class EngineInspector {
     return this.found;
   }
 
-  /** What the servers do with other users, where they answer. */
+  /** Rights of other users on the servers, where they respond. */
   async inspectNatsServers(options: NatsOptions): Promise<EnginesInspection> {
     const { user } = this;
     if (user === undefined || user === 'none') return this.found;
@@ -172,7 +172,7 @@ export class EngineInspector {
     if (dataDir === undefined || (natsServers !== undefined && (databaseUrl !== undefined || service === 'gateway')))
       return;
     const folder = modeOf(dataDir);
-    // Absent: the process makes it with mode 0700.
+    // Absent: the process creates it with mode 0700.
     if (typeof folder === 'string') return;
     if (folder & 0o007)
       this.refuse(
@@ -187,13 +187,13 @@ export class EngineInspector {
   }
 }
 
-/** Of several platforms on one server each has users of its own, so a prefix is allowed. */
+/** Several platforms on one server have users of their own, so a prefix is allowed. */
 const isUserOf = (name: string, participant: string): boolean =>
   name === participant || ['-', '_', '.'].some((separator) => name.endsWith(separator + participant));
 
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
 
-/** Permission bits of a file, or the code of why it cannot be seen. */
+/** Permission bits of a file, or the code of the error. */
 const modeOf = (file: string): number | string => {
   try {
     // Windows has no such bits and shows 0666 for every file.

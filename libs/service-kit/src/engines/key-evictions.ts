@@ -5,8 +5,7 @@ import type { MessageBus } from '@attestry/messaging';
 import type { Logger } from '../logger.js';
 
 /**
- * Evicts keys that another process destroyed from this process's cache (ADR 0018). A message that is lost with its sender
- * costs nothing but time: a cached key is believed only for a while.
+ * Evicts keys that another process destroyed from this process's cache (ADR 0018). A lost message only delays it: a cached key expires.
  */
 export const evictDestroyedKeys = (
   vault: KeyVault,

@@ -10,14 +10,14 @@ import { refuseOpenNats } from './open-engines.js';
 
 const userOf = (url: string): string => decodeURIComponent(new URL(url).username);
 
-/** Where a use's tables are made: as the owner, who grants the role that services connect as what it needs. */
+/** Connection that creates the tables of a use: as the owner, which grants the role of the services its rights. */
 const asOwner = (config: PlatformConfig, { url, schema }: { url: string; schema: string }) => {
   const owned = config.migrationDatabaseUrl === undefined ? url : ownerUrl(url, config.migrationDatabaseUrl);
   const serviceRole = config.databaseServiceRole ?? userOf(url);
   return { url: owned, schema, ...(serviceRole && serviceRole !== userOf(owned) && { serviceRole }) };
 };
 
-/** Keys may have a database of their own, on the server and with the owner that the other one has. */
+/** Keys may have a database of their own, on the same server and with the same owner. */
 const ownerUrl = (url: string, owner: string): string => {
   const [use, as] = [new URL(url), new URL(owner)];
   if (use.host === as.host) as.pathname = use.pathname;
@@ -25,11 +25,11 @@ const ownerUrl = (url: string, owner: string): string => {
 };
 
 /**
- * Makes what the configured engines must have before a service starts, or adds what this release needs: tables, streams,
- * buckets. May run twice and in several places at once.
+ * Creates what the configured engines must have before a service starts, or adds what this release needs: tables, streams, buckets. May run
+ * twice and in several places concurrently.
  *
- * @param onWaiting told why NATS is waited for
- * @returns what was seen to, for people
+ * @param onWaiting called with the reason for waiting for NATS
+ * @returns what was done, as text
  */
 export const migrateEngines = async (
   config: PlatformConfig,

@@ -59,11 +59,11 @@ export interface EnginesOptions {
   clock?: Clock;
   ids?: Ids;
   logger?: Logger;
-  /** Whose name the process has on the bus; default: `SERVICE`. */
+  /** Participants of the process on the bus; default: `SERVICE`. */
   participant?: BusParticipant;
-  /** Call operations of this process by reference. Tests leave it out, so that nothing relies on shared references. */
+  /** Call operations of this process by reference. Tests omit it, so that nothing relies on shared references. */
   callsByReference?: boolean;
-  /** An engine failed for good: what is acknowledged is safe, but the process must end and start anew. */
+  /** An engine failed permanently: acknowledged data is safe, but the process must end and start again. */
   onFatal?: (error: Error) => void;
 }
 
@@ -78,7 +78,7 @@ interface OpenedEvents {
   snapshots: Snapshots;
 }
 
-/** MASTER_KEY, or in development the one made once in the data folder (mode 0600). */
+/** MASTER_KEY, or in development the one created once in the data folder (mode 0600). */
 const masterKeyOf = (config: PlatformConfig): Uint8Array => {
   if (config.masterKey) return config.masterKey;
   const file = join(config.dataDir, MASTER_KEY_FILE);
@@ -88,7 +88,7 @@ const masterKeyOf = (config: PlatformConfig): Uint8Array => {
   return new Uint8Array(key);
 };
 
-/** What the configuration knows of the master key. */
+/** The configured versions of the master key. */
 export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
   current: { version: config.masterKeyVersion, key: masterKeyOf(config) },
   ...(config.previousMasterKey && {
@@ -97,7 +97,7 @@ export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
   ...(config.nextMasterKey && { next: [{ version: config.masterKeyVersion + 1, key: config.nextMasterKey }] }),
 });
 
-/** Whether any engine that the process needs is a file. A gateway among several processes needs none, and its container is read-only. */
+/** Whether any engine of the process is a file. A gateway among several processes needs none, and its container is read-only. */
 const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<EngineNeed>): boolean =>
   config.natsServers === undefined ||
   (config.databaseUrl === undefined && IN_DATABASE.some((need) => needs.has(need))) ||
@@ -105,7 +105,7 @@ const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<EngineNeed>):
 
 const IN_DATABASE: readonly EngineNeed[] = ['domain', 'operations', 'keys'];
 
-/** Opens the engines of one process, each where the configuration says. */
+/** Opens the engines of one process, with the configured adapters. */
 class Opening {
   readonly logger: Logger;
   readonly clock: Clock;
@@ -156,7 +156,7 @@ class Opening {
     return bus;
   }
 
-  /** @param keys that snapshots are authenticated with; without them there are none */
+  /** @param keys for authenticating snapshots; without them there are no snapshots */
   async domain(
     keys: Promise<KeyVault> | undefined,
   ): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
@@ -199,7 +199,7 @@ class Opening {
       : this.keep(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
   }
 
-  /** A file also where all else is in PostgreSQL: the sign-in is one process's. */
+  /** A file even when all else is in PostgreSQL: the sign-in runs in one process. */
   async signIn(): Promise<SignInStore | undefined> {
     if (this.config.signIn !== 'built-in') return undefined;
     const clock = () => this.clock.now();
@@ -286,7 +286,7 @@ class Opening {
         );
   }
 
-  /** Only EventStoreDB has replicas that may be behind for a moment. */
+  /** Only EventStoreDB has replicas that may lag briefly. */
   private get patienceMs(): number | undefined {
     return this.config.eventStoreUrl === undefined ? 0 : undefined;
   }
@@ -300,7 +300,7 @@ class Opening {
     this.options.onFatal?.(error);
   };
 
-  /** Of an engine that is reached again by itself. */
+  /** For an engine that is reconnected automatically. */
   private failed(engine: string): (error: Error) => void {
     return (error) => this.logger.warn({ engine, error: error.message }, 'engine unreachable');
   }
@@ -313,8 +313,8 @@ class Opening {
 }
 
 /**
- * Before anything is served: the servers may not have answered when the configuration was read.
- * @throws ConfigError in production, where the servers do not keep the services apart
+ * Before anything is served: the servers may have been unreachable when the configuration was read.
+ * @throws ConfigError in production, where the servers do not enforce the services' permissions
  */
 export const refuseOpenNats = async (
   config: PlatformConfig,
@@ -328,16 +328,15 @@ export const refuseOpenNats = async (
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Waits for each, so that none opens after those that did were closed. @throws what the first one that failed says */
+/** Waits for each, so that none opens after the others were closed. @throws the error of the first one that failed */
 const all = async <T extends readonly unknown[]>(opening: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> => {
   await Promise.allSettled(opening);
   return Promise.all(opening);
 };
 
 /**
- * Opens the engines that a process needs. Whatever of them is a file belongs to one process per data folder; whatever is
- * a server was migrated before.
- * @throws DataFolderLocked, AlreadyRunning, or what an engine says that cannot be reached or was not migrated
+ * Opens the engines that a process needs. File engines belong to one process per data folder; servers must be migrated.
+ * @throws DataFolderLocked, AlreadyRunning, or the error of an engine that is unreachable or was not migrated
  */
 export const openProcessEngines = async (
   config: PlatformConfig,
@@ -393,6 +392,6 @@ export const openProcessEngines = async (
 
 const ALL: ReadonlySet<EngineNeed> = new Set(['domain', 'operations', 'keys', 'replay-guard', 'rates', 'sign-in']);
 
-/** Opens everything a process needs that hosts every service. */
+/** Opens the engines of a process that hosts every service. */
 export const openEngines = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Engines> =>
   (await openProcessEngines(config, ALL, options)) as Engines;

@@ -1,13 +1,13 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 
-/** How often a key was counted in its window. */
+/** Count of a key in its window. */
 export interface Counted {
   used: number;
   /** Milliseconds until the window ends. */
   resetsInMs: number;
 }
 
-/** Counts per key in windows of one minute, which begin with the first count. Knows no limits. */
+/** Counts per key in windows of one minute, which begin with the first count. Has no limits. */
 export abstract class RateCounter {
   abstract count(key: string): Promise<Counted>;
   /** Counts nothing. */
@@ -34,7 +34,7 @@ export const peekWith = async (limiter: Limiter, key: string): Promise<Counted> 
   return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
 };
 
-/** Of this process alone. */
+/** For this process alone. */
 export class MemoryRateCounter extends RateCounter {
   private readonly limiter = new RateLimiterMemory({ points: UNLIMITED, duration: WINDOW_SECONDS });
 

@@ -11,17 +11,17 @@ import {
 } from './rate-counter.js';
 
 export interface RedisRateCounterOptions {
-  /** `redis://` or, with TLS, `rediss://`, with user and password where the server wants them. */
+  /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */
   url: string;
   /** Prefix of the keys. Default `attestry`. */
   namespace?: string;
   /** How long the server may take, milliseconds. Default 500: every request waits for it. */
   timeoutMs?: number;
-  /** The connection failed; it is made anew. */
+  /** The connection failed; the client reconnects. */
   onError: (error: Error) => void;
 }
 
-/** Waits until the server answers, however long that takes. */
+/** Waits until the server responds, however long that takes. */
 const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOptions) => {
   const client = createClient({
     url,
@@ -34,8 +34,8 @@ const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOption
 };
 
 /**
- * Counts in Redis or Valkey, for several gateways. While the server is away each gateway counts on its own: a limit is
- * then at most so many times as wide as there are gateways, and no caller is refused for it.
+ * Counts in Redis or Valkey, for several gateways. While the server is unreachable each gateway counts on its own: a limit then grows at
+ * most by the number of gateways, and no caller is refused because of it.
  */
 export class RedisRateCounter extends RateCounter {
   private readonly limiter: RateLimiterRedis;

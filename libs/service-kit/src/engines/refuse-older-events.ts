@@ -9,12 +9,12 @@ import {
 } from '@attestry/event-store';
 import type { ReadModels } from '@attestry/read-model';
 
-/** A replica of an event store may be behind the one that told a checkpoint. */
+/** A replica of an event store may lag behind the one that returned a checkpoint. */
 const PATIENCE_MS = 5000;
 
 /**
- * Whoever is further than the log came from a younger copy than the events. Found at the start, before anything is
- * stored: once the log had grown past such a checkpoint, nobody would see that events were skipped.
+ * A consumer that is ahead of the log has a younger copy than the events. Detected at the start, before anything is stored: once the log
+ * had grown past such a checkpoint, skipped events could no longer be detected.
  *
  * @throws CheckpointBeyondHead; RangeError for a checkpoint of another kind of event store
  */
@@ -26,7 +26,7 @@ export const refuseOlderEvents = async (
 ): Promise<void> => {
   for (const end = Date.now() + patienceMs; ; await pause(250)) {
     try {
-      // The head last: other processes go on meanwhile.
+      // The head last: other processes continue meanwhile.
       const [reactions, projections] = [await checkpoints.list(), await readModels.checkpoints()];
       const head = await events.head();
       for (const { name, position } of reactions) refuseBeyondHead(events, name, position, head, RESET_CHECKPOINT);

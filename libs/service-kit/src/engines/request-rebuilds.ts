@@ -4,10 +4,10 @@ import type { PlatformConfig } from '../config.js';
 import type { ServiceProjection } from '../service-definition.js';
 import { databases } from './databases.js';
 
-/** Where the read models over either kind of events are. */
+/** Store of the read models over either kind of events. */
 const NAMES = { domain: 'read-models', operations: 'analytics' } as const;
 
-/** Asks for the rebuild of projections where the configuration says that read models are kept; see `requestRebuild`. */
+/** Requests the rebuild of projections in the configured store of read models; see `requestRebuild`. */
 export const requestRebuilds = async (
   config: PlatformConfig,
   projections: readonly ServiceProjection[],

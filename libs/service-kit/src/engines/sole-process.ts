@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LeasedWorker, type Leases } from '@attestry/event-store';
 
-/** Another process without a bus that both share works on the same database. */
+/** Another process that does not share the bus uses the same database. */
 export class AlreadyRunning extends Error {
   override readonly name = 'AlreadyRunning';
 }
 
 /** Held by a process that must be alone on its database. */
 export const PLATFORM_LEASE = 'platform.sole-process';
-/** The lease of a process that died runs out within this time. */
+/** The lease of a crashed process expires within this time. */
 const CLAIM_MS = 8000;
 const IDLE_MS = 60_000;
 
 /**
- * A process whose bus is its own must be alone on its database: two would each publish into a feed that the other does
- * not read. What a data folder's lock is for files, this is for a database. After an outage longer than the lease it is obtained
- * again, unless another process was faster.
+ * A process with an embedded bus must be alone on its database: two would each publish into a feed that the other does not read. It is the
+ * equivalent for a database of a data folder's lock. After an outage longer than the lease it is obtained again, unless another process was
+ * faster.
  * @param onLost another process has obtained the lease since
- * @throws AlreadyRunning, or what the database says
+ * @throws AlreadyRunning, or the error of the database
  */
 export const claimDatabase = async (
   leases: Leases,

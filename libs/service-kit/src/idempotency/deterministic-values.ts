@@ -27,23 +27,23 @@ const uuidOf = (milliseconds: number, bytes: Buffer): string => {
   return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 };
 
-/** Random bytes for the secrets of what a call makes: the same ones each time it is repeated under one key. */
+/** Random bytes for secrets that a call creates: the same for every retry under one key. */
 export const bytesFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall'>, name: string): ByteSource =>
   idempotentCall?.bytes(name) ?? pooledBytes;
 
-/** An id for what a call makes: the same one each time it is repeated under one key. */
+/** An id of what a call creates: the same for every retry under one key. */
 export const idFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall'>, name: string, ids: Ids): string =>
   idempotentCall ? uuidOf(Date.parse(idempotentCall.beganAt), idempotentCall.bytes(`id ${name}`)(16)) : ids.uuid();
 
-/** `sealed` may be read when an event is made, no earlier. */
+/** `sealed` may be read when an event is created, not before. */
 export interface SealedForNew {
   readonly sealed: string;
   durable?: Promise<void>;
 }
 
 /**
- * Seals under the key that an earlier run of this call may have made. A key that was destroyed since says that the event is
- * stored and what it sealed has ended: nobody asks for the text then.
+ * Seals under a key that an earlier attempt of this call may have created. If the key was destroyed since, the event is stored and its
+ * sealed text has ended: it is not needed any more.
  */
 export const sealIdempotently = async (
   sealing: Sealing,

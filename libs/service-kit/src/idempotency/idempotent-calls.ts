@@ -19,26 +19,26 @@ import { isErased, newId, PLATFORM, type ExpiringState } from '@attestry/keys';
 import { requestFields, type Logger } from '../logger.js';
 import { seededBytes } from './deterministic-values.js';
 
-/** What is remembered of a call, sealed. */
+/** The record of a call, sealed. */
 interface StoredCall {
   attempt: string;
   beganAt: string;
-  /** Ids and secrets come from it: 256 bits, base64url. */
+  /** Seed of ids and secrets: 256 bits, base64url. */
   seed: string;
-  /** Of the request, under the seed: a body that could be guessed cannot be tried out. */
+  /** Digest of the request, under the seed: a guessed body cannot be verified against it. */
   fingerprint: string;
-  /** RFC 3339. While a run is under way; whoever comes later takes over. */
+  /** RFC 3339. While an attempt is in progress; after it another one takes over. */
   busyUntil: string;
   answer?: { value?: unknown };
 }
 
-/** After its deadline a run has answered 503; what it still does is met by expected revisions. */
+/** After its deadline an attempt has returned 503; its later appends conflict by expected revisions. */
 const GRACE_MS = 1000;
 const SWEEP_MS = 3_600_000;
 const MOST_TRIES = 5;
 
 const fault = (msg: string): ErrorDetail => ({ msg, param: 'Idempotency-Key', location: 'headers' });
-/** @throws 400 for a key that is none */
+/** @throws 400 for an invalid key */
 export const checkIdempotencyKey = (key: string): void => {
   if (!IDEMPOTENCY_KEY.test(key)) throw invalid(fault('must be 1 to 255 visible ASCII characters'));
 };
@@ -55,9 +55,9 @@ const otherRequest = () =>
 const isRefusal = (error: unknown): boolean => error instanceof AppError && HTTP_STATUS[error.kind] < 500;
 
 /**
- * Runs calls that carry an `Idempotency-Key` (ADR 0036). What a call needs to come out the same each time is durable before it
- * does anything: the id under which its events are found again, and the seed of its ids and secrets. A run that broke off is
- * simply run again; a result that was told is told again. A refusal changed nothing and is forgotten.
+ * Runs calls with an `Idempotency-Key` (ADR 0036). The inputs of a deterministic result are durable before the first effect: the id by
+ * which its events are found again, and the seed of its ids and secrets. An interrupted attempt is simply run again; a returned result is
+ * returned again. A refusal changed nothing and is deleted.
  */
 export class IdempotentCalls {
   private sweeping: NodeJS.Timeout | undefined;
@@ -68,7 +68,7 @@ export class IdempotentCalls {
     private readonly logger: Logger,
   ) {}
 
-  /** Removes what has expired, now and every hour. */
+  /** Deletes expired records, now and every hour. */
   start(): void {
     const sweep = () =>
       void this.state
@@ -85,9 +85,9 @@ export class IdempotentCalls {
   }
 
   /**
-   * @param execute one run of the call
-   * @param authorizeReplay throws for a caller who may no longer be told the first result
-   * @throws AppError 400 for a key that is none, 409 while another run is under way, 422 for another request
+   * @param execute one attempt of the call
+   * @param mayRepeat throws for a caller that may no longer receive the first result
+   * @throws AppError 400 for an invalid key, 409 while another attempt is in progress, 422 for another request
    */
   async runIdempotently(
     operation: Operation,
@@ -120,7 +120,7 @@ export class IdempotentCalls {
         after: found?.version,
         expiresAt,
       });
-      // Somebody else was first: what he says is read in the next round.
+      // Another process was first: its record is read in the next round.
       if (version === undefined) continue;
       const idempotentCall: IdempotentCall = {
         id: call.attempt,
@@ -136,7 +136,7 @@ export class IdempotentCalls {
         );
         return value;
       } catch (error) {
-        // A run that took over from another may have found what that one made: then there is something to come back to.
+        // An attempt that took over may have found events of an earlier one: then the record is kept.
         if (isRefusal(error) && !idempotentCall.resumed)
           await this.settle(context, () => this.state.delete(owner, name, version));
         else await this.settle(context, () => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
@@ -153,7 +153,7 @@ export class IdempotentCalls {
     await this.state.write(owner, name, JSON.stringify(call), { after: version, expiresAt });
   }
 
-  /** What was done stays done when this fails: the next call finds the run broken off, and runs again to the same result. */
+  /** If this fails, the effect stays: the next call finds the attempt interrupted, and runs again to the same result. */
   private async settle(context: OperationContext, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -163,7 +163,7 @@ export class IdempotentCalls {
   }
 }
 
-/** Caller, tenant, operation and key, none of which can be read from it. */
+/** Caller, tenant, operation and key; none can be read from it. */
 const nameOf = (operation: Operation, { params }: OperationRequest, context: OperationContext): string => {
   const { tenantId } = params as { tenantId?: unknown };
   const parts = [operation.name, actorOf(context.caller), tenantId ?? null, context.idempotencyKey];

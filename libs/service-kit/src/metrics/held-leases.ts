@@ -1,15 +1,15 @@
 import type { Instruments } from './instruments.js';
 
-/** What became of a lease this process asked for. */
+/** State of a lease that this process requested. */
 type Known =
-  /** Ours, until then: milliseconds of `performance.now()`. */
+  /** Held until then: milliseconds of `performance.now()`. */
   | { state: 'held'; until: number }
-  /** Given back by us, for example to wait after a failure; we shall ask again. */
+  /** Released by this process, for example to wait after a failure; it will be requested again. */
   | { state: 'given-back' }
-  /** Somebody else has it. */
+  /** Another process holds it. */
   | { state: 'refused' };
 
-/** Which leases this process holds, by its own clock: a holder that was paused does not claim to hold what ran out. */
+/** Leases of this process, by its own clock: a holder that was paused does not report an expired lease as held. */
 export class HeldLeases {
   private readonly known = new Map<string, Known>();
 
@@ -38,7 +38,7 @@ export class HeldLeases {
     return known?.state === 'held' && known.until > performance.now();
   }
 
-  /** Whether it is this process whose progress counts: the holder, also while it pauses after a failure. */
+  /** Whether this process's progress counts: it is the holder, also while it pauses after a failure. */
   leads(lease: string): boolean {
     return this.known.get(lease)?.state === 'given-back' || this.holds(lease);
   }

@@ -4,13 +4,13 @@ import { METRICS, type MetricDefinition, type MetricKey } from './metric-definit
 type KeysOf<Type> = { [K in MetricKey]: (typeof METRICS)[K]['type'] extends Type ? K : never }[MetricKey];
 type LabelsOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 
-/** A value that is found out when somebody asks for the metrics, not before. */
+/** A value that is computed at a scrape, not before. */
 type Sample = () => void | Promise<void>;
 
-/** Prometheus gives up after 10 s; what takes longer than this is left out. */
+/** Prometheus times out after 10 s; slower values are omitted. */
 const SAMPLE_MS = 3000;
 
-/** The instruments of one registry, and what is sampled when it is scraped. */
+/** The instruments of one registry, and the values sampled at a scrape. */
 export class Instruments {
   readonly registry = new Registry();
   private readonly instruments: Record<MetricKey, Counter | Gauge | Histogram>;
@@ -33,7 +33,7 @@ export class Instruments {
     return this.instruments[key] as unknown as Histogram<LabelsOf<K>>;
   }
 
-  /** Runs at every scrape, before the values are read. One that fails or takes 3 s is counted and left out. */
+  /** Runs at every scrape, before the values are read. One that fails or takes 3 s is counted and omitted. */
   onScrape(sample: Sample): void {
     this.samples.push(sample);
   }
@@ -42,7 +42,7 @@ export class Instruments {
     return this.registry.contentType;
   }
 
-  /** Everything in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     await Promise.all(this.samples.map((sample) => this.sampled(sample)));
     return this.registry.metrics();

@@ -2,27 +2,26 @@ import type { EventStore, Position } from '@attestry/event-store';
 import type { HeldLeases } from './held-leases.js';
 import type { Instruments } from './instruments.js';
 
-/** What follows an event store under a lease of its own name. */
+/** A consumer of an event store under a lease of its own name. */
 export interface Follower {
   kind: 'projection' | 'reaction';
   name: string;
   store: EventStore;
   categories?: readonly string[];
-  /** Up to where everything is handled. */
+  /** Everything up to here is handled. */
   position(): Position | undefined;
 }
 
 interface Behind {
   seconds: number;
-  /** Absent where positions are no numbers. */
+  /** Absent where positions are not numbers. */
   positions?: number;
 }
 
 const DECIMAL = /^\d+$/;
 
 /**
- * How far behind the followers are, found out when somebody scrapes: nothing is done on their way. Whoever stands by
- * says nothing, for its position is not the one that counts.
+ * Lag of the consumers, computed at a scrape, at no cost for them. A standby reports nothing, as only the holder's position counts.
  */
 export class Lag {
   private readonly followers: Follower[] = [];
@@ -55,7 +54,7 @@ export class Lag {
     );
     const seconds = this.metrics.gauge('lagSeconds');
     const positions = this.metrics.gauge('lagPositions');
-    // At once, so that a second scrape never sees the gauges half empty.
+    // At once, so that a concurrent scrape never sees incomplete gauges.
     seconds.reset();
     positions.reset();
     for (const { follower, behind } of found) {

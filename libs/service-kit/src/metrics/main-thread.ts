@@ -1,6 +1,6 @@
 import type { Histogram } from '@prometheus-io/client';
 
-/** Below it no block shows; 50 wake-ups a second cost nothing that can be measured. */
+/** Shorter blocks are not detected; 50 wake-ups a second have no measurable cost. */
 const TICK_MS = 20;
 const MICROSECONDS = 1_000_000;
 

@@ -5,8 +5,8 @@ import { Lag } from './lag.js';
 import { observeMainThread } from './main-thread.js';
 
 /**
- * The metrics of one process: one is made with the engines and travels by injection, so that several platforms in one
- * process (tests) do not count into each other.
+ * The metrics of one process: created with the engines and injected, so that several platforms in one process (tests) do not share
+ * counters.
  */
 export class Metrics extends Instruments {
   readonly leases = new HeldLeases(this);

@@ -16,7 +16,7 @@ import {
 import type { Metrics } from '../metrics/metrics.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
 
-/** Since when the oldest message in hand waits, milliseconds since the epoch. */
+/** Since when the oldest message in progress waits, milliseconds since the epoch. */
 const waitingSince = (messages: readonly FeedMessage[]): number => {
   const happened = Date.parse(messages[0]?.headers['occurredAt'] ?? '');
   return Number.isNaN(happened) ? Date.now() : happened;
@@ -30,15 +30,15 @@ interface RunningBatch {
   failedAt?: number;
 }
 
-/** Attempts follow each other within 30 s; a batch that does not come again has gone to another process. */
+/** Attempts follow each other within 30 s; a batch that does not return is now handled by another process. */
 const GONE_MS = 60_000;
 
 const isGone = ({ failedAt }: RunningBatch): boolean =>
   failedAt !== undefined && performance.now() - failedAt > GONE_MS;
 
-/** Any message bus, with what goes over it counted and timed, and traced under the `traceparent` in the headers. */
+/** A message bus whose messages are counted, timed, and traced under the `traceparent` in the headers. */
 export class ObservedBus extends MessageBus {
-  /** What each consumer has in hand. */
+  /** Batches in progress of each consumer. */
   private readonly runningBatches = new Map<string, RunningBatch | undefined>();
   private readonly published;
   private readonly publishSeconds;
@@ -116,7 +116,7 @@ export class ObservedBus extends MessageBus {
     const failures = this.metrics.counter('consumerFailures');
     this.runningBatches.set(consumer, undefined);
     return async (messages: FeedMessage[]): Promise<void> => {
-      // Attempts of one batch follow each other: what waits since the first one goes on waiting.
+      // Attempts of one batch follow each other: its messages wait since the first one.
       const before = this.runningBatches.get(consumer);
       const since = before && !isGone(before) ? before.since : waitingSince(messages);
       this.runningBatches.set(consumer, { since });
@@ -160,7 +160,7 @@ export class ObservedBus extends MessageBus {
     }
   }
 
-  /** A span for each message of a trace; what the handler causes hangs below it, for it finds it in the headers. */
+  /** A span for each message of a trace; it is the parent of the handler's spans, which find it in the headers. */
   private traced(consumer: string, messages: FeedMessage[]) {
     if (!this.tracing.on) return { traced: messages, end: () => undefined };
     const spans: { end(result?: { error?: string }): void }[] = [];

@@ -19,7 +19,7 @@ import {
 import type { Metrics } from '../metrics/metrics.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
 
-/** Told apart in the metrics: a conflict is business, the others are trouble. */
+/** Separate in the metrics: a conflict is normal, the others are failures. */
 const outcomeOf = (error: unknown): string => {
   if (error instanceof WrongExpectedRevision) return 'conflict';
   if (error instanceof AppendTooLarge) return 'too-large';

@@ -2,10 +2,10 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { OperationHandler } from '../operation-handler.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
 
-/** Kinds of error that are ours; the others are answers. */
+/** Kinds of error that are failures of the platform; the others are responses. */
 const FAULTS: ReadonlySet<string> = new Set(['internal', 'unavailable']);
 
-/** A service handler, counted and timed; in a trace, what it causes hangs below a span of its own. */
+/** A service handler, counted and timed; in a trace, its span is the parent of what it causes. */
 export const observedOperation = (
   operation: string,
   handle: OperationHandler,

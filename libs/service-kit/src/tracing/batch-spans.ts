@@ -3,7 +3,7 @@ import { isSampled, type Tracing } from './tracing.js';
 
 /**
  * A batch belongs to many traces: a span in each of them, once for each cause, below the one that stored the events.
- * @returns what ends them
+ * @returns a function that ends them
  */
 export const batchSpans = (
   tracing: Tracing,

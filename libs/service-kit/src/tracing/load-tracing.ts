@@ -7,7 +7,7 @@ export interface TracingOptions {
   ratio: number;
   /** `service.name` of every span. */
   service: string;
-  /** Told when spans could not be sent; they are lost. */
+  /** Called when spans could not be sent; they are lost. */
   onError: (message: string) => void;
 }
 

@@ -24,7 +24,7 @@ export interface OtlpTracingOptions {
   endpoint: string;
   ratio: number;
   service: string;
-  /** Told when spans could not be sent; they are lost. */
+  /** Called when spans could not be sent; they are lost. */
   onError: (message: string) => void;
 }
 
@@ -37,7 +37,7 @@ const KINDS = {
 
 /** Milliseconds between two exports. */
 const EXPORT_MS = 1000;
-/** A stop must not wait longer for a receiver that does not answer. */
+/** Longest wait of a stop for a receiver that does not respond. */
 const EXPORT_TIMEOUT_MS = 3000;
 
 const contextOf = (traceparent: string | undefined): Context => {
@@ -61,7 +61,7 @@ export class OtlpTracing extends Tracing {
   constructor({ endpoint, ratio, service, onError }: OtlpTracingOptions) {
     super();
     this.onError = onError;
-    // The one thing OpenTelemetry keeps for the whole process. Without it a receiver that is away goes unnoticed.
+    // The one process-wide setting of OpenTelemetry. Without it an unreachable receiver goes unnoticed.
     const ignore = () => undefined;
     diag.setLogger(
       { error: onError, warn: onError, info: ignore, debug: ignore, verbose: ignore },
@@ -105,7 +105,7 @@ export class OtlpTracing extends Tracing {
     };
   }
 
-  /** Spans that can no longer be sent are no reason for the process to end badly. */
+  /** Unsent spans must not change the exit code of the process. */
   async close(): Promise<void> {
     try {
       await this.provider.shutdown();

@@ -1,7 +1,6 @@
 /**
- * Traces, as the rest of the code sees them. The context is a `traceparent` (W3C Trace Context) that travels where the
- * request context does: in message headers and in the metadata of events. Parents are therefore always explicit, no
- * context manager is needed, and while tracing is off nothing is done at all.
+ * Traces. The context is a `traceparent` (W3C Trace Context) that is passed with the request context: in message headers and in the
+ * metadata of events. Parents are therefore always explicit, no context manager is needed, and while tracing is off it costs nothing.
  */
 export interface SpanStart {
   kind: 'server' | 'client' | 'internal' | 'consumer';
@@ -16,22 +15,22 @@ export interface SpanStart {
 export type Attributes = Record<string, string | number | boolean>;
 
 export interface SpanEnd {
-  /** A word for what went wrong; absent when nothing did. */
+  /** Error in one word; absent on success. */
   error?: string;
   attributes?: Attributes;
 }
 
 export interface Span {
-  /** For what is caused by it. */
+  /** Parent of spans that it causes. */
   readonly traceparent: string;
   end(result?: SpanEnd): void;
 }
 
 export abstract class Tracing {
-  /** Asked before {@link start}, so that attributes are not even built in vain. */
+  /** Checked before {@link start}, so that attributes are not built in vain. */
   abstract readonly on: boolean;
   abstract start(name: string, options: SpanStart): Span;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   abstract close(): Promise<void>;
 }
 
@@ -55,6 +54,6 @@ export const isTraceparent = (text: unknown): text is string => typeof text === 
 /** The trace id in a traceparent, 32 hexadecimal digits. */
 export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35);
 
-/** Whether a parent's trace is recorded: only then its children are worth a span. */
+/** Whether a parent's trace is recorded: only then its children need spans. */
 export const isSampled = (traceparent: string | undefined): traceparent is string =>
   traceparent !== undefined && (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
