@@ -94,7 +94,8 @@ export class ExchangeToken {
     const outcome = outcomeOf(events);
     if (outcome instanceof AppError) {
       // After a crash here, the sweep of ended sessions destroys it.
-      if (state.status === 'locked' || state.status === 'revoked') await this.sealing.destroyDataKeys(tenantId, [state.id]);
+      if (state.status === 'locked' || state.status === 'revoked')
+        await this.sealing.destroyDataKeys(tenantId, [state.id]);
       throw outcome;
     }
     const { scope, authorizationDetails } = outcome;
