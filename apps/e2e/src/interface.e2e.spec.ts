@@ -70,7 +70,7 @@ it('other hosts serve no definition', async () => {
 });
 
 it('together they tell every operation over HTTP, once', () => {
-  const told = both.flatMap(([name]) =>
+  const received = both.flatMap(([name]) =>
     Object.entries((JSON.parse(kept(name)) as OpenApiDocument).paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     ),
@@ -82,7 +82,7 @@ it('together they tell every operation over HTTP, once', () => {
         )
       : [],
   );
-  expect(told.sort()).toEqual(declared.sort());
+  expect(received.sort()).toEqual(declared.sort());
 });
 
 it('the changelog tells each version, the newest first [T71]', () => {

@@ -35,7 +35,7 @@ export interface ExpiringRow {
 
 export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys';
 /** A row as it is kept, destroyed ones too. */
-export interface KeptKey {
+export interface StoredKey {
   tenantId: string;
   /** Empty for a tenant's own key. */
   id: string;
@@ -75,12 +75,12 @@ export interface KeyJobs {
   /** Rows in an order of the store's own, in which signing keys have the order they were made in. */
   pageOfKeys: [
     { table: KeyTable; after?: string; limit: number; tenantId?: string | undefined },
-    { rows: KeptKey[]; next?: string },
+    { rows: StoredKey[]; next?: string },
   ];
   /** All rows of these ids, whatever their purpose. */
-  findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, KeptKey[]];
+  findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, StoredKey[]];
   /** Adds rows as they are, unless they are there; overwrites the others with nothing. */
-  keepKeys: [{ table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }, void];
+  keepKeys: [{ table: KeyTable; add: StoredKey[]; destroy: StoredKey[] }, void];
   readExpiring: [{ tenant: string; name: string }, ExpiringRow | undefined];
   /** True when the row that stood there was the one named, or none as expected. */
   writeExpiring: [ExpiringRow & { after: string | undefined }, boolean];
