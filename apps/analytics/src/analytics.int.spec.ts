@@ -116,17 +116,17 @@ describe('analytics', () => {
   });
 
   it('believes the gateway about every operation, and a service about its own alone', async () => {
-    const told = (by: BusParticipant, more: Partial<OperationEventMessage> = {}) => {
+    const received = (by: BusParticipant, more: Partial<OperationEventMessage> = {}) => {
       const data = message('START', `r${count}`, more);
       return { id: data.id, subject: operationSubject('START', by), data };
     };
     await engines.bus.publish([
-      told('issuance', { prefix: 'OPENID_TOKEN', operation: 'issuance.exchange-token' }),
-      told('issuance'),
-      told('webhooks', { operation: 'issuance.exchange-token' }),
-      told('gateway', { outcome: 'SUCCESS' }),
+      received('issuance', { prefix: 'OPENID_TOKEN', operation: 'issuance.exchange-token' }),
+      received('issuance'),
+      received('webhooks', { operation: 'issuance.exchange-token' }),
+      received('gateway', { outcome: 'SUCCESS' }),
       { id: randomUUID(), subject: operationSubject('START', 'dids'), data: null },
-      told('gateway', { prefix: 'WEBHOOK_CREATE' }),
+      received('gateway', { prefix: 'WEBHOOK_CREATE' }),
     ]);
     expect(await types()).toEqual(['WEBHOOK_CREATE_START', 'OPENID_TOKEN_START']);
   });

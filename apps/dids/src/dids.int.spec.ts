@@ -55,7 +55,7 @@ let issuance: ServiceClient;
 let feed: FeedMessage[];
 /** Configurations that exist, as issuance would say. */
 const existing = new Set<string>();
-let asked: string[] = [];
+let requested: string[] = [];
 
 const start = async (): Promise<void> => {
   engines = await chosenEngines(
@@ -71,7 +71,7 @@ const start = async (): Promise<void> => {
   issuance = new ServiceClient(engines.bus, 'issuance');
   engines.bus.serve(checkCredentialConfiguration.subject, async (data) => {
     const { configurationId } = (data as { body: { configurationId: string } }).body;
-    asked.push(configurationId);
+    requested.push(configurationId);
     return { ok: true, data: { exists: existing.has(configurationId) } };
   });
   feed = [];
@@ -684,7 +684,7 @@ describe('domain linkage', () => {
     const custom = 'http://brand.example';
     const originsOf = async (one: TenantContext, publicUrl?: string) =>
       (await configuration(one, publicUrl)).entries.map(({ credentialSubject }) => credentialSubject.origin);
-    const tell = (type: typeof customDomainVerified, revision: number) =>
+    const publish = (type: typeof customDomainVerified, revision: number) =>
       engines.bus.publish([
         {
           id: `${tenant.id}-${revision}`,
@@ -694,7 +694,7 @@ describe('domain linkage', () => {
         },
       ]);
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl]);
-    await tell(customDomainVerified, 1);
+    await publish(customDomainVerified, 1);
     await waitUntil(async () => (await originsOf(tenant)).length === 2, { timeoutMs: 5000, what: 'the new origin' });
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
     expect(await originsOf(other)).toEqual([other.baseUrl]);
@@ -707,7 +707,7 @@ describe('domain linkage', () => {
     await stop();
     await start();
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
-    await tell(customDomainWithdrawn, 2);
+    await publish(customDomainWithdrawn, 2);
     await waitUntil(async () => (await originsOf(tenant)).length === 1, { timeoutMs: 5000, what: 'its end' });
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl]);
   });
@@ -762,19 +762,19 @@ describe('deleting', () => {
     const { did } = await createKey(tenant);
     const configurationId = uuid();
     await reserve(tenant, configurationId, did);
-    asked = [];
+    requested = [];
     pass(60_000);
     expect(await refusal(remove(tenant, did))).toMatchObject({ kind: 'invalid' });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     pass(1);
     // While a younger one holds the DID, the answer about the older would change nothing.
     const young = uuid();
     await reserve(tenant, young, did);
     expect(await refusal(remove(tenant, did))).toMatchObject({ kind: 'invalid' });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     await release(tenant, young, did);
     await remove(tenant, did);
-    expect(asked).toEqual([configurationId]);
+    expect(requested).toEqual([configurationId]);
     expect((await streamOf(tenant, did)).map(({ type }) => type)).toEqual([
       'DidCreated',
       'DidReserved',

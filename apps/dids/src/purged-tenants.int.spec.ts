@@ -30,7 +30,7 @@ const context = (tenantId: string): ClientContext => ({
   deadline: Date.now() + 20_000,
 });
 const GONE = '30000000-0000-4000-8000-000000000001';
-const LIVING = '30000000-0000-4000-8000-000000000002';
+const ACTIVE = '30000000-0000-4000-8000-000000000002';
 const purge = (tenantId: string) =>
   engines.bus.publish([
     {
@@ -69,12 +69,12 @@ const tenantsIn = async (running: RunningProjection<never>, tables: readonly str
   );
 
 it("a purged tenant's rows go, another's stay, also when all is built anew", async () => {
-  for (const tenantId of [GONE, LIVING]) {
+  for (const tenantId of [GONE, ACTIVE]) {
     const body = { method: 'key', options: { keyType: 'Ed25519' } } as never;
     const { did } = await client.call(createDid, { body }, context(tenantId));
     await new ServiceClient(engines.bus, 'issuance').call(
       reserveIssuerKey,
-      { body: { did, configurationId: LIVING, algorithms: ['Ed25519'] } },
+      { body: { did, configurationId: ACTIVE, algorithms: ['Ed25519'] } },
       context(tenantId),
     );
   }
@@ -83,15 +83,15 @@ it("a purged tenant's rows go, another's stay, also when all is built anew", asy
   ];
   for (const [running, tables] of models) {
     await running.waitForHead(10_000);
-    for (const found of await tenantsIn(running, tables)) expect(found).toEqual([GONE, LIVING]);
+    for (const found of await tenantsIn(running, tables)) expect(found).toEqual([GONE, ACTIVE]);
   }
   await purge(GONE);
   // The event may come twice.
   await purge(GONE);
   const all = async () => (await Promise.all(models.map(([running, tables]) => tenantsIn(running, tables)))).flat();
   await waitUntil(async () => (await all()).every((found) => !found.includes(GONE)));
-  expect(new Set((await all()).flat())).toEqual(new Set([LIVING]));
+  expect(new Set((await all()).flat())).toEqual(new Set([ACTIVE]));
   for (const [running] of models) await running.rebuild();
-  for (const found of await all()) expect(found).toEqual([LIVING]);
+  for (const found of await all()) expect(found).toEqual([ACTIVE]);
   expect(engines.health.report().ready).toBe(true);
 });

@@ -115,13 +115,13 @@ describe('an authentication provider over HTTP', () => {
       ['DELETE', await api.authenticationProviders.delete(NO_SUCH)],
     ] as [string, Answer][]) {
       const query = { requestIds: [answer.headers.get('x-request-id')!] };
-      const told = await api.analytics.list(query);
+      const received = await api.analytics.list(query);
       const outcome = answer.status < 300 ? 'SUCCESS' : 'FAIL';
-      expect(expectStatus(told, 200).data.map(({ type, category }) => [type, category])).toEqual([
+      expect(expectStatus(received, 200).data.map(({ type, category }) => [type, category])).toEqual([
         [`USER_AUTHENTICATION_PROVIDER_${prefix}_${outcome}`, 'authentication-provider'],
         [`USER_AUTHENTICATION_PROVIDER_${prefix}_START`, 'authentication-provider'],
       ]);
-      expect(told.text).not.toContain(SECRET);
+      expect(received.text).not.toContain(SECRET);
     }
   });
 

@@ -277,13 +277,13 @@ describe('a deleted user', () => {
   });
 
   it('leaves projections that can be built again from the events', async () => {
-    const told = async () => ({
+    const received = async () => ({
       users: expectStatus(await tenant.api.users.list({ limit: 1000 }), 200).data,
       configurations: expectStatus(await tenant.api.jwtVc.list(), 200).data,
       dids: expectStatus(await tenant.api.dids.list(), 200).data,
       events: expectStatus(await tenant.api.analytics.list({ types: ['USER_DELETE_SUCCESS'] }), 200).data,
     });
-    const before = await told();
+    const before = await received();
     expect(before.users.map(({ id }) => id)).not.toContain(person.id);
     expect(before.users).toContainEqual({ id: keptUser.id, claims: { given_name: keptUser.value } });
     await platform.end();
@@ -293,7 +293,7 @@ describe('a deleted user', () => {
     await platform.restart();
     const health = new ApiClient(platform.ready.management);
     await waitUntil(async () => (await health.request('GET', '/health/ready')).status === 200, { what: 'readiness' });
-    expect(await told()).toEqual(before);
+    expect(await received()).toEqual(before);
     expect((await tenant.api.users.retrieve(person.id)).status).toBe(404);
   });
 

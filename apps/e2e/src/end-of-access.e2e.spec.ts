@@ -234,7 +234,7 @@ describe('a restart', () => {
       });
       const open = expectStatus(await tenant.api.offers.create({ credentials: [issuer.jwtVc], claims: {} }), 200);
       const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Grace' } }), 201);
-      const told = async () => [
+      const received = async () => [
         (await tenant.api.dids.retrieve(issuer.did)).body,
         (await tenant.api.dids.list()).body,
         (await tenant.api.jwtVc.list()).body,
@@ -248,7 +248,7 @@ describe('a restart', () => {
       ];
       // Lists catch up with what was acknowledged.
       const before = await waitUntil(async () => {
-        const now = await told();
+        const now = await received();
         const text = JSON.stringify(now);
         return text.includes(user.id) && text.includes(issued.id) && now;
       });
@@ -257,7 +257,7 @@ describe('a restart', () => {
       await platform.restart();
 
       // The tokens of before are still good, and so are the client's credentials.
-      expect(await told()).toEqual(before);
+      expect(await received()).toEqual(before);
       await clientToken(platform, tenant.url, tenant.admin);
       expect(expectStatus(await tenant.api.users.retrieve(user.id), 200).claims).toEqual({ given_name: 'Grace' });
       expect((await former.dids.list()).status).toBe(401);

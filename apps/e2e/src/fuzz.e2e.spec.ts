@@ -97,8 +97,8 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     const { method, success } = operation.http!;
     const answer = await client.request(method, path, { query, body, headers });
     const api = operation.http!.hosts?.some((it) => it === 'management' || it === 'auth') ? 'management' : 'tenant';
-    const told = { status: answer.status, headers: Object.fromEntries(answer.headers), text: answer.text };
-    expect([answer.status, ...checks[api].faultsOf(method, path, told)]).toEqual([success]);
+    const received = { status: answer.status, headers: Object.fromEntries(answer.headers), text: answer.text };
+    expect([answer.status, ...checks[api].faultsOf(method, path, received)]).toEqual([success]);
   });
 
   it.each(table)(

@@ -95,9 +95,9 @@ it('makes one thing of a call whose answer was lost', async () => {
     const key = `lost-${n}`;
     const body = webhook(key);
     await sendAndHangUp(tenant.api.client, '/v1/webhooks', body, key);
-    const told = await repeated(tenant.api.client, '/v1/webhooks', body, key);
-    expect(told.status).toBe(201);
-    expect((await post(tenant.api.client, '/v1/webhooks', body, key)).body).toEqual(told.body);
+    const received = await repeated(tenant.api.client, '/v1/webhooks', body, key);
+    expect(received.status).toBe(201);
+    expect((await post(tenant.api.client, '/v1/webhooks', body, key)).body).toEqual(received.body);
   }
   const { data } = expectStatus(await tenant.api.webhooks.list(), 200);
   expect(data.filter(({ url }) => url.includes('/lost-'))).toHaveLength(10);

@@ -126,7 +126,7 @@ describe('/ of a host', () => {
 });
 
 it('together they tell every operation over HTTP, once', () => {
-  const told = both.flatMap(([name]) =>
+  const received = both.flatMap(([name]) =>
     Object.entries((JSON.parse(kept(name)) as OpenApiDocument).paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     ),
@@ -138,7 +138,7 @@ it('together they tell every operation over HTTP, once', () => {
         )
       : [],
   );
-  expect(told.sort()).toEqual(declared.sort());
+  expect(received.sort()).toEqual(declared.sort());
 });
 
 it('the changelog tells each version, the newest first [T71]', () => {

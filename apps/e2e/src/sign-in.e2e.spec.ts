@@ -118,14 +118,14 @@ if (missing !== undefined) skipSuite(suite, missing);
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';
-    let told = '';
+    let received = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (received += chunk.toString()));
     const token = new Promise<string>((resolve, reject) =>
-      child.once('exit', (code) => (code === 0 ? resolve(out.trim()) : reject(new Error(told)))),
+      child.once('exit', (code) => (code === 0 ? resolve(out.trim()) : reject(new Error(received)))),
     );
     token.catch(() => undefined as never);
-    const address = await waitUntil(() => /^http\S+/m.exec(told)?.[0], { what: 'the address to open' });
+    const address = await waitUntil(() => /^http\S+/m.exec(received)?.[0], { what: 'the address to open' });
     return { address, token, child };
   };
 
@@ -423,14 +423,14 @@ if (missing !== undefined) skipSuite(suite, missing);
       detached: true,
     });
     let out = '';
-    let told = '';
+    let received = '';
     let code: number | null | undefined;
     shell.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    shell.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    shell.stderr.on('data', (chunk: Buffer) => (received += chunk.toString()));
     shell.once('close', (ended) => (code = ended));
     const said = async (text: () => string, pattern: RegExp, what: string): Promise<string> => {
       await waitUntil(() => code !== undefined || pattern.test(text()), { what, timeoutMs: 60_000 });
-      if (!pattern.test(text())) throw new Error(`bash ended with ${code} before ${what}: ${out}${told}`);
+      if (!pattern.test(text())) throw new Error(`bash ended with ${code} before ${what}: ${out}${received}`);
       return pattern.exec(text())![0];
     };
     const context = await newContext();
@@ -438,7 +438,7 @@ if (missing !== undefined) skipSuite(suite, missing);
       const page = await context.newPage();
       await signUp(page, await said(() => out, /^http\S+token=\S+$/m, 'the link'), 'Ada');
       expect(await headingOf(page)).toBe('You are now a member of Analytical Society');
-      await page.goto(await said(() => told, /^http\S+client_id=\S+$/m, 'the address to open'));
+      await page.goto(await said(() => received, /^http\S+client_id=\S+$/m, 'the address to open'));
       await page.getByRole('button', { name: 'Continue' }).click();
       await waitUntil(() => code !== undefined, { what: 'the end of the commands', timeoutMs: 60_000 });
       expect([code, out.trim().split('\n').slice(-2)]).toEqual([0, ['ada@example.org', 'Analytical Society']]);

@@ -236,13 +236,13 @@ describe('an operator of a receiver', () => {
     const management = await connectManagement(platform);
     const body = { email: 'webhook-guest@people.example', roles: ['auditor' as const] };
     const { userId, inviteExpiresAt } = expectStatus(await management.members.invite(tenant.id, body), 200);
-    const { body: told, verified } = await receiver.next();
+    const { body: received, verified } = await receiver.next();
     expect(verified).toBe(true);
-    expect(told.event).toMatchObject({
+    expect(received.event).toMatchObject({
       type: 'TenantMemberInvited',
       payload: { userId, roles: ['auditor'], status: 'Pending', inviteExpiresAt },
     });
-    expect(JSON.stringify(told)).not.toContain('people.example');
+    expect(JSON.stringify(received)).not.toContain('people.example');
     // A new link is told too, its end is not.
     expectStatus(await management.invitations.resend(tenant.id, userId), 200);
     expect((await receiver.next()).body.event).toMatchObject({ type: 'TenantMemberInvited', payload: { userId } });

@@ -480,10 +480,10 @@ describe('clients of a tenant', () => {
         ({ clientId }) => clientId === made.clientId,
       )?.roles;
     expect(await roles()).toEqual(['auditor', 'issuer']);
-    const told = () => feed.filter(({ subject }) => subject === clientRolesChanged.subject).map(({ data }) => data);
-    await until(() => told().length > 0);
+    const received = () => feed.filter(({ subject }) => subject === clientRolesChanged.subject).map(({ data }) => data);
+    await until(() => received().length > 0);
     // A new name is told to nobody.
-    expect(told()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
+    expect(received()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
     // The secret is the one it was, and a new token says what the client may now.
     const credentials = {
       client_id: made.clientId,
@@ -944,8 +944,8 @@ describe('the directory', () => {
     await client.call(deleteTenant, { params: { tenantId: id } }, as('boss'));
 
     await until(() => feed.some(({ data }) => (data as { host?: string }).host === host && feed.at(-1)!.data === data));
-    const told = feed.filter(({ data }) => (data as { tenantId: string }).tenantId === id);
-    expect(told.map(({ subject, data }) => [subject, data])).toEqual([
+    const received = feed.filter(({ data }) => (data as { tenantId: string }).tenantId === id);
+    expect(received.map(({ subject, data }) => [subject, data])).toEqual([
       ['event.management.tenant-created', { tenantId: id, environmentId: ENV_ONE, name: 'found', host }],
       ['event.management.client-created', { tenantId: id, clientId: own.clientId, roles: ['admin'] }],
       ['event.management.client-created', { tenantId: id, clientId: added.clientId, roles: ['verifier'] }],

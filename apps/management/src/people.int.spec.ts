@@ -445,15 +445,16 @@ describe('members of a tenant', () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const { id: tenantId } = await create(owner);
-    const told = () => feed.flatMap(({ data }) => ((data as { tenantId: string }).tenantId === tenantId ? [data] : []));
+    const received = () =>
+      feed.flatMap(({ data }) => ((data as { tenantId: string }).tenantId === tenantId ? [data] : []));
     const inviteExpiresAt = new Date(clock.time + 5 * DAY_MS).toISOString();
     const { userId } = await invite(tenantId, freshEmail(), ['issuer'], owner);
     await invite(tenantId, guest.email, ['auditor'], owner);
     await client.call(resendInvitation, { params: { tenantId, userId } }, owner);
     // The owner was invited by nobody; a new link is told once more.
-    await eventually(async () => expect(told()).toHaveLength(3));
+    await eventually(async () => expect(received()).toHaveLength(3));
     const pending = { tenantId, userId, roles: ['issuer'], status: 'Pending', inviteExpiresAt };
-    expect(told()).toEqual([
+    expect(received()).toEqual([
       pending,
       { tenantId, userId: guest.userId, roles: ['auditor'], status: 'Active', inviteExpiresAt },
       pending,

@@ -286,7 +286,7 @@ describe('authentication providers', () => {
     it('is not read when it is large', async () => {
       const piece = Buffer.alloc(64 * 1024, ' ');
       let sent = 0;
-      const told = await fault((response) => {
+      const received = await fault((response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         const write = () => {
           while (sent < 10 * 1024 * 1024 && !response.destroyed) {
@@ -297,18 +297,18 @@ describe('authentication providers', () => {
         };
         write();
       });
-      expect(told).toEqual(['invalid', 'url', 'the discovery document is too large']);
+      expect(received).toEqual(['invalid', 'url', 'the discovery document is too large']);
       expect(sent).toBeLessThan(10 * 1024 * 1024);
     });
 
     it('is not waited for longer than five seconds, however it drips', async () => {
       const startedAt = performance.now();
-      const told = await fault((response) => {
+      const received = await fault((response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         const drip = setInterval(() => response.write(' '), 200);
         response.once('close', () => clearInterval(drip));
       });
-      expect(told).toEqual(['invalid', 'url', 'the discovery document could not be fetched']);
+      expect(received).toEqual(['invalid', 'url', 'the discovery document could not be fetched']);
       expect(performance.now() - startedAt).toBeLessThan(8000);
     }, 20_000);
 

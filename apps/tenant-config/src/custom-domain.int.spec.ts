@@ -47,7 +47,7 @@ describe('the custom domain of a tenant', () => {
   let services: RunningServices;
   let client: ServiceClient;
   let dns: TestDnsServer;
-  const told: { subject: string; data: object }[] = [];
+  const received: { subject: string; data: object }[] = [];
 
   const start = async () => {
     const config = parseConfig({
@@ -61,7 +61,8 @@ describe('the custom domain of a tenant', () => {
     client = new ServiceClient(engines.bus, 'gateway');
     engines.bus.listen(
       { name: 'test.listener', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
-      async (messages) => void told.push(...messages.map(({ subject, data }) => ({ subject, data: data as object }))),
+      async (messages) =>
+        void received.push(...messages.map(({ subject, data }) => ({ subject, data: data as object }))),
     );
   };
   const stop = async () => {
@@ -83,7 +84,7 @@ describe('the custom domain of a tenant', () => {
     (await client.call(lookUpCustomDomain, { body: { host } }, asGateway)).tenantId;
   const heard = (subject: string, tenantId: string) =>
     waitUntil(
-      () => told.find((it) => it.subject === subject && (it.data as { tenantId: string }).tenantId === tenantId),
+      () => received.find((it) => it.subject === subject && (it.data as { tenantId: string }).tenantId === tenantId),
       {
         timeoutMs: 10_000,
         what: subject,
@@ -174,9 +175,9 @@ describe('the custom domain of a tenant', () => {
   it('stays verified without another look-up', async () => {
     dns.set('three.example');
     const { verifiedAt } = await read('t3');
-    const before = dns.asked.length;
+    const before = dns.queries.length;
     await verify('t3');
-    expect(dns.asked).toHaveLength(before);
+    expect(dns.queries).toHaveLength(before);
     expect((await read('t3')).verifiedAt).toBe(verifiedAt);
   });
 

@@ -55,7 +55,7 @@ const cases = async (): Promise<Case[]> => {
   const right = { headers, body, targetUri: url, keys, now: seconds, genuine: true };
   const input = headers['signature-input']!;
   const wrong = (what: string, change: Partial<Case>): Case => ({ what, ...right, ...change, genuine: false });
-  const stranger = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
+  const outsider = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
   return [
     { what: 'as sent', ...right },
     { what: 'five minutes later', ...right, now: seconds + 300 },
@@ -64,7 +64,7 @@ const cases = async (): Promise<Case[]> => {
     wrong('later than that', { now: seconds + 301 }),
     wrong('from the future', { now: seconds - 301 }),
     wrong('an unknown key', { keys: [] }),
-    wrong('a key of the same name', { keys: [{ ...keys[0]!, x: stranger.x }] }),
+    wrong('a key of the same name', { keys: [{ ...keys[0]!, x: outsider.x }] }),
     wrong('no signature', { headers: { ...headers, signature: '' } }),
     wrong('another algorithm', { headers: { ...headers, 'signature-input': input.replace('ed25519', 'hmac-sha256') } }),
     wrong('the body not covered', {

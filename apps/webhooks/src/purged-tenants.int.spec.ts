@@ -31,7 +31,7 @@ const context = (tenantId: string): ClientContext => ({
   deadline: Date.now() + 20_000,
 });
 const GONE = '30000000-0000-4000-8000-000000000001';
-const LIVING = '30000000-0000-4000-8000-000000000002';
+const ACTIVE = '30000000-0000-4000-8000-000000000002';
 const purge = (tenantId: string) =>
   engines.bus.publish([
     {
@@ -70,7 +70,7 @@ const tenantsIn = async (running: RunningProjection<never>, tables: readonly str
   );
 
 it("a purged tenant's rows go, another's stay, also when all is built anew", async () => {
-  for (const tenantId of [GONE, LIVING]) {
+  for (const tenantId of [GONE, ACTIVE]) {
     // Where nobody listens.
     const body = { url: 'http://127.0.0.1:9/in', events: ['OpenIdCredentialIssued' as const] };
     const { id } = await client.call(createWebhook, { body }, context(tenantId));
@@ -84,15 +84,15 @@ it("a purged tenant's rows go, another's stay, also when all is built anew", asy
   ];
   for (const [running, tables] of models) {
     await running.waitForHead(10_000);
-    for (const found of await tenantsIn(running, tables)) expect(found).toEqual([GONE, LIVING]);
+    for (const found of await tenantsIn(running, tables)) expect(found).toEqual([GONE, ACTIVE]);
   }
   await purge(GONE);
   // The event may come twice.
   await purge(GONE);
   const all = async () => (await Promise.all(models.map(([running, tables]) => tenantsIn(running, tables)))).flat();
   await waitUntil(async () => (await all()).every((found) => !found.includes(GONE)));
-  expect(new Set((await all()).flat())).toEqual(new Set([LIVING]));
+  expect(new Set((await all()).flat())).toEqual(new Set([ACTIVE]));
   for (const [running] of models) await running.rebuild();
-  for (const found of await all()) expect(found).toEqual([LIVING]);
+  for (const found of await all()) expect(found).toEqual([ACTIVE]);
   expect(engines.health.report().ready).toBe(true);
 });

@@ -427,8 +427,8 @@ describe('webhooks', () => {
     const { received, url } = await receiver(status(204));
     const first = await subscribe(tenantId, url, [FULL, SUMMARY]);
     const second = await subscribe(tenantId, `${url}/second`, [FULL]);
-    const stranger = await receiver(status(204));
-    await subscribe(randomUUID(), stranger.url, [FULL, SUMMARY]);
+    const outsider = await receiver(status(204));
+    await subscribe(randomUUID(), outsider.url, [FULL, SUMMARY]);
     const credential = { jwt: 'eyJ.secret.credential' };
     const { id, data, erased } = await issue(tenantId, credential);
 
@@ -492,7 +492,7 @@ describe('webhooks', () => {
       expect(verified.parameters.expires).toBe(verified.parameters.created! + 300);
     }
     await until(erased, 'the key to be destroyed');
-    expect(stranger.received).toEqual([]);
+    expect(outsider.received).toEqual([]);
     const stored = JSON.stringify((await engines.events.readAll({ limit: 1000 })).events);
     expect(stored).not.toContain('eyJ.secret.credential');
   });

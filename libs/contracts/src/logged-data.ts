@@ -123,7 +123,7 @@ const hasPersonal = (value: unknown): boolean =>
       ? Object.entries(value).some(([name, member]) => PERSONAL.has(name) || hasPersonal(member))
       : false;
 
-const kept = (value: unknown, rules: Omit<Rules, 'left'>): unknown => {
+const loggable = (value: unknown, rules: Omit<Rules, 'left'>): unknown => {
   try {
     const bounded = shown(value, { ...rules, left: MAX_VALUES });
     if (Buffer.byteLength(JSON.stringify(bounded) ?? '') <= MAX_LOGGED_BYTES) return bounded;
@@ -150,9 +150,9 @@ const personOf = (
 const dataOf = (operation: Operation, level: 2 | 3, value: object, personId: string | undefined): LoggedData => {
   // Claims stand among what faults must not echo; here the person's key guards them.
   const secrets = (operation.secrets ?? []).filter((name) => !PERSONAL.has(name));
-  const general = kept(value, { level, secrets, personal: false });
+  const general = loggable(value, { level, secrets, personal: false });
   if (level === 2 || personId === undefined || !hasPersonal(value)) return { general };
-  return { general, personId, personal: kept(value, { level, secrets, personal: true }) };
+  return { general, personId, personal: loggable(value, { level, secrets, personal: true }) };
 };
 
 /** `data` of a START. */

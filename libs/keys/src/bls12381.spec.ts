@@ -29,16 +29,16 @@ describe('a BLS12-381 key in G2', () => {
     const signature = await key.signer().multisign({ header, messages });
     const disclosedMessageIndexes = [1];
     const proof = await key.deriveProof({ signature, header, messages, presentationHeader, disclosedMessageIndexes });
-    const told = (second: Uint8Array) => ({ proof, header, presentationHeader, messages: [undefined, second] });
-    expect(await key.verifier().multiverify(told(messages[1]!))).toBe(true);
-    expect(await key.verifier().multiverify(told(messages[0]!))).toBe(false);
+    const result = (second: Uint8Array) => ({ proof, header, presentationHeader, messages: [undefined, second] });
+    expect(await key.verifier().multiverify(result(messages[1]!))).toBe(true);
+    expect(await key.verifier().multiverify(result(messages[0]!))).toBe(false);
     // A signature of another secret does not fit this public key.
     const other = generateBls12381G2();
     const mixed = await fromRaw({ algorithm, curve: 'Bls12381G2', secretKey: bytes(other.d), publicKey });
     const foreign = await mixed.signer().multisign({ header, messages });
     const bad = { signature: foreign, header, messages, presentationHeader, disclosedMessageIndexes };
     await expect(
-      key.deriveProof(bad).then((made) => key.verifier().multiverify({ ...told(messages[1]!), proof: made })),
+      key.deriveProof(bad).then((made) => key.verifier().multiverify({ ...result(messages[1]!), proof: made })),
     ).resolves.toBe(false);
   });
 

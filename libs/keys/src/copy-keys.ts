@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { openKeyStore, type KeyLocation } from './key-location.js';
-import type { KeptKey, KeyStore, KeyTable, WrappedKey } from './key-store.js';
+import type { StoredKey, KeyStore, KeyTable, WrappedKey } from './key-store.js';
 import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
 
 export interface CopyKeysOptions {
@@ -106,11 +106,11 @@ const current = (masterKeys: MasterKeys, kind: 'tenant-key' | 'pepper', key: Wra
   return versionOf(key.wrapped) === masterKeys.current ? key : masterKeys.wrap(kind, key.id, opened);
 };
 
-const nameOf = ({ tenantId, id, purpose }: KeptKey): string => JSON.stringify([tenantId, id, purpose]);
+const nameOf = ({ tenantId, id, purpose }: StoredKey): string => JSON.stringify([tenantId, id, purpose]);
 
 const copyPage = async (
   table: KeyTable,
-  rows: readonly KeptKey[],
+  rows: readonly StoredKey[],
   target: KeyStore,
   masterKeys: MasterKeys,
   counts: CopiedKeys,
@@ -119,9 +119,9 @@ const copyPage = async (
   const stored = await target.call('findKeys', { table, keys: rows.map(({ tenantId, id }) => ({ tenantId, id })) });
   const byName = new Map(stored.map((row) => [nameOf(row), row]));
   const dead = new Set(stored.filter(({ live }) => !live).map(({ tenantId, id }) => JSON.stringify([tenantId, id])));
-  const add: KeptKey[] = [];
-  const destroy: KeptKey[] = [];
-  const unwrapped = ({ tenantId: id, sealed: wrapped }: KeptKey) => masterKeys.unwrap('tenant-key', { id, wrapped });
+  const add: StoredKey[] = [];
+  const destroy: StoredKey[] = [];
+  const unwrapped = ({ tenantId: id, sealed: wrapped }: StoredKey) => masterKeys.unwrap('tenant-key', { id, wrapped });
   for (const row of rows) {
     const found = byName.get(nameOf(row));
     const isDead = dead.has(JSON.stringify([row.tenantId, row.id]));

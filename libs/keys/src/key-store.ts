@@ -35,7 +35,7 @@ export interface ExpiringRow {
 
 export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys';
 /** A stored row, also of a destroyed key. */
-export interface KeptKey {
+export interface StoredKey {
   tenantId: string;
   /** Empty for a tenant's own key. */
   id: string;
@@ -75,12 +75,12 @@ export interface KeyJobs {
   /** Rows in an order of the store's own, in which signing keys are in the order of their creation. */
   pageOfKeys: [
     { table: KeyTable; after?: string; limit: number; tenantId?: string | undefined },
-    { rows: KeptKey[]; next?: string },
+    { rows: StoredKey[]; next?: string },
   ];
   /** All rows of these ids, whatever their purpose. */
-  findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, KeptKey[]];
+  findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, StoredKey[]];
   /** Adds missing rows unchanged; overwrites the others with zeros. */
-  keepKeys: [{ table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }, void];
+  keepKeys: [{ table: KeyTable; add: StoredKey[]; destroy: StoredKey[] }, void];
   readExpiring: [{ tenant: string; name: string }, ExpiringRow | undefined];
   /** True when the present row was the given one, or absent as expected. */
   writeExpiring: [ExpiringRow & { after: string | undefined }, boolean];

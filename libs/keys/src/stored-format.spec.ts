@@ -3,18 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedKeyVault, openKeyFile } from './embedded/embedded-key-vault.js';
-import type { KeptKey } from './key-store.js';
+import type { StoredKey } from './key-store.js';
 import type { StoredKeyVault } from './stored-key-vault.js';
 
 // Rows, a sealed value and MACs that release 0.1.0 wrote under the MASTER_KEY of 32 bytes 0x01.
 const tenantId = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const ES = '00000000-0000-4000-8000-000000000001';
 const ED = '00000000-0000-4000-8000-000000000002';
-const kept = (sealed: string, more: Partial<KeptKey> = {}): KeptKey => ({
+const kept = (sealed: string, more: Partial<StoredKey> = {}): StoredKey => ({
   ...{ tenantId, id: '', purpose: '', live: true, sealed: Buffer.from(sealed, 'base64') },
   ...more,
 });
-const signing = (id: string, algorithm: string, publicJwk: string, sealed: string): KeptKey =>
+const signing = (id: string, algorithm: string, publicJwk: string, sealed: string): StoredKey =>
   kept(sealed, { id, purpose: 'did', algorithm, publicJwk, createdAt: '2026-11-22T20:00:00.000Z' });
 const pepper = 'AAAAAWhijTxjZVZoxwC8zDxDFO1Mrz3EyzQ/k1eQDJCN4hLK1yFk+LBlIgo8Men81AaeaTgmuuLPIFUoxuMWZw==';
 const tenantKey = kept('AAAAAQfCEuNeY9Gz8OqhCJZT1/2ulcR+kAWoXi9bSfn7Tsz2dP8VrbQKrE7ORutmox+gTFhQM2zuOOUUPPybQQ==');

@@ -85,9 +85,9 @@ export class StoredSigningKeys extends SigningKeys {
       if (found) return signingKeyOf(found);
       const tenantKey = await this.tenantKeys.loadTenantKey(tenantId);
       const made = this.generateSigningKey(tenantKey, tenantId, purpose, algorithm);
-      const kept = await this.store.call('ensureSigningKey', made);
-      if (kept.state !== 'live') throw new KeyNotFound(tenantId);
-      return signingKeyOf(kept.row);
+      const ensured = await this.store.call('ensureSigningKey', made);
+      if (ensured.state !== 'live') throw new KeyNotFound(tenantId);
+      return signingKeyOf(ensured.row);
     });
   }
 

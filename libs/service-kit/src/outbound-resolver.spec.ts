@@ -50,7 +50,7 @@ describe('names that tenants choose', () => {
         { address: '127.0.0.1', family: 4 },
         { address: '::1', family: 6 },
       ]);
-      expect(dns.asked).toEqual([]);
+      expect(dns.queries).toEqual([]);
     },
   );
 
@@ -58,9 +58,9 @@ describe('names that tenants choose', () => {
     dns.setAddresses('hooks.example.com', '127.0.0.1');
     await Promise.all([A, A, A, B].map((tenant) => resolver.addresses(tenant, 'hooks.example.com')));
     // A and AAAA for each tenant.
-    expect(dns.asked).toHaveLength(4);
+    expect(dns.queries).toHaveLength(4);
     await resolver.addresses(A, 'hooks.example.com');
-    expect(dns.asked).toHaveLength(6);
+    expect(dns.queries).toHaveLength(6);
   });
 
   it('are given up after 4 s with one repetition, 8 at a time, 30 s a minute', async () => {
@@ -71,7 +71,7 @@ describe('names that tenants choose', () => {
     const other = await resolver.addresses(B, 'live.example.com');
     expect(performance.now() - start).toBeLessThan(1000);
     expect(other).toEqual([{ address: '127.0.0.1', family: 4 }]);
-    expect(new Set(dns.asked.filter((name) => name.startsWith('dead')))).toEqual(new Set(dead.slice(0, 8)));
+    expect(new Set(dns.queries.filter((name) => name.startsWith('dead')))).toEqual(new Set(dead.slice(0, 8)));
 
     const outcomes = await Promise.all(attack);
     expect(performance.now() - start).toBeLessThan(7000);
@@ -88,7 +88,7 @@ describe('names that tenants choose', () => {
       expect(seconds).toBeLessThanOrEqual(60);
     }
     // A, AAAA, and each of them once more.
-    expect(dns.asked.filter((name) => name === dead[0])).toHaveLength(4);
+    expect(dns.queries.filter((name) => name === dead[0])).toHaveLength(4);
     expect(await resolver.addresses(B, 'live.example.com')).toEqual(other);
   }, 15_000);
 
@@ -111,14 +111,14 @@ describe('names that tenants choose', () => {
     const url = `http://hooks.example.com:${port}/`;
     const limits = { timeoutMs: 3000, maxBytes: 100 };
     await outbound.send(url, { ...limits, tenantId: A });
-    expect(dns.asked).toHaveLength(2);
+    expect(dns.queries).toHaveLength(2);
     // The connection is idle by now, and kept for 4 s.
     await new Promise((resolve) => setTimeout(resolve, 100));
     await outbound.send(url, { ...limits, tenantId: A });
-    expect(dns.asked).toHaveLength(2);
+    expect(dns.queries).toHaveLength(2);
     await new Promise((resolve) => setTimeout(resolve, 100));
     await outbound.send(url, { ...limits, tenantId: B });
-    expect(dns.asked).toHaveLength(4);
+    expect(dns.queries).toHaveLength(4);
     await outbound.close();
   });
 });

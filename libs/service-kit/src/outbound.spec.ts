@@ -141,18 +141,18 @@ describe('Outbound', () => {
   });
 
   it('judges the addresses that the connection uses, whatever a look-up said before', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const answers = [
       { address: '10.0.0.1', family: 4 },
       { address: '::ffff:127.0.0.1', family: 6 },
     ];
     const addresses = async (_tenantId: string, host: string) => {
-      asked.push(host);
+      requested.push(host);
       return answers;
     };
     const rebound = new Outbound(false, { addresses });
     await expect(rebound.send('https://hooks.acme.com/', limits)).rejects.toThrow('no public address');
-    expect(asked).toEqual(['hooks.acme.com']);
+    expect(requested).toEqual(['hooks.acme.com']);
     await rebound.close();
   });
 
@@ -193,8 +193,8 @@ describe('Outbound', () => {
   });
 
   it('does not send what waited for a connection until its time was up', async () => {
-    let asked = 0;
-    const port = await serve(() => (asked += 1));
+    let requested = 0;
+    const port = await serve(() => (requested += 1));
     const patient = { tenantId: 'tenant-a', timeoutMs: 2000, maxBytes: 1000, statusOnly: true };
     const hurried = { ...patient, timeoutMs: 300 };
     const timedOut = async (sent: Promise<unknown>[]) =>
@@ -207,6 +207,6 @@ describe('Outbound', () => {
     expect(await keeping).toBe(32);
     const after = await serve((_request, response) => response.end());
     expect((await open.send(`http://127.0.0.1:${after}/`, patient)).status).toBe(200);
-    expect(asked).toBe(32);
+    expect(requested).toBe(32);
   });
 });

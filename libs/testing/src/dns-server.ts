@@ -12,7 +12,7 @@ export class TestDnsServer {
   private rcode = 0;
   private silent = false;
   /** Names asked for, in the order they were. */
-  readonly asked: string[] = [];
+  readonly queries: string[] = [];
 
   private constructor(
     private readonly server: DnsServer,
@@ -69,7 +69,7 @@ export class TestDnsServer {
   private answer(request: Packet, send: (response: Packet) => void): void {
     const [question] = request.questions;
     const name = String(question?.name).toLowerCase();
-    this.asked.push(name);
+    this.queries.push(name);
     if (this.silent || this.silentNames.has(name)) return;
     const response = Packet.createResponseFromRequest(request);
     const values = this.records.get(name);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TenantApi } from './tenant-api.js';
 
-const told = {
+const headers = {
   'content-type': 'application/json',
   'x-request-id': 'abcdefghijklmnopqrstuv',
   'x-ratelimit-limit': '1',
@@ -17,7 +17,7 @@ const server = createServer((request, response) => {
   request.setEncoding('utf8').on('data', (part: string) => (body += part));
   request.on('end', () => {
     seen = { method: request.method!, url: request.url!, headers: request.headers, body };
-    response.writeHead(next.status, next.headers ?? told).end(next.text);
+    response.writeHead(next.status, next.headers ?? headers).end(next.text);
   });
 });
 let api: TenantApi;
@@ -55,7 +55,7 @@ describe('a call through the types of the interface definition', () => {
   it('answers whatever the status, with text, or with nothing', async () => {
     next = { status: 204, text: '' };
     expect(await api.users.delete('x')).toMatchObject({ status: 204, body: undefined, text: '' });
-    next = { status: 403, text: 'Forbidden', headers: { ...told, 'content-type': 'text/plain' } };
+    next = { status: 403, text: 'Forbidden', headers: { ...headers, 'content-type': 'text/plain' } };
     expect(await api.users.list()).toMatchObject({ status: 403, body: 'Forbidden' });
     next = { status: 400, text: '{"code":"BadRequest"}' };
     expect((await api.users.list()).body).toEqual({ code: 'BadRequest' });

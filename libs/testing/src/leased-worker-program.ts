@@ -13,8 +13,8 @@ import type { WorkerProgramOptions, WorkerMessage } from './worker-process.js';
 
 const NAME = 'work';
 const { engine, leaseMs, batchMs } = JSON.parse(process.argv[2]!) as WorkerProgramOptions;
-const say = (said: WorkerMessage) => process.stdout.write(`${JSON.stringify(said)}\n`);
-const onFailure = (error: Error) => void say({ failed: error.name });
+const report = (message: WorkerMessage) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const onFailure = (error: Error) => void report({ failed: error.name });
 
 interface Running {
   isHolding(): boolean;
@@ -36,10 +36,10 @@ const onCheckpoints = ({
     backOff: { firstMs: 20, maxMs: 100 },
     batch: async (_, { epoch }) => {
       const next = Number((await checkpoints.read(NAME)) ?? 0) + 1;
-      say({ begun: next });
+      report({ begun: next });
       await pause(batchMs);
       await checkpoints.write(NAME, String(next), epoch);
-      say({ done: next });
+      report({ done: next });
     },
     onError: onFailure,
   }).start();
@@ -64,7 +64,7 @@ const start = async (): Promise<Running> => {
   const onError = (_subject: string, error: unknown) => onFailure(error as Error);
   const bus = await openNatsBus({ servers: [engine.url], namespace: engine.namespace, leaseMs, onError });
   const consumer = bus.consume({ name: NAME, subjects: ['event.>'], batchSize: 1 }, async ([message]) => {
-    say({ begun: Number(message!.sequence) });
+    report({ begun: Number(message!.sequence) });
     await pause(batchMs);
   });
   return { isHolding: () => consumer.isHeld, stop: () => bus.close() };
@@ -75,6 +75,6 @@ let holding: boolean | undefined;
 setInterval(() => {
   if (running.isHolding() === holding) return;
   holding = running.isHolding();
-  say({ holding });
+  report({ holding });
 }, 10);
 process.once('SIGTERM', () => void running.stop().then(() => process.exit(0)));

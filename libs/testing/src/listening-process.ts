@@ -35,9 +35,9 @@ const socketsOf = (pid: number): string[] =>
   );
 
 /** What has ended meanwhile, or is not ours to look at, has none. */
-const orNone = (look: () => string[]): string[] => {
+const orNone = (probe: () => string[]): string[] => {
   try {
-    return look();
+    return probe();
   } catch {
     return [];
   }

@@ -29,10 +29,10 @@ export const startWorkerProcess = (options: WorkerProgramOptions): WorkerProcess
   const program = join(repository, 'libs/testing/dist/leased-worker-program.js');
   const words = ['--no-warnings', program, JSON.stringify(options)];
   const child = endWithUs(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }));
-  const said: WorkerMessage[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line) as WorkerMessage));
+  const messages: WorkerMessage[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => messages.push(JSON.parse(line) as WorkerMessage));
   const all = <Key extends keyof WorkerMessage>(key: Key) =>
-    said.flatMap((it) => (it[key] === undefined ? [] : [it[key]])) as NonNullable<WorkerMessage[Key]>[];
+    messages.flatMap((it) => (it[key] === undefined ? [] : [it[key]])) as NonNullable<WorkerMessage[Key]>[];
   return {
     get isReady() {
       return all('holding').length > 0;

@@ -244,12 +244,12 @@ describe('who may do what [M46, M51]', () => {
   let machine: ManagementApi;
   let self: Person;
   /** No members: another person, another machine, and who was invited and has not accepted. */
-  let strangers: [string, ManagementApi][];
+  let outsiders: [string, ManagementApi][];
   beforeAll(async () => {
     owner = await signIn('matrix-owner');
     self = await signIn('matrix-member');
     machine = await connectManagement(platform);
-    strangers = [
+    outsiders = [
       ['another person', (await signIn('matrix-stranger')).api],
       ['another machine client', await registerManagementClient(platform, 'matrix stranger')],
     ];
@@ -274,7 +274,7 @@ describe('who may do what [M46, M51]', () => {
     const ids = await scene(owner.api);
     const unknown = { ...ids, tenantId: NO_SUCH };
     // Those who are refused first: what they asked for is still there.
-    for (const [who, api] of strangers) {
+    for (const [who, api] of outsiders) {
       const answer = await send(api, called, ids);
       expect([who, answer.status, answer.body]).toMatchObject([who, 404, { code: 'NotFound' }]);
       // As for a tenant that never was: nobody can tell the one from the other.
@@ -290,7 +290,7 @@ describe('who may do what [M46, M51]', () => {
   });
 
   it('environments, the list of tenants and their creation are for every principal', async () => {
-    for (const api of [owner.api, machine, self.api, ...strangers.map(([, it]) => it)]) {
+    for (const api of [owner.api, machine, self.api, ...outsiders.map(([, it]) => it)]) {
       expectStatus(await api.environments.list(), 200);
       expectStatus(await api.tenants.list(), 200);
       const { id } = expectStatus(await api.tenants.create({ subdomain: unique('people'), environmentId }), 201);

@@ -147,9 +147,9 @@ describe('access tokens of the OpenID provider', () => {
 
   it('with unknown keys do not make the provider be asked again and again', async () => {
     expect(await verifier.verify(await sign(claims()), deadline())).toBeDefined();
-    const stranger = await makeKey('stranger');
+    const outsider = await makeKey('stranger');
     for (let n = 0; n < 5; n++)
-      expect(await verifier.verify(await sign(claims({ jti: `${n}` }), {}, stranger), deadline())).toBeUndefined();
+      expect(await verifier.verify(await sign(claims({ jti: `${n}` }), {}, outsider), deadline())).toBeUndefined();
     expect(asked.length).toBeLessThanOrEqual(4);
   });
 

@@ -68,7 +68,7 @@ afterAll(async () => {
 const get = async (url: string, address = '203.0.113.1') => {
   const answer = await app.inject({ url, headers: { host: 'management.platform.test' }, remoteAddress: address });
   const { deprecation, sunset, link } = answer.headers;
-  return { status: answer.statusCode, told: { deprecation, sunset, link }, body: answer.body };
+  return { status: answer.statusCode, received: { deprecation, sunset, link }, body: answer.body };
 };
 
 const headers = {
@@ -83,30 +83,30 @@ const none = { deprecation: undefined, sunset: undefined, link: undefined };
 describe('a deprecated operation says so in every answer', () => {
   it('in the good one', async () => {
     const serving = engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
-    expect(await get('/v1/old-environments')).toEqual({ status: 200, told: headers, body: '{"data":[]}' });
+    expect(await get('/v1/old-environments')).toEqual({ status: 200, received: headers, body: '{"data":[]}' });
     await serving.close();
   });
 
   it('in a 400, a 503 and a 429', async () => {
-    expect(await get('/v1/old-environments?limit=0')).toMatchObject({ status: 400, told: headers });
-    expect(await get('/v1/old-environments')).toMatchObject({ status: 503, told: headers });
+    expect(await get('/v1/old-environments?limit=0')).toMatchObject({ status: 400, received: headers });
+    expect(await get('/v1/old-environments')).toMatchObject({ status: 503, received: headers });
     const address = '203.0.113.2';
     for (let call = 0; call < 6; call++) await get('/v1/old-environments?limit=0', address);
-    expect(await get('/v1/old-environments', address)).toMatchObject({ status: 429, told: headers });
+    expect(await get('/v1/old-environments', address)).toMatchObject({ status: 429, received: headers });
   });
 
   it('in a 401; without an end that is settled there is no Sunset', async () => {
-    const told = {
+    const received = {
       ...none,
       deprecation: headers.deprecation,
       link: '<https://attestry.example/changes>; rel="deprecation"',
     };
-    expect(await get('/v1/old-guarded-environments')).toMatchObject({ status: 401, told });
+    expect(await get('/v1/old-guarded-environments')).toMatchObject({ status: 401, received });
   });
 
   it('and others do not', async () => {
-    expect(await get('/v1/environments')).toMatchObject({ status: 401, told: none });
-    expect(await get('/v1/nothing')).toMatchObject({ status: 404, told: none });
+    expect(await get('/v1/environments')).toMatchObject({ status: 401, received: none });
+    expect(await get('/v1/nothing')).toMatchObject({ status: 404, received: none });
   });
 
   it('and so does the interface definition that is served with it', async () => {

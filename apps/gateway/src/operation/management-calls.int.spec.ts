@@ -30,7 +30,7 @@ let engines: Engines;
 let app: NestFastifyApplication;
 let server: FastifyInstance;
 const peers: Serving[] = [];
-const told: OperationEventMessage[] = [];
+const received: OperationEventMessage[] = [];
 let reply: () => Promise<Reply>;
 
 const operations = OPERATIONS.filter(({ http, access }) => http && access.kind === 'management');
@@ -51,7 +51,7 @@ beforeAll(async () => {
   serve(retrieveTokenKeys as Operation, async () => ({ ok: true, data: { keys: [jwk] } }));
   for (const operation of operations) serve(operation, () => reply());
   engines.bus.consume({ name: 'test', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
-    told.push(...messages.map(({ data }) => data as OperationEventMessage));
+    received.push(...messages.map(({ data }) => data as OperationEventMessage));
   });
   app = await NestFactory.create<NestFastifyApplication>(
     rootModule([gatewayParticipant], engines),
@@ -109,7 +109,7 @@ const send = async ({ name, http }: Operation, clientId: string) => {
 const eventsOf = async (requestId: string, count: number): Promise<OperationEventMessage[]> => {
   const end = Date.now() + 10_000;
   for (;;) {
-    const found = told.filter((message) => message.requestId === requestId);
+    const found = received.filter((message) => message.requestId === requestId);
     if (found.length >= count) return found;
     if (Date.now() > end) throw new Error(`${found.length} of ${count} operation events`);
     await new Promise((resolve) => setImmediate(resolve));

@@ -12,7 +12,7 @@ const refusal = (text: string | Uint8Array, type?: string): AppError => {
   }
   throw new Error('was accepted');
 };
-const told = (msg: string) => ({
+const detail = (msg: string) => ({
   kind: 'invalid',
   message: 'Validation Error',
   details: [{ msg, param: 'body', location: 'body' }],
@@ -57,7 +57,7 @@ describe('an XML body', () => {
       const { message, details } = refusal(text);
       expect([message, details![0]!.param]).toEqual(['Validation Error', 'body']);
     }
-    expect(refusal('<!DOCTYPE a><a><name>x</name></a>')).toMatchObject(told('must not have a DOCTYPE'));
+    expect(refusal('<!DOCTYPE a><a><name>x</name></a>')).toMatchObject(detail('must not have a DOCTYPE'));
     // In a text it is a text.
     expect(parse('<a><name><![CDATA[<!DOCTYPE a>]]></name></a>')).toEqual({ name: '<!DOCTYPE a>' });
   });
@@ -76,14 +76,14 @@ describe('an XML body', () => {
       '<a><![CDATA[ </a>',
       '<a><__proto__><x>1</x></__proto__></a>',
     ])
-      expect([text, refusal(text)]).toEqual([text, expect.objectContaining(told('must be well-formed XML'))]);
+      expect([text, refusal(text)]).toEqual([text, expect.objectContaining(detail('must be well-formed XML'))]);
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
   it('is UTF-8', () => {
-    expect(refusal(Buffer.from('<a><name>\xe4</name></a>', 'latin1'))).toMatchObject(told('must be UTF-8'));
-    expect(refusal('<?xml version="1.0" encoding="ISO-8859-1"?><a/>')).toMatchObject(told('must be UTF-8'));
-    expect(refusal('<a/>', 'text/xml; charset="utf-16"')).toMatchObject(told('must be UTF-8'));
+    expect(refusal(Buffer.from('<a><name>\xe4</name></a>', 'latin1'))).toMatchObject(detail('must be UTF-8'));
+    expect(refusal('<?xml version="1.0" encoding="ISO-8859-1"?><a/>')).toMatchObject(detail('must be UTF-8'));
+    expect(refusal('<a/>', 'text/xml; charset="utf-16"')).toMatchObject(detail('must be UTF-8'));
   });
 
   it('takes little time, however it is made', () => {

@@ -35,7 +35,7 @@ export interface PendingAuthorization extends RequestingClient, RequestedEntries
   codeVerifier: string;
 }
 
-interface Kept {
+interface PendingRecord {
   request: PendingAuthorization;
   /** SHA-256 of the value of the browser's cookie, base64url. */
   browser: string;
@@ -93,9 +93,9 @@ export class PendingAuthorizations {
   }
 
   async keep(tenantId: string, { id, secret }: BrowserBinding, request: PendingAuthorization): Promise<void> {
-    const kept: Kept = { request, browser: digest(secret).toString('base64url') };
+    const record: PendingRecord = { request, browser: digest(secret).toString('base64url') };
     const expiresAt = this.clock.now().getTime() + SIGN_IN_SECONDS * 1000;
-    await this.state.write(tenantId, nameOf(id), JSON.stringify(kept), { expiresAt });
+    await this.state.write(tenantId, nameOf(id), JSON.stringify(record), { expiresAt });
   }
 
   /**
@@ -105,15 +105,15 @@ export class PendingAuthorizations {
     if (!isUuid(id)) return undefined;
     const found = await this.state.read(tenantId, nameOf(id));
     if (!found || isErased(found) || found.expiresAt <= this.clock.now().getTime()) return undefined;
-    const kept = JSON.parse(found.text) as Partial<Kept>;
+    const record = JSON.parse(found.text) as Partial<PendingRecord>;
     const secret = cookieOf(cookies, id);
-    if (!kept.request || !kept.browser || secret === undefined) return undefined;
-    if (!timingSafeEqual(digest(secret), Buffer.from(kept.browser, 'base64url'))) return undefined;
+    if (!record.request || !record.browser || secret === undefined) return undefined;
+    if (!timingSafeEqual(digest(secret), Buffer.from(record.browser, 'base64url'))) return undefined;
     // Of two concurrent redemptions one succeeds.
     const taken = await this.state.write(tenantId, nameOf(id), '{}', {
       after: found.version,
       expiresAt: found.expiresAt,
     });
-    return taken === undefined ? undefined : kept.request;
+    return taken === undefined ? undefined : record.request;
   }
 }

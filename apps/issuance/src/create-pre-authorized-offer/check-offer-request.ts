@@ -17,7 +17,7 @@ export interface CheckedOfferRequest {
   seconds: number;
   claims: Record<string, unknown>;
   /** The part of `claims` to keep on the user. */
-  kept: Record<string, unknown>;
+  stored: Record<string, unknown>;
 }
 
 const fault = (param: string, msg: string, value?: unknown): ErrorDetail => ({
@@ -47,16 +47,21 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
     details.push(fault('transactionCodeConfiguration.description', 'must be well-formed Unicode'));
 
   const claims = request.claims ?? {};
-  const kept: Record<string, unknown> = {};
+  const stored: Record<string, unknown> = {};
   for (const name of request.claimsToPersist ?? []) {
     if (!Object.hasOwn(claims, name))
       details.push(fault('claimsToPersist', 'must be the name of a member of claims', name));
     else
-      Object.defineProperty(kept, name, { value: claims[name], enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(stored, name, {
+        value: claims[name],
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
   }
-  if (Buffer.byteLength(JSON.stringify(kept)) > MAX_CLAIMS_BYTES)
+  if (Buffer.byteLength(JSON.stringify(stored)) > MAX_CLAIMS_BYTES)
     details.push(fault('claimsToPersist', 'must name at most 64 KiB of claims'));
 
   if (details.length) throw invalid(...details);
-  return { configurationIds, seconds, claims, kept };
+  return { configurationIds, seconds, claims, stored };
 };

@@ -48,7 +48,7 @@ export class CreatePreAuthorizedOffer {
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
-    const { configurationIds, seconds, claims, kept } = checkOfferRequest(request.body);
+    const { configurationIds, seconds, claims, stored } = checkOfferRequest(request.body);
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
     const [entries] = await Promise.all([
@@ -56,7 +56,7 @@ export class CreatePreAuthorizedOffer {
       known ? this.checkUser(tenantId, userId) : undefined,
     ]);
     // First, as it may still refuse: a 400 leaves nothing behind.
-    if (known && !isEmpty(kept)) await this.keepOnUser(tenantId, userId, kept, context);
+    if (known && !isEmpty(stored)) await this.keepOnUser(tenantId, userId, stored, context);
 
     const now = this.clock.now();
     const sessionId = idFor(context, 'session', this.ids);
@@ -64,7 +64,7 @@ export class CreatePreAuthorizedOffer {
     const codeMac = this.macs.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
     const transaction = this.transactionCode(request.body, sessionId, context);
-    const document = offerDocument(issuer, configurationIds, code.value, transaction?.kept);
+    const document = offerDocument(issuer, configurationIds, code.value, transaction?.stored);
     const secret = randomSecret(32, bytesFor(context, 'reference'));
     const sealedClaims = isEmpty(claims)
       ? undefined
@@ -83,7 +83,7 @@ export class CreatePreAuthorizedOffer {
             sessionId,
             origin: {
               kind: 'preAuthorizedOffer',
-              ...(transaction && { transactionCode: transaction.kept }),
+              ...(transaction && { transactionCode: transaction.stored }),
               sealedDocument: sealOfferDocument(document, secret, sessionId),
             },
             issuer,
@@ -103,7 +103,7 @@ export class CreatePreAuthorizedOffer {
       eventContext(context),
       { once: true },
     );
-    const person = known ? undefined : this.createPerson(tenantId, userId, kept, now, context);
+    const person = known ? undefined : this.createPerson(tenantId, userId, stored, now, context);
     // In parallel: one flush of each engine, and no response before all of it is durable.
     const [{ state }] = await Promise.all([session, person, sealedClaims?.durable]);
 
@@ -127,7 +127,7 @@ export class CreatePreAuthorizedOffer {
     request: PreAuthorizedOfferRequest,
     sessionId: string,
     context: ContextOf<typeof createPreAuthorizedOffer>,
-  ): { shown: string; kept: TransactionCode } | undefined {
+  ): { shown: string; stored: TransactionCode } | undefined {
     const wanted = request.transactionCodeConfiguration;
     if (!wanted) return undefined;
     const inputMode = wanted.inputMode ?? 'numeric';
@@ -137,7 +137,7 @@ export class CreatePreAuthorizedOffer {
     const description = wanted.description ?? undefined;
     return {
       shown,
-      kept: {
+      stored: {
         inputMode,
         length: TRANSACTION_CODE_LENGTH,
         ...(description !== undefined && { description }),
@@ -150,15 +150,15 @@ export class CreatePreAuthorizedOffer {
   private async createPerson(
     tenantId: string,
     userId: string,
-    kept: Record<string, unknown>,
+    stored: Record<string, unknown>,
     createdAt: Date,
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
-    const sealed = isEmpty(kept)
+    const sealed = isEmpty(stored)
       ? undefined
       : context.idempotentCall
-        ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(kept))
-        : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(kept));
+        ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(stored))
+        : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(stored));
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
@@ -173,7 +173,7 @@ export class CreatePreAuthorizedOffer {
   private async keepOnUser(
     tenantId: string,
     userId: string,
-    kept: Record<string, unknown>,
+    stored: Record<string, unknown>,
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
     await this.streams.runDecision(
@@ -183,7 +183,7 @@ export class CreatePreAuthorizedOffer {
         assertActive(state, userId);
         const before = state.sealedClaims && (await this.sealing.openSealed(tenantId, 'user', state.sealedClaims));
         if (isErased(before)) throw noSuchUser(userId);
-        const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...kept });
+        const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...stored });
         if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
           throw invalidBody('claimsToPersist', 'must not give the user more than 64 KiB of stored claims');
         try {

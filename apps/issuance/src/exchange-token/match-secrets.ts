@@ -25,9 +25,10 @@ export const matchSecrets = (
   if (!('entries' in state)) return none;
   const matches = (secret: string, { mac, keyId: pepper }: Pick<Grant, 'mac' | 'keyId'>, context: string): boolean =>
     macs.verifyMac(secret, { mac, pepper }, context);
-  const kept = state.status === 'redeemed' ? state.spentCode : state.code;
+  const storedCode = state.status === 'redeemed' ? state.spentCode : state.code;
   // The MAC covers the whole value, with its session and token id; compared in constant time.
-  const code = kept !== undefined && matches(request.code, kept, grantContext(request.grant, tenantId, state.id));
+  const code =
+    storedCode !== undefined && matches(request.code, storedCode, grantContext(request.grant, tenantId, state.id));
   if (request.grant === 'authorizationCode')
     return {
       ...none,

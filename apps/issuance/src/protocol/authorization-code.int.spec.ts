@@ -217,7 +217,7 @@ const collect = async (token: string, claims: object = {}): Promise<Record<strin
     JSON.parse(Buffer.from(payload, 'base64url').toString()) as { vc: { credentialSubject: Record<string, unknown> } }
   ).vc.credentialSubject;
 };
-const somebody = (subjectId: string = randomUUID(), more: Partial<CompletedSignIn> = {}) => {
+const newPerson = (subjectId: string = randomUUID(), more: Partial<CompletedSignIn> = {}) => {
   people.set(subjectId, { subjectId, claims: { given_name: 'Canary-Name' }, claimsToPersist: [], ...more });
   return subjectId;
 };
@@ -232,7 +232,7 @@ const userOf = async (subjectId: string): Promise<User> => {
 
 describe('a person who signs in', () => {
   it('gets a credential with the claims of the provider, which are kept nowhere else', async () => {
-    const person = somebody();
+    const person = newPerson();
     const { access_token, scope } = await exchange(await signIn(person));
     expect(scope).toBe('jwt_vc_json:Course');
     expect(await collect(access_token)).toMatchObject({ givenName: 'Canary-Name', subject: person });
@@ -244,13 +244,13 @@ describe('a person who signs in', () => {
   });
 
   it('is the same user every time, with the newest of what is to be kept', async () => {
-    const person = somebody();
+    const person = newPerson();
     await signIn(person);
     const { id } = await userOf(person);
-    somebody(person, { claims: { email: 'a@x.example', level: 1 }, claimsToPersist: ['email', 'missing'] });
+    newPerson(person, { claims: { email: 'a@x.example', level: 1 }, claimsToPersist: ['email', 'missing'] });
     await signIn(person);
     expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ id, claims: { email: 'a@x.example' } });
-    somebody(person, { claims: { email: 'b@x.example' }, claimsToPersist: ['email'] });
+    newPerson(person, { claims: { email: 'b@x.example' }, claimsToPersist: ['email'] });
     await signIn(person);
     const stream = `user-${TENANT}+${id}`;
     const before = await engines.events.readStream(stream);
@@ -262,15 +262,15 @@ describe('a person who signs in', () => {
   });
 
   it('is one user, however many sign in first at once', async () => {
-    const person = somebody();
+    const person = newPerson();
     const codes = await Promise.all(Array.from({ length: 5 }, () => signIn(person)));
     expect(new Set(codes).size).toBe(5);
     await userOf(person);
     expect(await usersOf(person)).toHaveLength(1);
   });
 
-  it('was deleted: the code and the token give nothing more, and a new sign-in is somebody new', async () => {
-    const person = somebody();
+  it('was deleted: the code and the token give nothing more, and a new sign-in is newPerson new', async () => {
+    const person = newPerson();
     const [first, second] = [await signIn(person), await signIn(person)];
     const { id } = await userOf(person);
     const { access_token } = await exchange(first);
@@ -284,7 +284,7 @@ describe('a person who signs in', () => {
   });
 
   it('leaves nothing personal and no secret in the log', async () => {
-    const person = somebody('Canary-Subject', {
+    const person = newPerson('Canary-Subject', {
       claims: { given_name: 'Canary-Name' },
       claimsToPersist: ['given_name'],
     });
@@ -307,7 +307,7 @@ const allEvents = async () => {
 
 describe('between the wallet and the provider', () => {
   it('a request lives for twenty minutes', async () => {
-    const person = somebody();
+    const person = newPerson();
     const [inTime, late] = [await askFor(), await askFor()];
     ahead = 1_199_000;
     expect((await comeBack(inTime, person)).searchParams.get('code')).toEqual(expect.any(String));
@@ -317,7 +317,7 @@ describe('between the wallet and the provider', () => {
   });
 
   it('it survives a restart, is of its tenant, of its browser, and good once', async () => {
-    const person = somebody();
+    const person = newPerson();
     const asked = await askFor();
     await close();
     await open();
@@ -371,7 +371,7 @@ describe('between the wallet and the provider', () => {
 
 describe('an authorization code', () => {
   it('lives for a minute', async () => {
-    const [inTime, late] = [await signIn(somebody()), await signIn(somebody())];
+    const [inTime, late] = [await signIn(newPerson()), await signIn(newPerson())];
     ahead = 59_000;
     expect((await exchange(inTime)).access_token).toEqual(expect.any(String));
     ahead = 60_001;
@@ -380,7 +380,7 @@ describe('an authorization code', () => {
   });
 
   it('ends the session when it comes again: its claims too', async () => {
-    const code = await signIn(somebody());
+    const code = await signIn(newPerson());
     const { access_token } = await exchange(code);
     expect(await sealedClaims(code)).toBe('{"given_name":"Canary-Name"}');
     expect(await errorOf(exchange(code))).toBe('invalid_grant');
@@ -389,7 +389,7 @@ describe('an authorization code', () => {
   });
 
   it('that nobody exchanged leaves no claims behind', async () => {
-    const code = await signIn(somebody());
+    const code = await signIn(newPerson());
     const keys = services.app.get(SessionKeys, { strict: false });
     await keys.running.waitForHead(10_000);
     ahead = 60_000 + 300_000 + 1000;
@@ -399,7 +399,7 @@ describe('an authorization code', () => {
   });
 
   it('binds the proof to the client that asked', async () => {
-    const { access_token } = await exchange(await signIn(somebody()));
+    const { access_token } = await exchange(await signIn(newPerson()));
     expect(await errorOf(collect(access_token, { iss: 'another' }))).toBe('invalid_proof');
     expect(await collect(access_token, { iss: 'wallet' })).toHaveProperty('givenName');
   });

@@ -722,7 +722,7 @@ describe('the credential endpoint', () => {
 
   it('keeps the credential for delivery only while a webhook wants it', async () => {
     const webhookId = '33333333-3333-4333-8333-333333333333';
-    const tell = (id: string, type: typeof webhookSaved | typeof webhookDeleted, data: object) =>
+    const publish = (id: string, type: typeof webhookSaved | typeof webhookDeleted, data: object) =>
       engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, webhookId, ...data } }]);
     const issueOne = async () => {
       const { made, token } = await start(jwtVc);
@@ -735,7 +735,7 @@ describe('the credential endpoint', () => {
     };
     const keeps = async (wanted: boolean) => eventually(async () => ((await issueOne()).kept !== undefined) === wanted);
     expect((await issueOne()).kept).toBeUndefined();
-    await tell('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
+    await publish('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
     // What a process that has just started knows.
     const reactions = undefined as unknown as Reactions;
@@ -743,11 +743,11 @@ describe('the credential endpoint', () => {
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);
     const { credential, kept } = await issueOne();
     expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
-    await tell('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
+    await publish('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
     await keeps(false);
-    await tell('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
+    await publish('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
-    await tell('m4', webhookDeleted, {});
+    await publish('m4', webhookDeleted, {});
     await keeps(false);
   });
 
@@ -786,22 +786,22 @@ describe('the credential endpoint', () => {
         (error: AppError) => error.code,
       );
     };
-    const tell = (id: string, type: typeof customDomainVerified, revision: number, domain = 'brand.example') =>
+    const publish = (id: string, type: typeof customDomainVerified, revision: number, domain = 'brand.example') =>
       engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, domain, revision } }]);
     expect(await outcome(branded)).toBe('issued');
-    await tell('d1', customDomainVerified, 1);
-    await tell('d2', customDomainWithdrawn, 2);
+    await publish('d1', customDomainVerified, 1);
+    await publish('d2', customDomainWithdrawn, 2);
     await eventually(async () => (await outcome(branded)) === 'credential_request_denied');
     expect(await outcome(jwtVc)).toBe('issued');
     // Another domain verified does not bring this one back, nor does a late repetition.
-    await tell('d3', customDomainVerified, 4, 'other.example');
-    await tell('d4', customDomainVerified, 1);
-    await tell('d5', customDomainVerified, 6);
+    await publish('d3', customDomainVerified, 4, 'other.example');
+    await publish('d4', customDomainVerified, 1);
+    await publish('d5', customDomainVerified, 6);
     await eventually(async () => (await outcome(branded)) === 'issued');
-    await tell('d6', customDomainWithdrawn, 2);
-    await tell('d7', customDomainWithdrawn, 9);
+    await publish('d6', customDomainWithdrawn, 2);
+    await publish('d7', customDomainWithdrawn, 9);
     await eventually(async () => (await outcome(branded)) === 'credential_request_denied');
-    await tell('d8', customDomainVerified, 12);
+    await publish('d8', customDomainVerified, 12);
     await eventually(async () => (await outcome(branded)) === 'issued');
   });
 });

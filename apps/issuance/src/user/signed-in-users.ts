@@ -59,7 +59,7 @@ export class SignedInUsers {
     events: EventContext,
   ): Promise<boolean> {
     const link: UserLink = { providerId: person.providerId, url: person.url, subjectId: person.subjectId };
-    const kept = Object.fromEntries(
+    const persisted = Object.fromEntries(
       person.claimsToPersist.flatMap((name) =>
         Object.hasOwn(person.claims, name) ? [[name, person.claims[name]] as const] : [],
       ),
@@ -73,7 +73,7 @@ export class SignedInUsers {
           await this.sealing.createDataKey(tenantId, 'user', userId);
           const known = current.status === 'active' ? current : undefined;
           const sealedLink = await this.resealed(tenantId, userId, known, 'sealedLink', link);
-          const sealedClaims = await this.resealed(tenantId, userId, known, 'sealedClaims', kept);
+          const sealedClaims = await this.resealed(tenantId, userId, known, 'sealedClaims', persisted);
           const changed = { ...(sealedLink && { sealedLink }), ...(sealedClaims && { sealedClaims }) };
           return signIn(current, { userId, signedInAt, ...changed });
         },

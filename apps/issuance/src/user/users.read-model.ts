@@ -60,8 +60,8 @@ const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> =>
     .where('id', 'in', [...new Set(credentials.map((row) => row.user_id))])
     .execute();
   const keys = new Set(present.map((row) => `${row.tenant_id} ${row.id}`));
-  const living = credentials.filter((row) => keys.has(`${row.tenant_id} ${row.user_id}`));
-  await insertRows(trx, 'issuance_credentials', living);
+  const remaining = credentials.filter((row) => keys.has(`${row.tenant_id} ${row.user_id}`));
+  await insertRows(trx, 'issuance_credentials', remaining);
 };
 
 const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: string): Promise<void> => {

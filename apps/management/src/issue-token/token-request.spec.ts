@@ -1,7 +1,7 @@
 import { AppError } from '@attestry/contracts';
 import { parseTokenRequest } from './token-request.js';
 
-const good = { client_id: 'id', client_secret: 'hunter2-hunter2', grant_type: 'client_credentials' };
+const valid = { client_id: 'id', client_secret: 'hunter2-hunter2', grant_type: 'client_credentials' };
 const refused = (body: object): AppError => {
   try {
     parseTokenRequest(body);
@@ -14,7 +14,7 @@ const refused = (body: object): AppError => {
 
 describe('a token request', () => {
   it('is read', () => {
-    expect(parseTokenRequest({ ...good, audience: 'a.b' })).toEqual({
+    expect(parseTokenRequest({ ...valid, audience: 'a.b' })).toEqual({
       clientId: 'id',
       clientSecret: 'hunter2-hunter2',
       audience: 'a.b',
@@ -22,23 +22,23 @@ describe('a token request', () => {
   });
 
   it.each([undefined, null, ''])('has no audience when it is %j', (audience) =>
-    expect(parseTokenRequest({ ...good, audience })).not.toHaveProperty('audience'),
+    expect(parseTokenRequest({ ...valid, audience })).not.toHaveProperty('audience'),
   );
 
   it.each([
     [{}, 'Missing: client_id, client_secret, grant_type'],
-    [{ ...good, client_id: '' }, 'Missing: client_id'],
-    [{ ...good, client_secret: null }, 'Missing: client_secret'],
-    [{ ...good, grant_type: undefined }, 'Missing: grant_type'],
-    [{ ...good, client_id: 5 }, 'Must be a string: client_id'],
-    [{ ...good, client_secret: ['hunter2-hunter2'] }, 'Must be a string: client_secret'],
-    [{ ...good, grant_type: {}, audience: false }, 'Must be a string: grant_type, audience'],
+    [{ ...valid, client_id: '' }, 'Missing: client_id'],
+    [{ ...valid, client_secret: null }, 'Missing: client_secret'],
+    [{ ...valid, grant_type: undefined }, 'Missing: grant_type'],
+    [{ ...valid, client_id: 5 }, 'Must be a string: client_id'],
+    [{ ...valid, client_secret: ['hunter2-hunter2'] }, 'Must be a string: client_secret'],
+    [{ ...valid, grant_type: {}, audience: false }, 'Must be a string: grant_type, audience'],
   ])('%j is an invalid_request', (body, message) => {
     const error = refused(body);
     expect(error.toWire()).toEqual({ kind: 'invalid', code: 'invalid_request', message });
   });
 
   it.each(['password', 'CLIENT_CREDENTIALS', 'client_credentials ', 'toString'])('grant %j is unsupported', (grant) =>
-    expect(refused({ ...good, grant_type: grant })).toMatchObject({ kind: 'invalid', code: 'unsupported_grant_type' }),
+    expect(refused({ ...valid, grant_type: grant })).toMatchObject({ kind: 'invalid', code: 'unsupported_grant_type' }),
   );
 });

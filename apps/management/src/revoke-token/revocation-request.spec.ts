@@ -1,7 +1,7 @@
 import { AppError } from '@attestry/contracts';
 import { parseRevocationRequest } from './revocation-request.js';
 
-const good = { token: 'a.b.c', client_id: 'id', client_secret: 'hunter2-hunter2' };
+const valid = { token: 'a.b.c', client_id: 'id', client_secret: 'hunter2-hunter2' };
 const refused = (body: object): AppError => {
   try {
     parseRevocationRequest(body);
@@ -16,7 +16,7 @@ describe('a revocation request', () => {
   it.each([undefined, 'access_token', 'refresh_token', 'anything', ['a', 'b']])(
     'is read, whatever its hint is: %j',
     (hint) =>
-      expect(parseRevocationRequest({ ...good, token_type_hint: hint })).toEqual({
+      expect(parseRevocationRequest({ ...valid, token_type_hint: hint })).toEqual({
         token: 'a.b.c',
         clientId: 'id',
         clientSecret: 'hunter2-hunter2',
@@ -25,11 +25,11 @@ describe('a revocation request', () => {
 
   it.each([
     [{}, 'Missing: token, client_id, client_secret'],
-    [{ ...good, token: '' }, 'Missing: token'],
-    [{ ...good, client_secret: undefined }, 'Missing: client_secret'],
-    [{ ...good, token: ['a', 'b'] }, 'Must be sent once: token'],
+    [{ ...valid, token: '' }, 'Missing: token'],
+    [{ ...valid, client_secret: undefined }, 'Missing: client_secret'],
+    [{ ...valid, token: ['a', 'b'] }, 'Must be sent once: token'],
     [
-      { ...good, client_id: ['a', 'b'], client_secret: ['hunter2-hunter2', ''] },
+      { ...valid, client_id: ['a', 'b'], client_secret: ['hunter2-hunter2', ''] },
       'Must be sent once: client_id, client_secret',
     ],
   ])('%j is an invalid_request', (body, message) =>

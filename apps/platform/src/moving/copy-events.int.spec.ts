@@ -179,8 +179,8 @@ if (!programs)
     const { location, open, start } = await migrated();
     const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', location], { env: env() });
     const killed = new Promise((resolve) => child.once('exit', resolve));
-    child.stderr.on('data', (told: Buffer) => {
-      if (String(told).startsWith('events:')) child.kill('SIGKILL');
+    child.stderr.on('data', (received: Buffer) => {
+      if (String(received).startsWith('events:')) child.kill('SIGKILL');
     });
     await killed;
     const store = await open();

@@ -60,13 +60,13 @@ export class Discovery {
 
   /**
    * The present document of an accepted address, validated.
-   * @param told how the address was given
+   * @param given how the address was given
    * @throws 400 on `url`
    */
-  async document(tenantId: string, url: string, told = url): Promise<DiscoveryDocument> {
+  async document(tenantId: string, url: string, given = url): Promise<DiscoveryDocument> {
     const document = await this.fetch(tenantId, url);
     const fault = faultOf(document, url, (endpoint) => this.faultOfEndpoint(endpoint));
-    if (fault !== undefined) throw refused(fault, told);
+    if (fault !== undefined) throw refused(fault, given);
     return document as DiscoveryDocument;
   }
 

@@ -101,9 +101,10 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
           break;
         }
         case 'DeliveryAttemptStarted': {
-          const { webhookId, event: told, instead } = event.data;
+          const { webhookId, event: webhookEvent, instead } = event.data;
           change(tenantId, instead, () => ({ ...INTERRUPTED, ended_at: at }));
-          if (webhookId !== undefined && told !== undefined) start({ ...event.data, tenantId, webhookId, event: told });
+          if (webhookId !== undefined && webhookEvent !== undefined)
+            start({ ...event.data, tenantId, webhookId, event: webhookEvent });
           break;
         }
         case 'DeliverySucceeded': {

@@ -116,9 +116,9 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
 
     it('are nothing to a role that was granted nothing', async () => {
       await fixture.migrate({ serviceRole: 'service', retentionDays });
-      const stranger = await fixture.connect('stranger');
-      await expect(stranger.query(`SELECT FROM ${fixture.schema}.events`)).rejects.toMatchObject(DENIED);
-      await expect(fixture.appendOn(stranger, 'a-1', '1', -1)).rejects.toMatchObject(DENIED);
+      const outsider = await fixture.connect('stranger');
+      await expect(outsider.query(`SELECT FROM ${fixture.schema}.events`)).rejects.toMatchObject(DENIED);
+      await expect(fixture.appendOn(outsider, 'a-1', '1', -1)).rejects.toMatchObject(DENIED);
     });
 
     it('are added by the functions of the owner, whatever a service puts in their place', async () => {

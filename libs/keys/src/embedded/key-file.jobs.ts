@@ -2,7 +2,7 @@ import type { Database, Jobs } from '@attestry/sqlite';
 import type {
   DataKeyRow,
   Found,
-  KeptKey,
+  StoredKey,
   KeyTable,
   ExpiringRow,
   Rewrap,
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position TEXT NOT
 
 type Row = Record<string, unknown>;
 
-/** Columns of a {@link KeptKey}, in each table. */
+/** Columns of a {@link StoredKey}, in each table. */
 const KEPT: Record<KeyTable, string> = {
   tenant_keys: "seq, tenant, '' AS id, '' AS purpose, live, wrapped AS sealed",
   signing_keys: 'seq, tenant, key_id AS id, purpose, live, sealed, algorithm, public_jwk, created_at',
@@ -49,7 +49,7 @@ const INSERT: Record<KeyTable, string> = {
     VALUES (:id, :tenant, :purpose, :algorithm, :publicJwk, :createdAt, :live, :sealed)`,
   data_keys: 'data_keys (tenant, purpose, id, live, sealed) VALUES (:tenant, :purpose, :id, :live, :sealed)',
 };
-const keptKey = (row: Row): KeptKey => ({
+const storedKey = (row: Row): StoredKey => ({
   tenantId: row['tenant'] as string,
   id: row['id'] as string,
   purpose: row['purpose'] as string,
@@ -290,19 +290,19 @@ export const open = (db: Database): Jobs => {
           )
           .all(Number(after), tenantId ?? null, tenantId ?? null, limit) as Row[];
         const next = rows.length === limit ? String(rows.at(-1)!['seq']) : undefined;
-        return { rows: rows.map(keptKey), ...(next !== undefined && { next }) };
+        return { rows: rows.map(storedKey), ...(next !== undefined && { next }) };
       },
     },
     findKeys: {
       kind: 'read',
       run: ({ table, keys }: { table: KeyTable; keys: { tenantId: string; id: string }[] }) => {
         const find = db.prepare(`SELECT ${KEPT[table]} FROM ${table} WHERE tenant = ? AND ${ID[table]} = ?`);
-        return keys.flatMap(({ tenantId, id }) => (find.all(tenantId, id) as Row[]).map(keptKey));
+        return keys.flatMap(({ tenantId, id }) => (find.all(tenantId, id) as Row[]).map(storedKey));
       },
     },
     keepKeys: {
       kind: 'write',
-      run: ({ table, add, destroy }: { table: KeyTable; add: KeptKey[]; destroy: KeptKey[] }): void => {
+      run: ({ table, add, destroy }: { table: KeyTable; add: StoredKey[]; destroy: StoredKey[] }): void => {
         const insert = db.prepare(`INSERT OR IGNORE INTO ${INSERT[table]}`);
         insert.setAllowUnknownNamedParameters(true);
         for (const { tenantId: tenant, live, ...row } of add) insert.run({ ...row, tenant, live: live ? 1 : 0 });

@@ -3,7 +3,7 @@ import { openDatabase, type PostgresOptions } from '@attestry/postgres';
 import type {
   DataKeyRow,
   Found,
-  KeptKey,
+  StoredKey,
   KeyJobs,
   KeyStore,
   KeyTable,
@@ -63,7 +63,7 @@ const KEPT: Record<KeyTable, { columns: string; id: string; order: string; cast:
     cast: `($1::json->>0, $1::json->>1, $1::json->>2)`,
   },
 };
-const keptKey = (row: Row): KeptKey => ({
+const storedKey = (row: Row): StoredKey => ({
   tenantId: row['tenant'] as string,
   id: row['id'] as string,
   purpose: row['purpose'] as string,
@@ -227,7 +227,7 @@ export class PostgresKeyStore implements KeyStore {
         [after ?? null, tenantId ?? null, limit],
       );
       const next = rows.length === limit ? cursorOf(table, rows.at(-1)!) : undefined;
-      return { rows: rows.map(keptKey), ...(next !== undefined && { next }) };
+      return { rows: rows.map(storedKey), ...(next !== undefined && { next }) };
     },
     findKeys: async ({ table, keys }) => {
       const { columns, id } = KEPT[table];
@@ -236,14 +236,14 @@ export class PostgresKeyStore implements KeyStore {
          JOIN unnest($1::text[], $2::text[]) AS wanted (of_tenant, of_id) ON tenant = of_tenant AND ${id} = of_id`,
         [keys.map(({ tenantId }) => tenantId), keys.map((key) => key.id)],
       );
-      return rows.map(keptKey);
+      return rows.map(storedKey);
     },
     keepKeys: async ({ table, add, destroy }) => {
       for (const { tenantId, id } of destroy) {
         if (table === 'tenant_keys') await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenantId]);
         else await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenantId, [id]]);
       }
-      const of = (member: keyof KeptKey) => add.map((row) => row[member]);
+      const of = (member: keyof StoredKey) => add.map((row) => row[member]);
       const common = [of('tenantId'), of('live'), of('sealed')];
       const into = `INSERT INTO ${this.schema}.${table}`;
       if (!add.length) return;

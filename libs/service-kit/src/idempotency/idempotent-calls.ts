@@ -128,18 +128,18 @@ export class IdempotentCalls {
         resumed: known !== undefined,
         bytes: seededBytes(Buffer.from(call.seed, 'base64url')),
       };
-      const kept = { owner, name, version, expiresAt };
+      const record = { owner, name, version, expiresAt };
       try {
         const value = await execute({ ...context, idempotentCall });
         await this.settle(context, () =>
-          this.write(kept, { ...call, answer: { ...(value !== undefined && { value }) } }),
+          this.write(record, { ...call, answer: { ...(value !== undefined && { value }) } }),
         );
         return value;
       } catch (error) {
         // An attempt that took over may have found events of an earlier one: then the record is kept.
         if (isRefusal(error) && !idempotentCall.resumed)
           await this.settle(context, () => this.state.delete(owner, name, version));
-        else await this.settle(context, () => this.write(kept, { ...call, busyUntil: new Date(0).toISOString() }));
+        else await this.settle(context, () => this.write(record, { ...call, busyUntil: new Date(0).toISOString() }));
         throw error;
       }
     }

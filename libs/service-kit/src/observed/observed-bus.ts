@@ -66,7 +66,7 @@ export class ObservedBus extends MessageBus {
 
   async request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
     const parent = options.headers?.['traceparent'];
-    if (!this.tracing.on || !isSampled(parent)) return this.asked(subject, data, options);
+    if (!this.tracing.on || !isSampled(parent)) return this.timed(subject, data, options);
     const span = this.tracing.start(`request ${subject}`, {
       kind: 'client',
       parent,
@@ -74,7 +74,7 @@ export class ObservedBus extends MessageBus {
     });
     try {
       const headers = { ...options.headers, traceparent: span.traceparent };
-      const reply = await this.asked<T>(subject, data, { ...options, headers });
+      const reply = await this.timed<T>(subject, data, { ...options, headers });
       span.end();
       return reply;
     } catch (error) {
@@ -151,7 +151,7 @@ export class ObservedBus extends MessageBus {
     return this.inner.close();
   }
 
-  private async asked<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
+  private async timed<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
     try {
       return await this.inner.request<T>(subject, data, options);
     } catch (error) {

@@ -152,12 +152,12 @@ export class Cluster implements RunningPlatform {
 
   /** New connections go to those gateways only that say they are ready, looked at ten times a second. Answers how to stop. */
   balanceByReadiness(): () => void {
-    const look = async () => {
+    const poll = async () => {
       const states = await Promise.all(this.gateways.map(async (one) => ({ one, ready: await one.isReady() })));
       const ready = states.filter((state) => state.ready).map(({ one }) => one);
       if (ready.length && this.polling) this.balance(ready);
     };
-    this.polling = setInterval(() => void look(), 100);
+    this.polling = setInterval(() => void poll(), 100);
     return () => {
       clearInterval(this.polling);
       this.polling = undefined;

@@ -22,13 +22,13 @@ export interface ServiceProcessOptions {
 /** What `/health/ready` answers; 0 when nobody does. */
 const readiness = (port: number): Promise<number> =>
   new Promise((resolve) => {
-    const asked = request({ host: '127.0.0.1', port, path: '/health/ready', timeout: 2000 }, (answer) => {
+    const probe = request({ host: '127.0.0.1', port, path: '/health/ready', timeout: 2000 }, (answer) => {
       answer.resume();
       resolve(answer.statusCode ?? 0);
     });
-    asked.once('timeout', () => asked.destroy());
-    asked.once('error', () => resolve(0));
-    asked.end();
+    probe.once('timeout', () => probe.destroy());
+    probe.once('error', () => resolve(0));
+    probe.end();
   });
 
 /** One service in a process of its own. */
