@@ -455,7 +455,7 @@ describe('with documents on other hosts', () => {
     expect(requests).toEqual([]);
   });
 
-  it('DIDs of others resolve to their document, without metadata [T30]', async () => {
+  it('third-party DIDs resolve to their document, without metadata [T30]', async () => {
     const tenant = newTenant();
     const did = didAt('other');
     const didDocument = { '@context': 'https://www.w3.org/ns/did/v1', id: did, service: [] };
@@ -833,7 +833,7 @@ describe('deleting', () => {
   });
 });
 
-describe('what others learn', () => {
+describe('integration events', () => {
   it('is which DIDs were created and deleted', async () => {
     const tenant = newTenant();
     const { did } = await createWeb(tenant);

@@ -163,7 +163,7 @@ describe('metrics', () => {
 });
 
 describe('the trace a caller names', () => {
-  it('is not joined when a stranger names it', async () => {
+  it('is not joined when an untrusted client names it', async () => {
     const traceId = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
     const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
     const answer = await new ApiClient(tenant.url, tenant.token).request('GET', '/v1/dids', {

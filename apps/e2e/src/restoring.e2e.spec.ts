@@ -67,7 +67,7 @@ describe('the data folder', () => {
     }
   };
 
-  it('is backed up while the platform runs, and goes on from there', async () => {
+  it('is backed up while the platform runs, and continues from there', async () => {
     const first = await start({ DATA_DIR: join(folder, 'data') });
     const tenant = await createTenantUnderTest(first, await connectManagement(first, credentials), 'backup');
     const issuer = await makeIssuer(tenant);
@@ -194,7 +194,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     expect(await whole.end()).toBe(0);
   }, 240_000);
 
-  it('has its master key rotated beside the platform, and forgets the old one', async () => {
+  it('has its master key rotated beside the platform, and drops the old one', async () => {
     const env = await database('rotated');
     const [old, next] = [secrets.MASTER_KEY, key()];
     const platform = await start({ ...env, MASTER_KEY_NEXT: next });

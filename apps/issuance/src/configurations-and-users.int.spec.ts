@@ -464,7 +464,7 @@ describe('JSON-LD contexts', () => {
     expect(dids.asked).toHaveLength(asked);
   });
 
-  it('bounds all contexts of a configuration together, and says at what', async () => {
+  it('bounds all contexts of a configuration together, and names the limit', async () => {
     const half = (name: string) =>
       serve(name, JSON.stringify({ '@context': {}, pad: Array.from({ length: 12_000 }, () => 1) }));
     const refused = await create([half('/half-1'), half('/half-2')]).catch((error: AppError) => error);

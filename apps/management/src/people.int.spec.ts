@@ -193,7 +193,7 @@ describe('a person', () => {
     expect((await client.call(retrieveUserInformation, {}, user(seen[0]!))).email).toBe(claims.email);
   });
 
-  it('has an e-mail only when it is verified, in form, and nobody else has it', async () => {
+  it('has an e-mail only when it is verified, in form, and no other user has it', async () => {
     const { email } = await newPerson();
     for (const claims of [
       { email: freshEmail() },
@@ -337,7 +337,7 @@ describe('members of a tenant', () => {
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Pending', roles: ['auditor'] });
   });
 
-  it('are listed as invitations while nobody has accepted, oldest first in pages', async () => {
+  it('are listed as invitations until they are accepted, oldest first in pages', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const invitations = (query: { limit?: number; cursor?: string } = {}) =>
@@ -441,7 +441,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('are told to the other services by id, never by address', async () => {
+  it('are published to the other services by id, never by address', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const { id: tenantId } = await create(owner);
@@ -494,7 +494,7 @@ describe('members of a tenant', () => {
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Active', roles: ['issuer'] });
   });
 
-  it('may accept as the user they are, when nobody ever registered with the address', async () => {
+  it('may accept as the user they are, when no user ever registered with the address', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const { userId: invited } = await invite(tenantId, freshEmail(), ['issuer'], owner);
@@ -600,7 +600,7 @@ describe('members of a tenant', () => {
     expect(gone.find(({ status }) => status === 'rejected')).toMatchObject({ reason: lonely });
   });
 
-  it('are for members: strangers get a 404, members without admin a 403', async () => {
+  it('are for members: unknown callers get a 404, members without admin a 403', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const { id: tenantId } = await create(owner);
@@ -652,7 +652,7 @@ describe('members of a tenant', () => {
 });
 
 describe('what is kept of people', () => {
-  it('tells neither addresses nor names nor the secrets of links, and goes with their key', async () => {
+  it('reveals neither addresses nor names nor the secrets of links, and is erased with their key', async () => {
     const { userId } = await newPerson('Ephemeral Emma');
     const text = JSON.stringify(await eventsOf());
     expect(personal.size).toBeGreaterThan(20);

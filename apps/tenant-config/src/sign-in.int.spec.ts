@@ -146,7 +146,7 @@ describe('signing in at a real OpenID provider', () => {
     expect(await codeOf(complete(tenantId, request))).toBe('server_error');
   });
 
-  it('says when nobody signed in', async () => {
+  it('reports when the person did not sign in', async () => {
     const { tenantId } = await tenantWith();
     const flow = await began(tenantId, {});
     expect(await codeOf(complete(tenantId, requestOf(flow, await backFrom(flow.url))))).toBe('access_denied');

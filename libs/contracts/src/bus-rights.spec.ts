@@ -29,7 +29,7 @@ describe('rights on the bus', () => {
         ]);
   });
 
-  it.each(BUS_PARTIES)('of %s name no fact, consumer or listener that its source does not', (party) => {
+  it.each(BUS_PARTIES)('of %s name no event, consumer or listener that its source does not', (party) => {
     const { publishes, consumes, listens } = busRights(party);
     const facts = publishes.filter((subject) => subject.startsWith(`event.${party}.`));
     expect(facts.filter((subject) => !mentions(party, camel(subject.split('.')[2]!)))).toEqual([]);

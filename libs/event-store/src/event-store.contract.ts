@@ -142,7 +142,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(read[2]!.position).toBe(result.position);
       });
 
-      it('goes on at the expected revision', async () => {
+      it('continues at the expected revision', async () => {
         const first = await store.append(stream, events(2), NO_STREAM);
         const second = await store.append(stream, events(3), first.revision);
         expect(second.revision).toBe(4);
@@ -371,7 +371,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await collector.subscription.close();
       });
 
-      it('brings only the categories asked for, and tells what it passed', async () => {
+      it('returns only the requested categories, and reports what it skipped', async () => {
         const collector = new Collector(store, { after: origin, categories: [category] });
         await store.append(`other${category}-1`, events(300), NO_STREAM);
         await store.append(stream, events(1), NO_STREAM);

@@ -308,7 +308,7 @@ describe('who may do what [M46, M51]', () => {
     expect((await self.call('GET', path)).status).toBe(404);
   });
 
-  it('who was invited is a stranger until they accept', async () => {
+  it('an invited person is not a member until they accept', async () => {
     const tenantId = await makeTenant(owner.api);
     const email = freshEmail();
     expectStatus(await owner.api.members.invite(tenantId, { email, roles: ['admin'] }), 200);
@@ -317,7 +317,7 @@ describe('who may do what [M46, M51]', () => {
       expect([rest, (await invited.call('GET', `/v1/tenants/${tenantId}${rest}`)).status]).toEqual([rest, 404]);
   });
 
-  it("a tenant's own client is a stranger to the management API, whatever its roles: 401", async () => {
+  it("a tenant's own client is unauthenticated at the management API, whatever its roles: 401", async () => {
     const own = await createTenantUnderTest(platform, machine, unique('matrix'));
     const admin = await connectWithRoles(platform, machine, own, ['admin']);
     const api = new ManagementApi(platform.ready.management, admin.client.token!);

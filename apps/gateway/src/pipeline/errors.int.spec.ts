@@ -258,7 +258,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expectBody(api.errors, answer, 'BadRequest');
   });
 
-  it('404: a path that is nobody’s', async () => {
+  it('404: a path that no operation has', async () => {
     const answer = await send(api, { method: 'GET', url: '/v9/nothing' });
     expect(answer.statusCode).toBe(404);
     // No operation says how its errors look, so the host does.

@@ -269,7 +269,7 @@ describe('a person who signs in', () => {
     expect(await usersOf(person)).toHaveLength(1);
   });
 
-  it('was deleted: the code and the token give nothing more, and a new sign-in is somebody new', async () => {
+  it('was deleted: the code and the token give nothing more, and a new sign-in is a new user', async () => {
     const person = somebody();
     const [first, second] = [await signIn(person), await signIn(person)];
     const { id } = await userOf(person);
@@ -353,7 +353,7 @@ describe('between the wallet and the provider', () => {
     }
   });
 
-  it('nobody begins without a provider, or while tenant-config is away', async () => {
+  it('is refused without a provider, or while tenant-config is unreachable', async () => {
     for (const [fault, error] of [
       [new AppError('notFound', 'none'), 'server_error'],
       [new AppError('unavailable', 'later'), 'temporarily_unavailable'],
@@ -388,7 +388,7 @@ describe('an authorization code', () => {
     expect(await sealedClaims(code)).toBe('erased');
   });
 
-  it('that nobody exchanged leaves no claims behind', async () => {
+  it('that was not exchanged leaves no claims behind', async () => {
     const code = await signIn(somebody());
     const keys = services.app.get(SessionKeys, { strict: false });
     await keys.running.waitForHead(10_000);

@@ -122,7 +122,7 @@ describe('npm run copy-events between folders', () => {
     expect(single.events).toBeUndefined();
   }, 60_000);
 
-  it('refuses a source that a platform uses, or one that has not told everything', async () => {
+  it('refuses a source that a platform uses, or one whose publishers lag', async () => {
     const { at, tenants } = await dataFolder('a', 3);
     const to = join(folder, 'b');
     const engines = await openEngines(parseConfig({ DATA_DIR: at, MASTER_KEY, LOG_LEVEL: 'silent' }));
@@ -174,7 +174,7 @@ if (!programs)
     return { schema, place: `${postgres.url()}?schema=${schema}`, open, start };
   };
 
-  it('goes on after a kill, on a target that no platform starts on before; and back again', async () => {
+  it('continues after a kill, on a target that no platform starts on before; and back again', async () => {
     const { at } = await dataFolder('a', 3000);
     const { place, open, start } = await migrated();
     const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', place], { env: env() });
@@ -239,7 +239,7 @@ if (!programs)
       expect(await inFile(join(back, file))).toEqual(await inFile(join(at, file)));
   }, 120_000);
 
-  it('moves one tenant to where others are, whose publishers go on', async () => {
+  it('moves one tenant to where others are, whose publishers continue', async () => {
     const { at, tenants } = await dataFolder('a', 30);
     const resident = await dataFolder('b', 10);
     const { place, open } = await migrated();

@@ -28,7 +28,7 @@ const trust = (line: WaitingLine<DueDelivery>, count: number, ...of: Parameters<
   }
 };
 
-describe('a waiting line', () => {
+describe('a delivery queue', () => {
   it('gives what came first, as many as the host may have', () => {
     const deliveries = many(LEAST + 2, 'a');
     const { line } = lineOf(...deliveries);
@@ -50,7 +50,7 @@ describe('a waiting line', () => {
     expect(takeAll(line)).toHaveLength(LIMITS.tenant.least);
   });
 
-  it('prefers who has nothing under way, and lets all take turns', () => {
+  it('prefers hosts without attempts in flight, and lets all take turns', () => {
     const { line } = lineOf(...many(3, 'a'), ...many(3, 'b'), ...many(1, 'c'));
     expect(takeAll(line).map(({ host }) => host)).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'b']);
   });
@@ -63,7 +63,7 @@ describe('a waiting line', () => {
     expect(takeAll(line)).toHaveLength(1);
   });
 
-  it('knows a delivery once, whether it waits or is under way', () => {
+  it('has a delivery once, whether it waits or is in flight', () => {
     const [first, second] = [due('a'), due('a')];
     const { line, taken } = lineOf(first, first, second);
     expect(taken).toEqual([true, true, true]);
@@ -75,7 +75,7 @@ describe('a waiting line', () => {
     expect(takeAll(line)).toEqual([first]);
   });
 
-  it('has no room for more than a host may soon have, and says when there is', () => {
+  it('has no room for more than a host may soon have, and reports when there is', () => {
     const { line, taken } = lineOf(...many(8 * LEAST + 1, 'a'));
     expect(taken.indexOf(false)).toBe(8 * LEAST);
     // Others are not concerned.
@@ -92,7 +92,7 @@ describe('a waiting line', () => {
     expect(line.wantsMore(due('b'))).toBe(false);
   });
 
-  it('lets the first of everybody in, however many wait', () => {
+  it('admits the first of every host and tenant, however many wait', () => {
     const { line } = lineOf();
     let hosts = 0;
     while (many(8 * LEAST, `host ${(hosts += 1)}`).every((each) => line.add(each)));
@@ -113,7 +113,7 @@ describe('a waiting line', () => {
     expect(line.present().hosts).toEqual(new Set(['a', 'b']));
   });
 
-  it('forgets what waits, not what is under way', () => {
+  it('drops waiting deliveries, not those in flight', () => {
     const [first, second] = [due('a'), due('a')];
     const { line } = lineOf(first, second);
     line.take();

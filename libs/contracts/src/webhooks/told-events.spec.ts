@@ -4,15 +4,15 @@ import { WEBHOOK_EVENTS } from './webhooks.operations.js';
 
 const told = Object.entries(TOLD_EVENTS) as [ToldEventName, (typeof TOLD_EVENTS)[ToldEventName]][];
 
-describe('events that webhooks tell', () => {
-  it.each(told)('%s follows from a fact that a service publishes and webhooks reads', (name, { of }) => {
+describe('webhook events', () => {
+  it.each(told)('%s derives from an integration event that a service publishes and webhooks reads', (name, { of }) => {
     expect(BUS_PARTIES.flatMap((party) => busRights(party).publishes)).toContain(of.subject);
     expect(busRights('webhooks').consumes.flatMap(({ subjects }) => subjects)).toContain(of.subject);
     expect(toldBy(of.subject)).toEqual([name]);
     expect(WEBHOOK_EVENTS).toContain(name);
   });
 
-  it('tell the members that are named and no others', () => {
+  it('have the members that are named and no others', () => {
     const data = { tenantId: 't', did: 'did:web:a', method: 'web', name: 'Ada' };
     expect(toldPayload('DidCreated', data)).toEqual({ did: 'did:web:a', method: 'web' });
     expect(toldBy('event.nobody.knows')).toEqual([]);

@@ -64,7 +64,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     await waitUntil(async () => (await watcher.query(settled)).rows.length === 3);
   });
 
-  it('goes on behind an append whose process ended, and leaves a gap at most', async () => {
+  it('continues behind an append whose process ended, and leaves a gap at most', async () => {
     const [one, two] = [await fixture.open(), await fixture.open()];
     const collector = new Collector(two);
     const first = await one.append('a-1', [anEvent('acknowledged')], -1);

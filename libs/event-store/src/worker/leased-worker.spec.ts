@@ -162,7 +162,7 @@ describe('a leased worker', () => {
     expect(worker.health).toEqual({ name: 'work', healthy: true });
   });
 
-  it('asks an engine that is away every two seconds at least', async () => {
+  it('asks an engine that is unreachable every two seconds at least', async () => {
     const at: number[] = [];
     start('a', {
       batch: async () => {

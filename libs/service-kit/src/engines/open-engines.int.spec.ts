@@ -67,7 +67,7 @@ if (!nats || !postgres || !redis) {
       keep(openProcessEngines(parseConfig({ ...env, ...change }), new Set(needs)));
     const ALL: EngineNeed[] = ['domain', 'operations', 'keys', 'replay-guard', 'rates'];
 
-    it('refuses engines that were not migrated, and says how', async () => {
+    it('refuses engines that were not migrated, and names the remedy', async () => {
       await expect(open(ALL)).rejects.toThrow(/has schema version 0, this release needs \d: run "npm run migrate"/);
     });
 
