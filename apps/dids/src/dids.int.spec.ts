@@ -93,7 +93,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Where nobody listens. */
+/** An unreachable address. */
 const NOBODY = 'localhost:1';
 let count = 0;
 const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

@@ -81,7 +81,7 @@ const offerOf = async (credentials: string[], more: { request_parameters?: Recor
 const documentOf = (uri: string) =>
   JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as Record<string, unknown>;
 
-/** Signs somebody in with a wallet of others, and collects. */
+/** Signs a person in with a third-party wallet, and requests the credential. */
 const collect = async (uri: string, account: ProviderAccount, parameters: Record<string, string> = {}) => {
   provider.accounts.set(account.sub, account);
   const wallet = new Wallet(WALLET);

@@ -139,7 +139,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await command('migrate', [], { ...secrets, ...env });
     return env;
   };
-  /** Puts one schema back as it was. */
+  /** Restores one schema. */
   const restoreSchema = async (name: string, schema: string, file: string) => {
     await sql(name, `DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}`);
     await postgresTool(programs!, 'pg_restore', ['--exit-on-error', '-n', schema, '-d', at(name), file]);
@@ -179,7 +179,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await sql('one', 'DROP SCHEMA attestry_read CASCADE');
     await command('migrate', [], { ...secrets, ...env });
     const third = await start(env, port);
-    // The older events know of no deletion, but the younger keys do: nobody is shown whose key is gone.
+    // The older events know of no deletion, but the younger keys do: users without a key are not shown.
     expect(await usersOf(tenant)).toContain(kept);
     expect(await usersOf(tenant)).not.toContain(deleted);
     await issue(tenant, offer);

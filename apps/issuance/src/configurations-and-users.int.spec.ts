@@ -636,7 +636,7 @@ describe('users', () => {
 
     await call(deleteUser, { params: { id: userId } });
     expect((await refusal(call(listUserCredentials, { params: { userId } }))).code).toBe('NotFound');
-    // One that was under way when the user went leaves no row.
+    // One that was in progress when the user was deleted leaves no row.
     await issue(userId, '44444444-4444-4444-8444-444444444449');
     const rowsOf = () =>
       users().running.db.selectFrom('issuance_credentials').select('id').where('user_id', '=', userId).execute();

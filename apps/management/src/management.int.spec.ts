@@ -397,7 +397,7 @@ describe('tenants of a caller', () => {
   it('have events that only analytics has: 503 while it is unreachable, and nothing for others', async () => {
     const { id: tenantId } = await create('eventful');
     const events = (by: string, id = tenantId) => client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
-    // Nobody serves analytics here.
+    // Analytics is not served here.
     expect(await refusal(events('boss'))).toMatchObject({ kind: 'unavailable' });
     expect(await refusal(events('stranger'))).toMatchObject({ kind: 'notFound' });
     expect(await refusal(events('boss', '77777777-7777-4777-8777-777777777777'))).toMatchObject({ kind: 'notFound' });
@@ -482,7 +482,7 @@ describe('clients of a tenant', () => {
     expect(await roles()).toEqual(['auditor', 'issuer']);
     const told = () => feed.filter(({ subject }) => subject === clientRolesChanged.subject).map(({ data }) => data);
     await until(() => told().length > 0);
-    // A new name is told to nobody.
+    // A new name is not published.
     expect(told()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
     // The secret is the one it was, and a new token says what the client may now.
     const credentials = {

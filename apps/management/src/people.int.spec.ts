@@ -63,7 +63,7 @@ let environmentId: string;
 const personal = new Set<string>();
 const secrets = new Set<string>();
 let counter = 0;
-/** Who was invited, as the other services hear of it. */
+/** The invited person in the integration event. */
 const feed: FeedMessage[] = [];
 
 beforeAll(async () => {
@@ -157,7 +157,7 @@ const eventually = async (check: () => Promise<void>): Promise<void> => {
     }
   }
 };
-/** The token in the link of the newest invitation, from the e-mail as it was written to the data folder. */
+/** The token in the link of the newest invitation, from the e-mail in the data folder. */
 const linkOf = async (tenantId: string, userId: string): Promise<string> => {
   const { state } = await engines.streams.load(tenant, tenantStream(tenantId));
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
@@ -263,7 +263,7 @@ describe('a person', () => {
         data: [{ id: userId, email, name: 'Maker', status: 'Active', roles: ['admin'] }],
       });
     });
-    // A machine with the same id is somebody else.
+    // A machine client with the same id is another principal.
     expect(
       await refusal(client.call(retrieveTenant, { params: { tenantId: made.id } }, machine(userId))),
     ).toMatchObject({ kind: 'notFound' });
@@ -450,7 +450,7 @@ describe('members of a tenant', () => {
     const { userId } = await invite(tenantId, freshEmail(), ['issuer'], owner);
     await invite(tenantId, guest.email, ['auditor'], owner);
     await client.call(resendInvitation, { params: { tenantId, userId } }, owner);
-    // The owner was invited by nobody; a new link is told once more.
+    // The owner was not invited; a new link is published again.
     await eventually(async () => expect(told()).toHaveLength(3));
     const pending = { tenantId, userId, roles: ['issuer'], status: 'Pending', inviteExpiresAt };
     expect(told()).toEqual([
@@ -626,7 +626,7 @@ describe('members of a tenant', () => {
       for (const call of calls(by)) expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
     expect(await member(tenantId, guest.userId, user(guest.userId))).toMatchObject({ id: guest.userId });
     await client.call(deleteMembership, { params }, user(guest.userId));
-    // A stranger's attempt made nobody known.
+    // An attempt by another caller stored no person.
     const { userId, status } = await invite(tenantId, 'victim@people.example', ['issuer'], owner);
     expect(status).toBe('Pending');
     const known = (await eventsOf()).find(({ stream }) => stream === `managementUser-${userId}`);

@@ -1004,7 +1004,7 @@ describe('webhooks', () => {
     const events = await ended(tenantId, id, webhookId);
     expect(events.at(-1)).toMatchObject({ name: 'DeliveryCancelled', data: { reason } });
     await until(erased, 'the key to be destroyed');
-    // Nothing is scheduled any more, and the key of what nobody wants goes at once.
+    // Nothing is scheduled any more, and an unneeded key is destroyed at once.
     const next = await issue(tenantId, { a: 2 });
     await until(next.erased, 'the second key to be destroyed');
     expect(await eventsOf(tenantId, next.id, webhookId)).toEqual([]);
@@ -1181,7 +1181,7 @@ describe('webhooks', () => {
     await stop();
     await start([1], true, { webhookTimeoutMs: 20_000 });
     const [tenantId, other] = [randomUUID(), randomUUID()];
-    // Nobody trusts the host at first, so that most find no room; later one slow answer takes trust away again.
+    // The host's allowance is low at first, so that most find no room; later one slow response reduces it again.
     const pausing = await receiver((attempt) => (response) => {
       setTimeout(() => response.writeHead(200).end(), attempt === 9 ? 600 : 0);
     });

@@ -2,7 +2,7 @@ import type { Snapshot, Snapshots } from './snapshots.js';
 
 export interface SnapshotsUnderTest {
   snapshots: Snapshots;
-  /** Opens the same ones anew. */
+  /** Opens the same ones again. */
   reopen(): Promise<Snapshots>;
   close(): Promise<void>;
 }

@@ -51,7 +51,7 @@ const HIDDEN_WRITES = 256;
 
 /**
  * A named consumer of the event store: a worker that continues from its checkpoint. Whenever a term ends (its handler failed, the
- * store dropped it, its lease was lost) the next one begins at the checkpoint. Nothing is skipped, and other subscriptions go on.
+ * store dropped it, its lease was lost) the next one begins at the checkpoint. Nothing is skipped, and other subscriptions continue.
  */
 export class CheckpointedSubscription {
   private readonly worker: LeasedWorker<EventBatch>;

@@ -18,7 +18,7 @@ const credential = (claims: object, ...contexts: string[]) => ({
 });
 /** More than the caller's thread takes. */
 const large = (mark: string) => credential({ rows: Array.from({ length: 300 }, (_, i) => ({ v: `${mark}${i}` })) });
-/** Blank nodes that nothing tells apart: canonicalization takes quadratic time before it gives up. */
+/** Indistinguishable blank nodes: canonicalization takes quadratic time before it gives up. */
 const ring = (length: number) =>
   credential({
     nodes: Array.from({ length }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % length}` } })),

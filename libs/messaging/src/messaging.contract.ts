@@ -14,7 +14,7 @@ export interface BusUnderTest {
   /** Closes the bus and opens another one over the same feed. */
   reopen?(): Promise<MessageBus>;
   close(): Promise<void>;
-  /** What the adapter's `onError` was told. */
+  /** Calls of the adapter's `onError`. */
   errors?: { subject: string; error: unknown }[];
 }
 
@@ -545,7 +545,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
     });
 
     describe('becoming the holder', () => {
-      it('calls a consumer's onHeld before its first batch, and is not healthy while that fails', async () => {
+      it('calls onHeld of a consumer before its first batch, and is not healthy while that fails', async () => {
         await bus.publish(events(1, 2));
         const order: string[] = [];
         let failing = true;
@@ -599,7 +599,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         bus.consume(ALL, async () => {
           begun++;
           await opened;
-          // Work in hand may still publish.
+          // Work in progress may still publish.
           await bus.publish([{ ...event(2), subject: 'other.subject' }]);
           consumed = true;
         });

@@ -262,7 +262,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await running.waitFor(position, 0)).toBe(true);
       });
 
-      it('waits for its caller's write as long as requested', async () => {
+      it('waits for the write of its caller as long as requested', async () => {
         const gate = Promise.withResolvers<void>();
         const before = () => gate.promise;
         const position = await store.add(1);
@@ -583,7 +583,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
           const query = running.db.selectFrom('thing').select(['id', 'created_at']);
           expect(await sorts(query)).toBe(false);
           expect(await sorts(query, codec.encode({ time: created(20), id: idOf(60) }))).toBe(false);
-          // It would be told.
+          // It would be reported.
           expect(await sorts(query.orderBy('label'))).toBe(true);
         },
       );

@@ -13,7 +13,7 @@ import { checkCaller } from './check-caller.js';
 const client: Caller = { kind: 'client', clientId: 'c' };
 const service = (name: string): Caller => ({ kind: 'service', service: name });
 
-/** Whether a request is believed. */
+/** Whether a request is accepted. */
 const believed = (operation: unknown, from: string, caller: Caller): boolean => {
   try {
     checkCaller(operation as Operation, { caller }, from);

@@ -888,7 +888,7 @@ describe('large linked data', () => {
     for (let i = 0; i < levels; i++) value = [value];
     return { given_name: value };
   };
-  /** Blank nodes in a circle, which canonicalization tells apart only in quadratic time. */
+  /** Blank nodes in a circle, which canonicalization distinguishes only in quadratic time. */
   const ring = (length: number) => ({
     given_name: Array.from({ length }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % length}` } })),
   });

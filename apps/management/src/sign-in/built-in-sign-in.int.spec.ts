@@ -207,7 +207,7 @@ describe('the page of an invitation', () => {
     const visitor = await signUp('two@people.example', 'Two');
     const link = await invite('two+alias@people.example');
     expect((await visitor.get(link)).text).toContain('Accept as two+alias@people.example instead');
-    // A member already: the invitation stays good for somebody else.
+    // A member already: the invitation stays valid for another person.
     const refused = await visitor.submit({ action: 'accept' });
     expect([refused.status, refused.text.includes('You cannot accept this invitation')]).toEqual([409, true]);
     await visitor.get(`${link}&as=invited`);

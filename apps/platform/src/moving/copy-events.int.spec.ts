@@ -133,7 +133,7 @@ describe('npm run copy-events between folders', () => {
     await engines.close();
     const untold = await refusal('--from', at, '--to', to);
     expect(untold).toContain('has events that were not published or not consumed (dids.publisher)');
-    // Whoever only copied while it ran has not finished, and a platform says so.
+    // A copy of a running source is not complete, and a platform refuses it.
     const starting = openEngines(parseConfig({ DATA_DIR: to, MASTER_KEY, LOG_LEVEL: 'silent' }));
     await expect(starting).rejects.toThrow(/checkpoint 999999999999999 of \w+\.publisher is beyond the head/);
     const rest = await copy('--from', at, '--to', to, '--leave-unpublished');
@@ -251,7 +251,7 @@ if (!programs)
     const wanted = (await inFile(join(at, 'events.db'))).filter(({ metadata }) => metadata.tenantId === tenants[1]);
     expect(wanted.some(({ stream }) => stream.startsWith('subdomain-'))).toBe(true);
     expect((await all(store)).slice(before.length)).toEqual(wanted);
-    // What is stored there and not told yet is not hidden by a further tenant.
+    // Unpublished events there are not hidden by a further tenant.
     await store.append(`did-${resident.tenants[0]}+d`, eventsOf(resident.tenants[0], 1), -1);
     expect(await refusal('--from', at, '--to', place, '--tenant', tenants[0])).toContain(
       'has events that it has not published (dids.publisher)',

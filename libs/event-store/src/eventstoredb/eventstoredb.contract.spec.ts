@@ -221,7 +221,7 @@ const describeAdapter = (name: string, url: () => string): void => {
       const seen = () => got.filter(({ stream }) => stream.startsWith(category)).map(({ stream }) => stream);
       await waitUntil(() => seen().includes(`${category}-3`));
       expect(seen()).toEqual([`${category}-1`, `${category}-3`]);
-      // A stream of ours that somebody else wrote to is no stream of ours any more.
+      // A stream of the platform with records of another application is refused.
       await expect(store.readStream(`${category}-1`)).rejects.toThrow('revision 1 was written by something else');
     });
 

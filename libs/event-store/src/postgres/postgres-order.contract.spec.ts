@@ -56,7 +56,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
       await waitUntil(() => collector.ids.length === n + 1, { timeoutMs: 5000 });
     }
     expect(await idsOf(store)).toEqual(['0', '1', '2']);
-    // Whoever reads only what is older than every open transaction sees none of it.
+    // A reader of only what is older than every open transaction sees none of it.
     const settled = `SELECT FROM ${fixture.schema}.events
       WHERE xmin::text::bigint < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
     expect((await watcher.query(settled)).rows).toHaveLength(0);

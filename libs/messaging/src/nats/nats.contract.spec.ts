@@ -158,7 +158,7 @@ if (program === undefined) {
       await waitUntil(() => held.got.length > 0);
       const next = collect(heir);
       const begun = performance.now();
-      // As the end of its process would: nothing is given back.
+      // As the end of its process would: nothing is released.
       await (Reflect.get(gone, 'connection') as NatsConnection).close();
       open.splice(open.indexOf(gone), 1);
       await publish(heir, 4);
@@ -217,7 +217,7 @@ if (program === undefined) {
       expect(got).toEqual([1, 2, 3, 4]);
     });
 
-    it('reports a listener's lost connection, and delivers what it missed when the server is back', async () => {
+    it('reports the lost connection of a listener, and delivers what it missed when the server is back', async () => {
       const { name } = await migrated();
       const [one, other] = [await bus(name), await bus(name)];
       const got: number[] = [];

@@ -81,7 +81,7 @@ if (programs === undefined) {
       return readModels;
     };
 
-    /** Waits while the store is away; an append is repeated under the same ids, so none is stored twice. */
+    /** Waits while the store is unreachable; an append is repeated under the same ids, so none is stored twice. */
     const add = async (count: number) => {
       const added = Array.from({ length: count }, (): NewEvent => ({
         id: randomUUID(),

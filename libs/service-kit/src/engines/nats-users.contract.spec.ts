@@ -353,7 +353,7 @@ if (program === undefined) {
     });
   });
 
-/** Some party that publishes a subject. */
+/** Some participant that publishes a subject. */
 const publisherOf = (subject: string): BusParty =>
   BUS_PARTIES.find((party) => busRights(party).publishes.includes(subject))!;
 
