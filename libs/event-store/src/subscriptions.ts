@@ -33,8 +33,8 @@ export interface CheckpointedOptions {
   categories?: readonly string[];
   batchSize?: number;
   /**
-   * Handles one batch, in order, at least once. When it rejects, the batch comes again after a back-off.
-   * What it writes elsewhere under the lease should be conditional on `lease.epoch`.
+   * Handles one batch, in order, at least once. When it rejects, the batch is redelivered after a back-off.
+   * Its other writes under the lease should be conditional on `lease.epoch`.
    */
   handle(events: RecordedEvent[], lease: Lease): Promise<void>;
   /** Called with every failure, for the log. */
