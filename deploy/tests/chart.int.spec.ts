@@ -287,7 +287,7 @@ else
         expect(policies).toContainEqual(deny);
         for (const { podSelector, ingress = [], egress = [] } of policies) {
           const service = podSelector.matchLabels['app.kubernetes.io/component'];
-          // An empty list of peers would mean everybody.
+          // An empty list of peers would mean all.
           for (const rule of ingress) expect(rule.from.length).toBeGreaterThan(0);
           for (const rule of egress) expect(rule.to.length).toBeGreaterThan(0);
           for (const rule of [...ingress, ...egress]) expect(rule.ports.length).toBeGreaterThan(0);
@@ -307,7 +307,7 @@ else
               ),
             );
         }
-        // Whoever is not the gateway is reached by monitoring only.
+        // Processes other than the gateway are reached by monitoring only.
         for (const service of Object.keys(SERVICES).filter((it) => it !== 'gateway')) {
           const [{ from }] = one(manifests, 'NetworkPolicy', service)['spec'].ingress;
           expect(from).toEqual([

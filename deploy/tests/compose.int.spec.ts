@@ -218,7 +218,7 @@ else
       }
     });
 
-    it('refuses to go on without secrets, and says what to run', () => {
+    it('refuses to continue without secrets, and names what to run', () => {
       const nothing = join(folder, 'nothing.env');
       writeFileSync(nothing, '');
       const { status, stderr } = config('--env-file', nothing, 'config', '-q');

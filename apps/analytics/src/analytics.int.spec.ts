@@ -258,7 +258,7 @@ describe('analytics', () => {
     expect(await types()).toHaveLength(4);
   });
 
-  it('goes on with a history whose sequences are those of another feed', async () => {
+  it('continues with a history whose sequences are those of another feed', async () => {
     const stream = operationStream(T1, new Date(now).toISOString());
     const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, deadline: now };
     const metadata = { tenantId: T1, requestId: 'r0', actor: 'client:c1', operation: 'analytics.record-operations' };

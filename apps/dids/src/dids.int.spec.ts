@@ -93,7 +93,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Where nobody listens. */
+/** An unreachable address. */
 const NOBODY = 'localhost:1';
 let count = 0;
 const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
@@ -455,7 +455,7 @@ describe('with documents on other hosts', () => {
     expect(requests).toEqual([]);
   });
 
-  it('DIDs of others resolve to their document, without metadata [T30]', async () => {
+  it('third-party DIDs resolve to their document, without metadata [T30]', async () => {
     const tenant = newTenant();
     const did = didAt('other');
     const didDocument = { '@context': 'https://www.w3.org/ns/did/v1', id: did, service: [] };
@@ -833,7 +833,7 @@ describe('deleting', () => {
   });
 });
 
-describe('what others learn', () => {
+describe('integration events', () => {
   it('is which DIDs were created and deleted', async () => {
     const tenant = newTenant();
     const { did } = await createWeb(tenant);

@@ -386,7 +386,7 @@ describe('the management API', () => {
     expect(types).toContain('TENANT_EVENT_RETRIEVE_LIST_SUCCESS');
   });
 
-  it('shows them to nobody else: 404 to strangers, 400 for what the filters are not', async () => {
+  it('shows them to no other caller: 404 to unknown callers, 400 for what the filters are not', async () => {
     const other = await createTenantUnderTest(platform, management, 'events-of-another');
     const outsider = await registerManagementClient(platform, 'curious');
     for (const id of [tenant.id, other.id]) expect((await outsider.tenants.events(id)).status).toBe(404);

@@ -169,7 +169,7 @@ describe('a hostile discovery document', () => {
     token_endpoint: `${issuer}/token`,
     scopes_supported: ['openid'],
   });
-  /** What creation and update answer to it; both leave everything as it was. */
+  /** Responses of creation and update; both change nothing. */
   const refused = async (url: string, msg: string) => {
     const { authenticationProviders: providers } = victim.api;
     const expected = {

@@ -81,7 +81,7 @@ const offerOf = async (credentials: string[], more: { request_parameters?: Recor
 const documentOf = (uri: string) =>
   JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as Record<string, unknown>;
 
-/** Signs somebody in with a wallet of others, and collects. */
+/** Signs a person in with a third-party wallet, and requests the credential. */
 const collect = async (uri: string, account: ProviderAccount, parameters: Record<string, string> = {}) => {
   provider.accounts.set(account.sub, account);
   const wallet = new Wallet(WALLET);
@@ -311,7 +311,7 @@ describe('the authorization endpoint', () => {
     expect(back.searchParams.get('state')).toBe('a state of the wallet');
   });
 
-  it('leaves OPENID_AUTHORIZE events of whom came back from the provider, and none of strangers', async () => {
+  it('leaves OPENID_AUTHORIZE events of people who came back from the provider, and none of unauthenticated callers', async () => {
     const typesOf = async () =>
       expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
         .data.map(({ type }) => type)
@@ -543,7 +543,7 @@ describe('a provider whose address changes', () => {
     expect(new URL(location).searchParams.get('error')).toBe('server_error');
   });
 
-  it('signs nobody in once its token endpoint is of another origin, and says so in the trail', async () => {
+  it('refuses sign-ins once its token endpoint has another origin, and records it', async () => {
     const scope = ['openid', 'email'];
     expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { scope })), 200);
     const asStolen: string[] = [];

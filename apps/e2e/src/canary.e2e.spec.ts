@@ -39,7 +39,7 @@ const watch = (name: string, value: string): string => {
   canaries.push({ name, value });
   return value;
 };
-/** A value nobody has used before, with characters that encodings change. */
+/** An unused value, with characters that encodings change. */
 const claim = (name: string): string => watch(`claim: ${name}`, `${random.text(12)} "Zoë" <&> ${random.text(8)}/+\\`);
 
 /** Codes, tokens and transaction codes of one journey by hand, for a wallet's library keeps them to itself. */
@@ -269,7 +269,7 @@ describe('a deleted user', () => {
       expect(await readable(folder)).toEqual([]);
       const keys = keysIn(folder);
       const kept = { tenant: tenant.id, purpose: 'user', id: keptUser.id };
-      // The search itself works: a living user's key is there to be found.
+      // The search itself works: an active user's key is found.
       expect(await isKeyRecoverable(folder, keys, kept)).toBe(true);
       expect(await isKeyRecoverable(folder, keys, { ...kept, id: person.id })).toBe(false);
     });

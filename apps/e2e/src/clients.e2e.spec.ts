@@ -119,7 +119,7 @@ describe("a client's secret", () => {
     const current = new TenantApi(tenant.url, await clientToken(platform, tenant.url, fresh));
     expectStatus(await current.dids.list(), 200);
     await waitUntil(async () => (await api.dids.list()).status === 401, { timeoutMs: WITHIN_MS });
-    // It is told once, and never again.
+    // It is returned once, and never again.
     const shown = [await management.clients.retrieve(tenant.id, clientId), await management.clients.list(tenant.id)];
     for (const { text } of shown) expect(text).not.toMatch(/secret/i);
 

@@ -148,7 +148,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
       await verification.ofEverything();
       expect(ledger.faults).toEqual([]);
       expect(killsUnderLoad).toBe(KILLS);
-      // A reaction may fail and go on; an engine or a projection must not.
+      // A reaction may fail and recover; an engine or a projection must not.
       const lines = platform.log().split('\n');
       expect(lines.filter((line) => /"level":60\b|"msg":"projection failed"/.test(line))).toEqual([]);
       // Otherwise there was no load, and the test proves nothing.

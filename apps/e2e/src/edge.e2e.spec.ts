@@ -42,7 +42,7 @@ describe('hosts', () => {
     expect(await statusOnHost(`x${host}`)).toBe(404);
   });
 
-  it('cannot be chosen by X-Forwarded-Host of a stranger', async () => {
+  it('cannot be chosen by X-Forwarded-Host of an untrusted client', async () => {
     const headers = { 'x-forwarded-host': tenant.host };
     const answer = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/webhooks/jwks', { headers });
     expect(answer.status).toBe(404);
@@ -215,7 +215,7 @@ describe('request ids', () => {
 });
 
 describe('connections', () => {
-  it('that speak no HTTP are ended, and the others go on', async () => {
+  it('that speak no HTTP are ended, and the others continue', async () => {
     const reply = await new Promise<string>((resolve, reject) => {
       const socket = connect(platform.ready.port, '127.0.0.1', () => socket.write('GARBAGE\r\n\r\n'));
       let text = '';

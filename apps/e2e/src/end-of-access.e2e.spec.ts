@@ -34,7 +34,7 @@ const issueFrom = async (uri: string) => (await new Wallet().collect(uri)).crede
 const WITHIN_MS = 1000;
 
 describe('a deleted client', () => {
-  it('loses access within a second, and nobody else does', async () => {
+  it('loses access within a second, and no other does', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'leaving-clients');
     const leaving = await connectWithRoles(platform, management, tenant, ['issuer']);
     expectStatus(await leaving.dids.list(), 200);

@@ -376,7 +376,7 @@ describe('the token endpoint refuses', () => {
     expect((await new Wallet().collect(offer.uri)).credentials).toHaveLength(1);
   });
 
-  it('a third wrong transaction code for ever', async () => {
+  it('a third wrong transaction code forever', async () => {
     const { uri, transactionCode } = await offerOf(['jwt did:web'], { transactionCodeConfiguration: {} });
     const wrong = transactionCode === '000000' ? '000001' : '000000';
     for (let n = 0; n < 3; n++)

@@ -18,7 +18,7 @@ export const makeIssuer = async ({ api, host }: TenantUnderTest): Promise<Issuer
   return { did, jwtVc, webSemantic };
 };
 
-/** Offers, and collects with a wallet of others. */
+/** Offers, and redeems with a third-party wallet. */
 export const issue = async (
   { api }: TenantUnderTest,
   request: PreAuthorizedOfferRequest,

@@ -109,7 +109,7 @@ describe.each(LEVELS)('at level %i', (level) => {
   });
 });
 
-// Distributed, the data are in other places: canary.e2e.spec.ts tells why.
+// Distributed, the data are in other places: canary.e2e.spec.ts explains why.
 if (platformMode() !== 'cluster')
   it('nothing of it is stored in clear', async () => {
     const { sightings, files } = await searchFolders([platform.dataDir], [{ name: 'claim', value: CLAIM }]);

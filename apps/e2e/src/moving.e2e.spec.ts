@@ -71,7 +71,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     ),
   });
 
-  it('keeps what was there, fires no old webhook, sends what was due, and goes on', async () => {
+  it('keeps what was there, fires no old webhook, sends what was due, and continues', async () => {
     const url = (receiver: WebhookReceiver) => receiver.url;
     expectStatus(await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url: url(steady) }), 201);
     const claims = { given_name: 'Ada', note: 'first' };
@@ -108,7 +108,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
       env: { ...secrets, ...database, PORT: String(before.ready.port), DATA_DIR: join(folder, 'data') },
       startTimeoutMs: 60_000,
     });
-    // The delivery that was due goes on where it was.
+    // The due delivery continues where it was.
     const due = await flaky.waitFor(({ status }) => status === 200, 30_000);
     expect(due.body.event).toEqual(flaky.deliveries[0]!.body.event);
     expect(due.body.event.payload['userId']).toBe(pending.issued.userId);
@@ -126,7 +126,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     await flaky.waitFor(({ body }) => body.event.payload['userId'] === issued.userId, 15_000);
     expect(steady.deliveries.map(({ verified }) => verified)).toEqual([true, true, true, true]);
     expect(flaky.deliveries).toHaveLength(firstAttempts + 2);
-    // The trail goes on, although the feed is another one.
+    // Operation events continue, although the feed is another one.
     const trail = await waitUntil(async () => {
       const now = (await lists(api, management)).trail;
       return now.length > seen.trail.length && now;

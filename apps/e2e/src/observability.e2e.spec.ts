@@ -163,7 +163,7 @@ describe('metrics', () => {
 });
 
 describe('the trace a caller names', () => {
-  it('is not joined when a stranger names it', async () => {
+  it('is not joined when an untrusted client names it', async () => {
     const traceId = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
     const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
     const answer = await new ApiClient(tenant.url, tenant.token).request('GET', '/v1/dids', {
@@ -194,7 +194,7 @@ describe('an OTLP receiver that does not answer', () => {
       const path = '/v1/users/7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01';
       const answer = await new ApiClient(watched.url, watched.token).request('GET', path, { headers });
       expect(answer.status).toBe(404);
-      // This caller is a trusted proxy: the trace it names is joined, and every line of the request tells it.
+      // This caller is a trusted proxy: the trace it names is joined, and every log line of the request has it.
       const requestId = answer.headers.get('x-request-id');
       const lines = other
         .log()

@@ -50,7 +50,7 @@ export interface World {
 /** Ids of one thing of each kind. */
 interface Things {
   did: string;
-  /** A did:web of a host where nobody listens. */
+  /** A did:web of an unreachable host. */
   unpublished: string;
   jwtVc: string;
   webSemantic: string;
@@ -59,7 +59,7 @@ interface Things {
   webhook: string;
   authenticationProvider: string;
   client: string;
-  /** Id of somebody invited. */
+  /** Id of an invited person. */
   member: string;
 }
 
@@ -82,7 +82,7 @@ export interface Row {
 
 export const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
 let counter = 0;
-/** Names nobody else uses. */
+/** Unused names. */
 export const unique = (stem: string): string => `${stem}${(++counter).toString(36)}`;
 
 export const jwtVcRequest = (type = unique('Type')) => ({
@@ -93,7 +93,7 @@ export const jwtVcRequest = (type = unique('Type')) => ({
 });
 export const webSemanticRequest = jwtVcRequest;
 
-/** `.example` and `.invalid` are nobody's; deliveries to them fail, which is not looked at here. */
+/** `.example` and `.invalid` are reserved; deliveries to them fail, which is not tested here. */
 const webhookRequest = () => ({
   events: ['OpenIdCredentialIssuedSummary' as const],
   url: `https://hooks.example.com/${unique('hook')}`,
@@ -266,7 +266,7 @@ const withoutDomain = async ({ tenant }: World) => {
   await tenant.api.customDomain.delete();
   return {};
 };
-/** The tenant has one that nobody else has; `verified` in DNS or not. */
+/** The tenant has one that no other tenant has; `verified` in DNS or not. */
 const freshDomain = async (world: World, inDns: boolean) => {
   await withoutDomain(world);
   const domain = `${unique('brand')}.example`;
@@ -290,7 +290,7 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
   return own.authenticationProvider;
 };
 
-/** A wallet's request to sign in somebody whom the provider knows. */
+/** A wallet's request to sign in a person whom the provider knows. */
 const authorization = ({ own }: World) => ({
   response_type: 'code',
   client_id: 'wallet',
@@ -307,7 +307,7 @@ const publicDocument: Row = {
   refusal: { status: 405 },
 };
 
-/** An invitation nobody has accepted, by the link in its e-mail. */
+/** An open invitation, by the link in its e-mail. */
 const acceptance = async ({ mail, management, person, tenant }: World): Promise<OperationParts> => {
   const body = invitation();
   // Only those who are not members yet can accept; 404 where the person is none.
@@ -605,7 +605,7 @@ export const ROWS: Record<string, Row> = {
     right: ({ own }) => ({ params: { id: own.did } }),
     wrong: () => ({ params: { id: 'did' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
-    // Its did:key would resolve, as anybody's does; this one is published nowhere.
+    // Its did:key would resolve, as any does; this one is published nowhere.
     foreign: ({ foreign }) => ({ params: { id: foreign.unpublished } }),
   },
   'dids.delete-did': {
@@ -829,7 +829,7 @@ export const clientOf = ({ platform, tenant, management }: World, operation: Ope
   }
 };
 
-/** What a refused command must leave as it was. */
+/** State that a refused command must not change. */
 export const snapshot = async ({ management, tenant }: World): Promise<string> => {
   const { api } = tenant;
   const query = { limit: 1000 };

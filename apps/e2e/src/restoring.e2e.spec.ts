@@ -67,7 +67,7 @@ describe('the data folder', () => {
     }
   };
 
-  it('is backed up while the platform runs, and goes on from there', async () => {
+  it('is backed up while the platform runs, and continues from there', async () => {
     const first = await start({ DATA_DIR: join(folder, 'data') });
     const tenant = await createTenantUnderTest(first, await connectManagement(first, credentials), 'backup');
     const issuer = await makeIssuer(tenant);
@@ -139,7 +139,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await command('migrate', [], { ...secrets, ...env });
     return env;
   };
-  /** Puts one schema back as it was. */
+  /** Restores one schema. */
   const restoreSchema = async (name: string, schema: string, file: string) => {
     await sql(name, `DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}`);
     await postgresTool(programs!, 'pg_restore', ['--exit-on-error', '-n', schema, '-d', at(name), file]);
@@ -179,7 +179,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await sql('one', 'DROP SCHEMA attestry_read CASCADE');
     await command('migrate', [], { ...secrets, ...env });
     const third = await start(env, port);
-    // The older events know of no deletion, but the younger keys do: nobody is shown whose key is gone.
+    // The older events know of no deletion, but the younger keys do: users without a key are not shown.
     expect(await usersOf(tenant)).toContain(kept);
     expect(await usersOf(tenant)).not.toContain(deleted);
     await issue(tenant, offer);
@@ -194,7 +194,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     expect(await whole.end()).toBe(0);
   }, 240_000);
 
-  it('has its master key rotated beside the platform, and forgets the old one', async () => {
+  it('has its master key rotated beside the platform, and drops the old one', async () => {
     const env = await database('rotated');
     const [old, next] = [secrets.MASTER_KEY, key()];
     const platform = await start({ ...env, MASTER_KEY_NEXT: next });

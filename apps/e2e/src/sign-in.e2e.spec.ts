@@ -201,7 +201,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     const later = new ManagementApi(platform.ready.management, await second.token);
     expect(expectStatus(await later.user.retrieve(), 200)).toEqual(expectStatus(await ada.user.retrieve(), 200));
 
-    // Nothing of it is told in the log or lies in the folder in clear.
+    // Nothing of it is in the log or in the folder in clear.
     const log = platform.log();
     for (const text of [email, PASSWORD, 'Lovelace', new URL(link).searchParams.get('token')!])
       expect(log).not.toContain(text);

@@ -113,7 +113,7 @@ describe('a webhook', () => {
       'OpenIdCredentialIssued',
       'OpenIdCredentialIssuedSummary',
     ]);
-    // Enabled again it hears of what comes from now on, and of nothing before.
+    // Enabled again it gets events from now on, and none from before.
     expectStatus(await tenant.api.webhooks.update(id, { ...change, disabled: false }), 200);
     const second = await issueOne();
     await disabled.next();
@@ -243,7 +243,7 @@ describe('an operator of a receiver', () => {
       payload: { userId, roles: ['auditor'], status: 'Pending', inviteExpiresAt },
     });
     expect(JSON.stringify(received)).not.toContain('people.example');
-    // A new link is told too, its end is not.
+    // A new link is published too, its end is not.
     expectStatus(await management.invitations.resend(tenant.id, userId), 200);
     expect((await receiver.next()).body.event).toMatchObject({ type: 'TenantMemberInvited', payload: { userId } });
     expectStatus(await management.invitations.cancel(tenant.id, userId), 204);
@@ -259,7 +259,7 @@ describe('an operator of a receiver', () => {
     expect(before).toContain(previous.kid);
     expectStatus(await tenant.api.webhooks.test(id), 202);
     const { headers, verified } = await receiver.next();
-    // It signs later, when nobody can hold a copy of the key set without it any more.
+    // It signs later, when no cached copy of the key set lacks it any more.
     expect(headers['signature-input']).toContain(`keyid="${previous.kid}"`);
     expect(verified).toBe(true);
   });

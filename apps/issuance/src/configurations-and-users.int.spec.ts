@@ -464,7 +464,7 @@ describe('JSON-LD contexts', () => {
     expect(dids.asked).toHaveLength(asked);
   });
 
-  it('bounds all contexts of a configuration together, and says at what', async () => {
+  it('bounds all contexts of a configuration together, and names the limit', async () => {
     const half = (name: string) =>
       serve(name, JSON.stringify({ '@context': {}, pad: Array.from({ length: 12_000 }, () => 1) }));
     const refused = await create([half('/half-1'), half('/half-2')]).catch((error: AppError) => error);
@@ -636,7 +636,7 @@ describe('users', () => {
 
     await call(deleteUser, { params: { id: userId } });
     expect((await refusal(call(listUserCredentials, { params: { userId } }))).code).toBe('NotFound');
-    // One that was under way when the user went leaves no row.
+    // One that was in progress when the user was deleted leaves no row.
     await issue(userId, '44444444-4444-4444-8444-444444444449');
     const rowsOf = () =>
       users().running.db.selectFrom('issuance_credentials').select('id').where('user_id', '=', userId).execute();

@@ -151,7 +151,7 @@ describe('a key', () => {
     expect(theirs.clientSecret).not.toBe(mine.clientSecret);
   });
 
-  it('tells nothing to who may no longer administer the tenant', async () => {
+  it('returns nothing to a caller that may no longer administer the tenant', async () => {
     const ofPerson = (userId: string, key: string) =>
       client.call(
         createClient,

@@ -90,7 +90,7 @@ const sealedSecrets = async (): Promise<string[]> => {
 };
 
 describe('the e-mail of an invitation', () => {
-  it('is one, to the invited alone, and says what it is for [M19]', async () => {
+  it('is one, to the invited alone, and names what it is for [M19]', async () => {
     const email = freshEmail();
     await invite(email);
     const link = await mail.linkTo(email);
@@ -143,7 +143,7 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(email);
   });
 
-  it('that is deferred for its recipient is retried apart, and holds up nobody else’s', async () => {
+  it('that is deferred for its recipient is retried apart, and holds up no other one', async () => {
     const deferred = freshEmail();
     mail.answers.set(deferred, 451);
     await invite(deferred);
@@ -184,7 +184,7 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(email);
   });
 
-  it('that is refused for good holds up nobody else’s', async () => {
+  it('that is refused for good holds up no other one', async () => {
     const refused = freshEmail();
     mail.answer = 550;
     const refusals = mail.refused;

@@ -278,7 +278,7 @@ describe('tenants of a caller', () => {
   const list = (by: string, query: { limit?: number; cursor?: string } = {}) =>
     client.call(listTenants, { query }, as(by)) as unknown as Promise<PageOf<Tenant>>;
 
-  it("are listed oldest first in pages, and nobody else's", async () => {
+  it("are listed oldest first in pages, and no other's", async () => {
     const made: CreatedTenant[] = [];
     for (const name of ['list-a', 'list-b', 'list-c']) {
       clock.time += 1000;
@@ -394,10 +394,10 @@ describe('tenants of a caller', () => {
     expect(await change({ restrictIdentityRoles: false, name: 'Open' })).toEqual({ ...made, name: 'Open' });
   });
 
-  it('have events that only analytics can tell: 503 while it is away, and nothing for others', async () => {
+  it('have events that only analytics has: 503 while it is unreachable, and nothing for others', async () => {
     const { id: tenantId } = await create('eventful');
     const events = (by: string, id = tenantId) => client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
-    // Nobody serves analytics here.
+    // Analytics is not served here.
     expect(await refusal(events('boss'))).toMatchObject({ kind: 'unavailable' });
     expect(await refusal(events('stranger'))).toMatchObject({ kind: 'notFound' });
     expect(await refusal(events('boss', '77777777-7777-4777-8777-777777777777'))).toMatchObject({ kind: 'notFound' });
@@ -457,7 +457,7 @@ describe('clients of a tenant', () => {
     });
   });
 
-  it('are read one by one, renamed, and get other roles that the gateway hears of at once', async () => {
+  it('are read one by one, renamed, and get other roles that the gateway applies at once', async () => {
     const body = { name: 'first', roles: ['issuer'] as Role[] };
     const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
     secrets.add(made.clientSecret);
@@ -482,7 +482,7 @@ describe('clients of a tenant', () => {
     expect(await roles()).toEqual(['auditor', 'issuer']);
     const received = () => feed.filter(({ subject }) => subject === clientRolesChanged.subject).map(({ data }) => data);
     await until(() => received().length > 0);
-    // A new name is told to nobody.
+    // A new name is not published.
     expect(received()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
     // The secret is the one it was, and a new token says what the client may now.
     const credentials = {

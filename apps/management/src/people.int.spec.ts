@@ -63,7 +63,7 @@ let environmentId: string;
 const personal = new Set<string>();
 const secrets = new Set<string>();
 let counter = 0;
-/** Who was invited, as the other services hear of it. */
+/** The invited person in the integration event. */
 const feed: FeedMessage[] = [];
 
 beforeAll(async () => {
@@ -157,7 +157,7 @@ const eventually = async (check: () => Promise<void>): Promise<void> => {
     }
   }
 };
-/** The token in the link of the newest invitation, from the e-mail as it was written to the data folder. */
+/** The token in the link of the newest invitation, from the e-mail in the data folder. */
 const linkOf = async (tenantId: string, userId: string): Promise<string> => {
   const { state } = await engines.streams.load(tenant, tenantStream(tenantId));
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
@@ -193,7 +193,7 @@ describe('a person', () => {
     expect((await client.call(retrieveUserInformation, {}, user(seen[0]!))).email).toBe(claims.email);
   });
 
-  it('has an e-mail only when it is verified, in form, and nobody else has it', async () => {
+  it('has an e-mail only when it is verified, in form, and no other user has it', async () => {
     const { email } = await newPerson();
     for (const claims of [
       { email: freshEmail() },
@@ -263,7 +263,7 @@ describe('a person', () => {
         data: [{ id: userId, email, name: 'Maker', status: 'Active', roles: ['admin'] }],
       });
     });
-    // A machine with the same id is somebody else.
+    // A machine client with the same id is another principal.
     expect(
       await refusal(client.call(retrieveTenant, { params: { tenantId: made.id } }, machine(userId))),
     ).toMatchObject({ kind: 'notFound' });
@@ -337,7 +337,7 @@ describe('members of a tenant', () => {
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Pending', roles: ['auditor'] });
   });
 
-  it('are listed as invitations while nobody has accepted, oldest first in pages', async () => {
+  it('are listed as invitations until they are accepted, oldest first in pages', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const invitations = (query: { limit?: number; cursor?: string } = {}) =>
@@ -441,7 +441,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('are told to the other services by id, never by address', async () => {
+  it('are published to the other services by id, never by address', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const { id: tenantId } = await create(owner);
@@ -451,7 +451,7 @@ describe('members of a tenant', () => {
     const { userId } = await invite(tenantId, freshEmail(), ['issuer'], owner);
     await invite(tenantId, guest.email, ['auditor'], owner);
     await client.call(resendInvitation, { params: { tenantId, userId } }, owner);
-    // The owner was invited by nobody; a new link is told once more.
+    // The owner was not invited; a new link is published again.
     await eventually(async () => expect(received()).toHaveLength(3));
     const pending = { tenantId, userId, roles: ['issuer'], status: 'Pending', inviteExpiresAt };
     expect(received()).toEqual([
@@ -495,7 +495,7 @@ describe('members of a tenant', () => {
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Active', roles: ['issuer'] });
   });
 
-  it('may accept as the user they are, when nobody ever registered with the address', async () => {
+  it('may accept as the user they are, when no user ever registered with the address', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const { userId: invited } = await invite(tenantId, freshEmail(), ['issuer'], owner);
@@ -601,7 +601,7 @@ describe('members of a tenant', () => {
     expect(gone.find(({ status }) => status === 'rejected')).toMatchObject({ reason: lonely });
   });
 
-  it('are for members: strangers get a 404, members without admin a 403', async () => {
+  it('are for members: unknown callers get a 404, members without admin a 403', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const { id: tenantId } = await create(owner);
@@ -627,7 +627,7 @@ describe('members of a tenant', () => {
       for (const call of calls(by)) expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
     expect(await member(tenantId, guest.userId, user(guest.userId))).toMatchObject({ id: guest.userId });
     await client.call(deleteMembership, { params }, user(guest.userId));
-    // A stranger's attempt made nobody known.
+    // An attempt by another caller stored no person.
     const { userId, status } = await invite(tenantId, 'victim@people.example', ['issuer'], owner);
     expect(status).toBe('Pending');
     const known = (await eventsOf()).find(({ stream }) => stream === `managementUser-${userId}`);
@@ -653,7 +653,7 @@ describe('members of a tenant', () => {
 });
 
 describe('what is kept of people', () => {
-  it('tells neither addresses nor names nor the secrets of links, and goes with their key', async () => {
+  it('reveals neither addresses nor names nor the secrets of links, and is erased with their key', async () => {
     const { userId } = await newPerson('Ephemeral Emma');
     const text = JSON.stringify(await eventsOf());
     expect(personal.size).toBeGreaterThan(20);

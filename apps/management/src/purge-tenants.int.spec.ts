@@ -126,7 +126,7 @@ describe('the purge of deleted tenants', () => {
     expect(await purged(living.id)).toBe(false);
   });
 
-  it('goes on where a process ended between the keys and the event, also after a restart', async () => {
+  it('continues where a process ended between the keys and the event, also after a restart', async () => {
     const gone = await create('gone');
     const sealed = await personal(gone.id);
     await remove(gone.id);
@@ -150,7 +150,7 @@ describe('the purge of deleted tenants', () => {
     await lookUntilPurged(gone.id);
   });
 
-  it('has its projections built anew', async () => {
+  it('has its projections built again', async () => {
     const [gone, living] = [await create('gone'), await create('living')];
     await remove(gone.id);
     clock.time += 30 * DAY_MS;

@@ -181,7 +181,7 @@ describe('the custom domain of a tenant', () => {
     expect((await read('t3')).verifiedAt).toBe(verifiedAt);
   });
 
-  it('is refused while DNS fails, and says nothing of how', async () => {
+  it('is refused while DNS fails, without the reason', async () => {
     await create('t4', 'four.example');
     for (const rcode of [2, 5]) {
       dns.fail(rcode);
@@ -213,7 +213,7 @@ describe('the custom domain of a tenant', () => {
     expect(await ownerOf('five.example')).toBe(loser);
   });
 
-  it('refuses all but one of many that verify it at once, with what a later one is told', async () => {
+  it('refuses all but one of many that verify it concurrently, with the error of a later one', async () => {
     for (const round of [1, 2, 3]) {
       const domain = `rush${round}.example`;
       const tenants = Array.from({ length: 8 }, (_, n) => `rush-${round}-${n}`);

@@ -146,7 +146,7 @@ describe('signing in at a real OpenID provider', () => {
     expect(await codeOf(complete(tenantId, request))).toBe('server_error');
   });
 
-  it('says when nobody signed in', async () => {
+  it('reports when the person did not sign in', async () => {
     const { tenantId } = await tenantWith();
     const flow = await began(tenantId, {});
     expect(await codeOf(complete(tenantId, requestOf(flow, await backFrom(flow.url))))).toBe('access_denied');
@@ -174,7 +174,7 @@ describe('signing in at a real OpenID provider', () => {
   });
 });
 
-// --- providers that cannot be believed
+// --- providers that are not trustworthy
 
 const servers: Server[] = [];
 interface Hostile {
@@ -285,7 +285,7 @@ describe('signing in at a provider that cannot be believed', () => {
   it('sends a code to no other origin than when it was saved, and works again once that is announced again', async () => {
     const flow = await began(tenantId);
     announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
-    // Documents are believed for ten minutes, and until then the endpoint that was pinned is used.
+    // Documents are cached for ten minutes, and until then the endpoint that was pinned is used.
     expect((await began(tenantId)).url).toContain('/authorize');
     clock.ahead = 11 * 60_000;
     const before = requested;

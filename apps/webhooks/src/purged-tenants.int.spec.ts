@@ -69,9 +69,9 @@ const tenantsIn = async (running: RunningProjection<never>, tables: readonly str
     }),
   );
 
-it("a purged tenant's rows go, another's stay, also when all is built anew", async () => {
+it("a purged tenant's rows go, another's stay, also when all is built again", async () => {
   for (const tenantId of [GONE, ACTIVE]) {
-    // Where nobody listens.
+    // An unreachable address.
     const body = { url: 'http://127.0.0.1:9/in', events: ['OpenIdCredentialIssued' as const] };
     const { id } = await client.call(createWebhook, { body }, context(tenantId));
     await client.call(testWebhook, { params: { webhookId: id } }, context(tenantId));

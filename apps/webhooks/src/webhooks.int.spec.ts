@@ -377,7 +377,7 @@ describe('webhooks', () => {
       expect(await test(randomUUID())).toMatchObject({ kind: 'notFound' });
     });
 
-    it('are told to the other services as they now stand', async () => {
+    it('are published to the other services in their present form', async () => {
       const tenantId = randomUUID();
       const told: FeedMessage[] = [];
       const consumer = engines.bus.consume(
@@ -551,7 +551,7 @@ describe('webhooks', () => {
     await until(erased, 'the key to be destroyed');
   });
 
-  it('tells what else came about, and no more of it than is meant for receivers', async () => {
+  it('delivers other events, with only the members declared for receivers', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, [
@@ -587,7 +587,7 @@ describe('webhooks', () => {
     expect(received).toHaveLength(4);
   });
 
-  it('tells who was invited by id alone: no address, whatever the fact holds besides', async () => {
+  it('names an invited person by id alone: no address, whatever the integration event contains', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, ['TenantMemberInvited']);
@@ -772,7 +772,7 @@ describe('webhooks', () => {
       await whole(tenantId, webhookId, 7);
     });
 
-    it('are not repeated for strangers, nor while the event is still on its way or the webhook is disabled', async () => {
+    it('are not repeated for unknown callers, nor while the event is still on its way or the webhook is disabled', async () => {
       const tenantId = randomUUID();
       await stop();
       await start([600]);
@@ -817,7 +817,7 @@ describe('webhooks', () => {
       expect(quick.received).toHaveLength(2);
     });
 
-    it('of an interrupted sender are told as such', async () => {
+    it('of an interrupted sender are listed as such', async () => {
       const tenantId = randomUUID();
       await stop();
       await start([1]);
@@ -965,7 +965,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('goes on after a restart with what was pending', async () => {
+  it('continues after a restart with what was pending', async () => {
     const tenantId = randomUUID();
     await stop();
     await start([2, 0.05]);
@@ -1004,7 +1004,7 @@ describe('webhooks', () => {
     const events = await ended(tenantId, id, webhookId);
     expect(events.at(-1)).toMatchObject({ name: 'DeliveryCancelled', data: { reason } });
     await until(erased, 'the key to be destroyed');
-    // Nothing is scheduled any more, and the key of what nobody wants goes at once.
+    // Nothing is scheduled any more, and an unneeded key is destroyed at once.
     const next = await issue(tenantId, { a: 2 });
     await until(next.erased, 'the second key to be destroyed');
     expect(await eventsOf(tenantId, next.id, webhookId)).toEqual([]);
@@ -1030,7 +1030,7 @@ describe('webhooks', () => {
     await until(erased, 'the key to be destroyed');
   });
 
-  it('cancels a delivery whose credential was erased, and still tells the summary', async () => {
+  it('cancels a delivery whose credential was erased, and still delivers the summary', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver((attempt) => status(attempt <= 2 ? 500 : 200)());
     await stop();
@@ -1181,7 +1181,7 @@ describe('webhooks', () => {
     await stop();
     await start([1], true, { webhookTimeoutMs: 20_000 });
     const [tenantId, other] = [randomUUID(), randomUUID()];
-    // Nobody trusts the host at first, so that most find no room; later one slow answer takes trust away again.
+    // The host's allowance is low at first, so that most find no room; later one slow response reduces it again.
     const pausing = await receiver((attempt) => (response) => {
       setTimeout(() => response.writeHead(200).end(), attempt === 9 ? 600 : 0);
     });

@@ -45,7 +45,7 @@ describe('at level 2', () => {
     expect(asked(listDids, 2, { body, params: { id: 'x' } }).general).toMatchObject({ params: { id: 'x' } });
   });
 
-  it('claims are not, whoever they are of', () => {
+  it('claims are not, whatever person they belong to', () => {
     const made = answered(createUser, 2, { body: { claims: { given_name: 'Ada' } } }, { id: ADA, claims: { a: 1 } });
     expect(made).toEqual({ general: { body: { id: ADA, claims: HIDDEN } } });
   });

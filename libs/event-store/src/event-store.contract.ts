@@ -2,7 +2,7 @@ import type { AllPage, EventStore, Leases, NewEvent, Position, RecordedEvent, Su
 import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 
-/** What an adapter gives the suite: a store of its own for every test, which nobody else writes to, or a shared one. */
+/** What an adapter gives the suite: a store of its own for every test, which no other test writes to, or a shared one. */
 export interface EventStoreUnderTest {
   store: EventStore;
   leases: Leases;
@@ -142,7 +142,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(read[2]!.position).toBe(result.position);
       });
 
-      it('goes on at the expected revision', async () => {
+      it('continues at the expected revision', async () => {
         const first = await store.append(stream, events(2), NO_STREAM);
         const second = await store.append(stream, events(3), first.revision);
         expect(second.revision).toBe(4);
@@ -371,7 +371,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await collector.subscription.close();
       });
 
-      it('brings only the categories asked for, and tells what it passed', async () => {
+      it('returns only the requested categories, and reports what it skipped', async () => {
         const collector = new Collector(store, { after: origin, categories: [category] });
         await store.append(`other${category}-1`, events(300), NO_STREAM);
         await store.append(stream, events(1), NO_STREAM);

@@ -57,7 +57,7 @@ export const itGrantsLeases = (leases: () => Leases): void => {
     expect(await leases().acquire(lease, 'a', long)).toBeUndefined();
   });
 
-  it('does not hold what ran out, even when nobody took it', async () => {
+  it('does not hold an expired lease, even when no other process took it', async () => {
     const old = (await leases().acquire(lease, 'a', 20))!;
     await until(async () => !(await leases().isHeld(old)), 'the lease to run out');
     expect(await leases().renew(old, long)).toBeUndefined();

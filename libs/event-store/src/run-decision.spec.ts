@@ -169,7 +169,7 @@ describe('Streams', () => {
     expect(await store.head()).toBeUndefined();
   });
 
-  it('decides again on what somebody else appended in between', async () => {
+  it('decides again after a concurrent append', async () => {
     await streams.runDecision(account, stream, open('Ada'), context);
     const seen: Account[] = [];
     const decided = await streams.runDecision(
@@ -227,7 +227,7 @@ describe('Streams', () => {
     expect((await streams.load(account, stream)).state).toMatchObject({ balance: 60 });
   });
 
-  it('goes on after a decision that was refused', async () => {
+  it('continues after a decision that was refused', async () => {
     const refused = streams.runDecision(account, stream, () => Promise.reject(new Error('no')), context);
     const next = streams.runDecision(account, stream, open('Ada'), context);
     await expect(refused).rejects.toThrow('no');
@@ -352,7 +352,7 @@ describe('Streams', () => {
         expect(await folded(started())).toEqual(expected);
       });
 
-      it('one that goes on for long keeps a snapshot with each page of events', async () => {
+      it('one that grows for long keeps a snapshot with each page of events', async () => {
         const process = started();
         for (let revision = LENGTH; revision < LENGTH + 1024; revision += 64)
           await process.runDecision(account, stream, () => Array.from({ length: 64 }, () => deposit(1)()[0]!), context);

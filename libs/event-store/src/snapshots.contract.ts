@@ -2,7 +2,7 @@ import type { Snapshot, Snapshots } from './snapshots.js';
 
 export interface SnapshotsUnderTest {
   snapshots: Snapshots;
-  /** Opens the same ones anew. */
+  /** Opens the same ones again. */
   reopen(): Promise<Snapshots>;
   close(): Promise<void>;
 }
@@ -31,11 +31,11 @@ export const describeSnapshots = (adapter: string, open: () => Promise<Snapshots
       return found && { ...found, state: Uint8Array.from(found.state) };
     };
 
-    it('has none of a stream it never heard of', async () => {
+    it('has none of an unknown stream', async () => {
       expect(await read('account-t+none')).toBeUndefined();
     });
 
-    it('gives back what was written, also when opened anew, each to its stream', async () => {
+    it('returns what was written, also when opened again, each to its stream', async () => {
       const large = at(7, { state: new Uint8Array(3 * 1024 * 1024).fill(7) });
       await snapshots.write('account-t+a', at(600));
       await snapshots.write('account-t+b', large);

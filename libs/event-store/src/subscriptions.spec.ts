@@ -64,7 +64,7 @@ describe('CheckpointedSubscription', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('goes on from its checkpoint, without repeating what was handled', async () => {
+  it('continues from its checkpoint, without repeating what was handled', async () => {
     const seen: string[] = [];
     const handle = async (events: { id: string }[]) => void seen.push(...events.map((event) => event.id));
     await append(3);
@@ -88,7 +88,7 @@ describe('CheckpointedSubscription', () => {
     expect(await store.checkpoints.read('quiet')).toBe(position);
   });
 
-  it('is ready while somebody else does the work, and takes it over', async () => {
+  it('is ready while another process does the work, and takes it over', async () => {
     const first = start('a', async () => {});
     await until(() => first.health.caughtUp);
     const got: number[] = [];
@@ -105,7 +105,7 @@ describe('CheckpointedSubscription', () => {
     expect(got).toEqual([0, 1, 2]);
   });
 
-  it('is unhealthy while its handler fails, skips nothing, stops nobody else, and recovers', async () => {
+  it('is unhealthy while its handler fails, skips nothing, stops no other, and recovers', async () => {
     let broken = true;
     let failures = 0;
     const seen: number[] = [];
@@ -143,7 +143,7 @@ describe('CheckpointedSubscription', () => {
     expect(await newer.waitForHead(5000)).toBe(true);
   });
 
-  it('handles nothing while its checkpoint is beyond the log, and says so', async () => {
+  it('handles nothing while its checkpoint is beyond the log, and reports it', async () => {
     await append(3);
     await store.checkpoints.write('restored', '5');
     let failures = 0;

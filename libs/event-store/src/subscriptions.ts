@@ -33,8 +33,8 @@ export interface CheckpointedOptions {
   categories?: readonly string[];
   batchSize?: number;
   /**
-   * Handles one batch, in order, at least once. When it rejects, the batch comes again after a back-off.
-   * What it writes elsewhere under the lease should be conditional on `lease.epoch`.
+   * Handles one batch, in order, at least once. When it rejects, the batch is redelivered after a back-off.
+   * Its other writes under the lease should be conditional on `lease.epoch`.
    */
   handle(events: RecordedEvent[], lease: Lease): Promise<void>;
   /** Called with every failure, for the log. */
@@ -51,7 +51,7 @@ const HIDDEN_WRITES = 256;
 
 /**
  * A named consumer of the event store: a worker that continues from its checkpoint. Whenever a term ends (its handler failed, the
- * store dropped it, its lease was lost) the next one begins at the checkpoint. Nothing is skipped, and other subscriptions go on.
+ * store dropped it, its lease was lost) the next one begins at the checkpoint. Nothing is skipped, and other subscriptions continue.
  */
 export class CheckpointedSubscription {
   private readonly worker: LeasedWorker<EventBatch>;

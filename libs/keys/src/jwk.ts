@@ -183,7 +183,7 @@ export const keyOfDidUrl = (didUrl: string): { did: string; publicJwk: PublicJwk
 // --- Ed25519 points and their X25519 counterparts
 
 /**
- * RFC 8032 §5.1.3, and not of order 1, 2, 4 or 8: for such a point a signature proves nothing. node:crypto takes any 32
+ * RFC 8032 §5.1.3, and not of order 1, 2, 4 or 8: for such a point a signature proves nothing. node:crypto accepts any 32
  * bytes. @throws InvalidKey
  */
 const assertEd25519Point = (bytes: Uint8Array): void => {

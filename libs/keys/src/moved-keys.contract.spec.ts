@@ -142,7 +142,7 @@ describe('copying keys', () => {
     await expect(copyKeys(source, target, forced)).rejects.toThrow(/a different key of .* \(tenant_keys/);
   });
 
-  it('wraps anew what an earlier master key wrapped', async () => {
+  it('wraps again what an earlier master key wrapped', async () => {
     const [source, target] = [await inFile(), await inFile()];
     const made = await fill(await open(source));
     await copyKeys(source, target, { masterKeys: { current: key(2), previous: [key(1)] } });

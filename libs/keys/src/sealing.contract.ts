@@ -106,7 +106,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       }
     });
 
-    it('a destruction wins over readers and makers under way', async () => {
+    it('a destruction wins over readers and makers in progress', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const sealed = await sealing().sealText(A, 'user', 'u1', 'text');
       await store.reopen();

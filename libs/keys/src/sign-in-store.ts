@@ -18,7 +18,7 @@ export interface PutRecord {
   group?: string;
 }
 
-/** Sessions, codes and grants of the built-in sign-in. Durable, so that a restart signs nobody out. */
+/** Sessions, codes and grants of the built-in sign-in. Durable, so that a restart does not sign users out. */
 export abstract class SignInRecords {
   /** Replaces the record of this key. Whether it was spent is kept. */
   abstract put(record: PutRecord): Promise<void>;

@@ -18,7 +18,7 @@ const credential = (claims: object, ...contexts: string[]) => ({
 });
 /** More than the caller's thread takes. */
 const large = (mark: string) => credential({ rows: Array.from({ length: 300 }, (_, i) => ({ v: `${mark}${i}` })) });
-/** Blank nodes that nothing tells apart: canonicalization takes quadratic time before it gives up. */
+/** Indistinguishable blank nodes: canonicalization takes quadratic time before it gives up. */
 const ring = (length: number) =>
   credential({
     nodes: Array.from({ length }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % length}` } })),
@@ -92,7 +92,7 @@ describe('canonicalization', () => {
     expect((inThread as DocumentFault).code).toBe((small as DocumentFault).code);
   });
 
-  it('terminates what passes the deadline, and goes on with another thread', async () => {
+  it('terminates what passes the deadline, and continues with another thread', async () => {
     const made = pool(1, 1500);
     let terminated = 0;
     made.onTerminated = () => terminated++;
@@ -210,7 +210,7 @@ describe('canonicalization', () => {
     expect(await made.hashes(A, [large('x')])).toHaveLength(1);
   });
 
-  it('fails the job of a thread that dies with 503, and goes on with another thread', async () => {
+  it('fails the job of a thread that dies with 503, and continues with another thread', async () => {
     const made = pool(1);
     await made.hashes(A, [large('x')]);
     const running = outcomeOf(made.hashes(A, [POISON]));

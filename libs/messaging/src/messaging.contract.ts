@@ -14,7 +14,7 @@ export interface BusUnderTest {
   /** Closes the bus and opens another one over the same feed. */
   reopen?(): Promise<MessageBus>;
   close(): Promise<void>;
-  /** What the adapter's `onError` was told. */
+  /** Calls of the adapter's `onError`. */
   errors?: { subject: string; error: unknown }[];
 }
 
@@ -81,7 +81,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         });
       });
 
-      it('tells the server who asks, whatever the headers say', async () => {
+      it('passes the sender to the server, whatever the headers contain', async () => {
         bus.serve('op.test.who', async (_data, _headers, from) => ({ ok: true, data: from }));
         const who = async (from?: string) => {
           const headers = { from: 'somebody-else', caller: 'somebody-else' };
@@ -118,7 +118,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(await bus.request('op.test.fails', {}, { timeoutMs: 5000 })).toEqual({ ok: false, error });
       });
 
-      it('hides what a handler throws from the caller and tells onError', async () => {
+      it('hides what a handler throws from the caller and calls onError', async () => {
         const thrown = new Error('password=hunter2');
         bus.serve('op.test.throws', async () => {
           throw thrown;
@@ -137,7 +137,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
           expect(await bus.request(subject, {}, { timeoutMs: 5000 })).toEqual({ ok: false, error: INTERNAL_ERROR });
       });
 
-      it('fails with no-responder when nobody serves the subject', async () => {
+      it('fails with no-responder when the subject has no server', async () => {
         const failure = await bus.request('op.test.nobody', {}, { timeoutMs: 5000 }).catch((e: unknown) => e);
         expect(failure).toBeInstanceOf(RequestFailed);
         expect(failure).toMatchObject({ reason: 'no-responder', subject: 'op.test.nobody' });
@@ -308,7 +308,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(fresh.got)).toEqual([4, 5]);
       });
 
-      it('goes on where it stopped, also with start new', async () => {
+      it('continues where it stopped, also with start new', async () => {
         const first = collect({ start: 'new' });
         await bus.publish(events(1, 3));
         await until(() => first.got.length === 3);
@@ -362,7 +362,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(await bus.parked('failing')).toEqual([]);
       });
 
-      it('parks the message that fails maxAttempts times, goes on, and replays it on demand', async () => {
+      it('parks the message that fails maxAttempts times, continues, and replays it on demand', async () => {
         let broken = true;
         const handled: number[] = [];
         const consumer = bus.consume(
@@ -505,7 +505,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         return { got, consumer };
       };
 
-      it('hears in each listener all that is published from then on, in order, and nothing before', async () => {
+      it('delivers to each listener all that is published from then on, in order, and nothing before', async () => {
         await bus.publish(events(1, 3));
         const ears = [listen(), listen()];
         await bus.publish(events(4, 40));
@@ -522,7 +522,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(got)).toEqual([1, 3]);
       });
 
-      it('keeps nothing: a listener that comes later begins anew', async () => {
+      it('keeps nothing: a listener that comes later begins again', async () => {
         const first = listen();
         await bus.publish(events(1, 2));
         await until(() => first.got.length === 2);
@@ -549,7 +549,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
     });
 
     describe('becoming the holder', () => {
-      it('tells a consumer before its first batch, and is not healthy while that fails', async () => {
+      it('calls onHeld of a consumer before its first batch, and is not healthy while that fails', async () => {
         await bus.publish(events(1, 2));
         const order: string[] = [];
         let failing = true;
@@ -575,7 +575,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(consumer.isHeld).toBe(false);
       });
 
-      it('says up to where everything is handled', async () => {
+      it('reports up to where everything is handled', async () => {
         await bus.publish(events(1, 2));
         const reported: (string | undefined)[] = [];
         const onHeld = async (acknowledged: string | undefined) => void reported.push(acknowledged);
@@ -603,7 +603,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         bus.consume(ALL, async () => {
           begun++;
           await opened;
-          // Work in hand may still publish.
+          // Work in progress may still publish.
           await bus.publish([{ ...event(2), subject: 'other.subject' }]);
           consumed = true;
         });

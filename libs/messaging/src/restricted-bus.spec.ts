@@ -30,7 +30,7 @@ const ISSUANCE: BusRights = {
   listens: [{ name: 'issuance.ears', subjects: ['event.dids.>'] }],
 };
 
-describe('a bus restricted to the rights of a party', () => {
+describe('a bus restricted to the rights of a participant', () => {
   let folder: string;
   let bus: MessageBus;
   let dids: MessageBus;
@@ -47,7 +47,7 @@ describe('a bus restricted to the rights of a party', () => {
   });
   const event = (subject = 'event.dids.did-created') => ({ id: subject, subject, data: {} });
 
-  it('asks in the name of its party, whatever else is said', async () => {
+  it('sends requests in the name of its participant, whatever the caller passes', async () => {
     dids.serve('op.dids.create-did', async (_data, _headers, from) => ({ ok: true, data: from }));
     const options = { timeoutMs: 5000, from: 'gateway' };
     expect(await issuance.request('op.dids.create-did', {}, options)).toEqual({ ok: true, data: 'issuance' });
@@ -65,7 +65,7 @@ describe('a bus restricted to the rights of a party', () => {
     await expect(issuance.replay(name, 'x')).rejects.toThrow('not parked');
   });
 
-  it('refuses everything else, and tells what', async () => {
+  it('refuses everything else, and names it', async () => {
     const handler = async () => undefined;
     const [consumed] = ISSUANCE.consumes;
     expect(() => issuance.serve('op.dids.create-did', async () => ({ ok: true, data: 1 }))).toThrow(NotPermitted);

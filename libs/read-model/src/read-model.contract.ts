@@ -192,7 +192,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(running.health).toEqual({ name: 'things', healthy: true, position, caughtUp: true });
       });
 
-      it('goes on from the checkpoint in the next process', async () => {
+      it('continues from the checkpoint in the next process', async () => {
         await store.add(10);
         const first = await open();
         expect(await (await first.start(things())).waitForHead(5000)).toBe(true);
@@ -206,7 +206,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(running)).toBe(15);
       });
 
-      it('does not go on from a checkpoint beyond the log, and says so', async () => {
+      it('does not continue from a checkpoint beyond the log, and reports it', async () => {
         const older = await store.add(3);
         const newer = await store.add(2);
         const first = await open();
@@ -262,7 +262,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await running.waitFor(position, 0)).toBe(true);
       });
 
-      it('waits for what its caller wrote as long as it was told to', async () => {
+      it('waits for the write of its caller as long as requested', async () => {
         const gate = Promise.withResolvers<void>();
         const before = () => gate.promise;
         const position = await store.add(1);
@@ -273,7 +273,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect([await hasty.ownWrite(position), await hasty.ownWrites()]).toEqual([true, true]);
       });
 
-      it('waits for it a quarter of a second, when it was told nothing', async () => {
+      it('waits for it a quarter of a second by default', async () => {
         const gate = Promise.withResolvers<void>();
         const position = await store.add(1);
         const running = await (await open()).start(things({ before: () => gate.promise }));
@@ -583,7 +583,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
           const query = running.db.selectFrom('thing').select(['id', 'created_at']);
           expect(await sorts(query)).toBe(false);
           expect(await sorts(query, codec.encode({ time: created(20), id: idOf(60) }))).toBe(false);
-          // It would be told.
+          // It would be reported.
           expect(await sorts(query.orderBy('label'))).toBe(true);
         },
       );

@@ -13,7 +13,7 @@ import { checkCaller } from './check-caller.js';
 const client: Caller = { kind: 'client', clientId: 'c' };
 const service = (name: string): Caller => ({ kind: 'service', service: name });
 
-/** Whether a request is believed. */
+/** Whether a request is accepted. */
 const believed = (operation: unknown, from: string, caller: Caller): boolean => {
   try {
     checkCaller(operation as Operation, { caller }, from);
@@ -24,7 +24,7 @@ const believed = (operation: unknown, from: string, caller: Caller): boolean => 
   }
 };
 
-describe('what a request says of its caller', () => {
+describe('the caller that a request names', () => {
   it('is believed of the gateway, which has authenticated whom it speaks for', () => {
     expect(believed(createDid, 'gateway', client)).toBe(true);
     expect(believed(issueToken, 'gateway', { kind: 'public' })).toBe(true);
@@ -50,7 +50,7 @@ describe('what a request says of its caller', () => {
     expect(believed(reserveIssuerKey, 'gateway', service('gateway'))).toBe(false);
   });
 
-  it('is not believed of a service that speaks for somebody else, nor of anybody about another service', () => {
+  it('is refused from a service that names another caller, and from any participant that names another service', () => {
     for (const caller of [client, service('gateway'), service('dids'), { kind: 'public' } as const])
       expect(believed(reserveIssuerKey, 'issuance', caller)).toBe(false);
     expect(believed(createDid, 'gateway', service('issuance'))).toBe(false);

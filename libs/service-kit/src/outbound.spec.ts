@@ -156,7 +156,7 @@ describe('Outbound', () => {
     await rebound.close();
   });
 
-  it('refuses literals and plain http without asking anybody', async () => {
+  it('refuses literals and plain http without a look-up', async () => {
     await expect(guarded.send('https://127.0.0.1/', limits)).rejects.toBeInstanceOf(TargetRefused);
     await expect(guarded.send('https://[::1]/', limits)).rejects.toBeInstanceOf(TargetRefused);
     await expect(guarded.send('http://hooks.acme.com/', limits)).rejects.toBeInstanceOf(TargetRefused);
@@ -170,7 +170,7 @@ describe('Outbound', () => {
     expect(calls).toEqual(['POST /hook']);
   });
 
-  it('reads no more than it was told', async () => {
+  it('reads no more than the limit', async () => {
     const port = await serve((request, response) => response.end('a'.repeat(request.url === '/fits' ? 1000 : 1001)));
     expect((await open.send(`http://127.0.0.1:${port}/fits`, limits)).body).toHaveLength(1000);
     await expect(open.send(`http://127.0.0.1:${port}/more`, limits)).rejects.toBeInstanceOf(AnswerTooLarge);

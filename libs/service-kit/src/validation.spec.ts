@@ -43,7 +43,7 @@ describe('the shape of requests', () => {
     ]);
   });
 
-  it('drops members nobody declared', () => {
+  it('drops undeclared members', () => {
     const { body } = check(createClient, {
       params: { tenantId: UUID },
       body: { name: ' Ann ', roles: ['issuer'], admin: true },

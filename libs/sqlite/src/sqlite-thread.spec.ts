@@ -44,7 +44,7 @@ describe('SqliteThread', () => {
       );
   });
 
-  it('rolls a failing job back alone and tells its caller', async () => {
+  it('rolls a failing job back alone and rejects only its call', async () => {
     const results = await Promise.allSettled(['a', 'bad', 'b'].map((v) => thread.call('put', v)));
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(results[1]).toMatchObject({ reason: { message: 'bad', code: 'Bad', details: [1] } });
@@ -65,7 +65,7 @@ describe('SqliteThread', () => {
     expect(await thread.call('all')).toEqual(['a', 'b']);
   });
 
-  it('tells only the caller whose arguments cannot be copied', async () => {
+  it('rejects only the call whose arguments cannot be copied', async () => {
     const results = await Promise.allSettled([thread.call('put', () => 1), thread.call('put', 'a')]);
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled']);
   });

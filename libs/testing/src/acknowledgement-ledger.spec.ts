@@ -5,7 +5,7 @@ import { waitUntil } from './wait-until.js';
 describe('the ledger of acknowledgements', () => {
   const broken = () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } }));
 
-  it('tells acknowledged, refused and open apart', async () => {
+  it('distinguishes acknowledged, refused and open', async () => {
     const ledger = new AcknowledgementLedger<string>();
     await ledger.attempt(
       'user',
@@ -62,7 +62,7 @@ describe('seeded random', () => {
 });
 
 describe('waitUntil', () => {
-  it('gives what the condition gave, and says what did not come', async () => {
+  it('gives what the condition gave, and names what did not come', async () => {
     let looks = 0;
     await expect(waitUntil(() => (++looks === 3 ? 'there' : undefined), { intervalMs: 1 })).resolves.toBe('there');
     const late = waitUntil(

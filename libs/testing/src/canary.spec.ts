@@ -51,7 +51,7 @@ describe('the search for canaries', () => {
     expect(() => needlesOf({ name: 'pin', value: '12345' })).toThrow(RangeError);
   });
 
-  it('reads every file of every folder, and tells where', async () => {
+  it('reads every file of every folder, and reports where', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'attestry-canary-'));
     try {
       await mkdir(join(folder, 'deep'));

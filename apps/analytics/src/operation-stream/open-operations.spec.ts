@@ -52,7 +52,7 @@ describe('open operations', () => {
     expect(open.commit({ requestId: 'r1', tenantId: 't1', operation: 'dids.release-issuer-key' })).toBeUndefined();
   });
 
-  it('goes on from what was open before a restart', () => {
+  it('continues from what was open before a restart', () => {
     const before = new OpenOperations();
     before.accept(message('START'));
     const after = new OpenOperations(before.overdue(Infinity));

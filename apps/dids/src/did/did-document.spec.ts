@@ -197,7 +197,7 @@ describe('did:web', () => {
   });
 });
 
-// What a browser and the libraries of others do with the keys of a document.
+// What a browser and third-party libraries do with the keys of a document.
 describe('the keys of a did:web document', () => {
   const generated = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
   const { document } = didWebDocument('did:web:acme.example', [

@@ -92,7 +92,7 @@ export const didWebHost = (did: string): string | undefined => {
 
 /**
  * did:web §3.2: where the document of a DID is. `undefined` when its host is none, or a part is no path segment.
- * @param isLocal whether hosts below localhost, where nobody has certificates, are asked over http
+ * @param isLocal whether hosts below localhost, for which there are no certificates, are requested over http
  */
 export const didWebUrl = (did: string, isLocal: boolean): string | undefined => {
   const address = didWebHost(did);

@@ -139,7 +139,7 @@ describe('reserving', () => {
     given(did, [created, reserved('c', 'Ed25519')])
       .when(reserve('P-256', 'Ed25519'))
       .then([]));
-  it('chooses anew when the first choice no longer suits', () =>
+  it('chooses again when the first choice is no longer suitable', () =>
     given(did, [created, reserved('c', 'Ed25519')])
       .when(reserve('P-256'))
       .then([reserved('c')]));
@@ -180,7 +180,7 @@ describe('releasing', () => {
 });
 
 describe('deleting', () => {
-  it('starts when nobody holds the DID', () =>
+  it('starts when no configuration holds the DID', () =>
     given(did, [created, reserved('c'), released('c')])
       .when((state) => startDeletion(state, none, at))
       .then([started]));
@@ -188,7 +188,7 @@ describe('deleting', () => {
     given(did, [created, reserved('c')])
       .when((state) => startDeletion(state, { abandoned: new Set(['c']) }, at))
       .then([released('c'), started]));
-  it('is refused while a configuration holds the DID, and says so', () => {
+  it('is refused while a configuration holds the DID, and reports it', () => {
     const state = stateAfter(did, [created, reserved('c'), reserved('d')]);
     expect(refusal(() => startDeletion(state, { abandoned: new Set(['c']) }, at))).toMatchObject({
       kind: 'invalid',
@@ -211,7 +211,7 @@ describe('deleting', () => {
       .when((state) => startDeletion(state, none, at))
       .thenThrows('NotFound');
   });
-  it('goes on where it broke off, and ends once', () => {
+  it('continues where it broke off, and ends once', () => {
     given(did, [created, started])
       .when((state) => startDeletion(state, none, at))
       .then([]);

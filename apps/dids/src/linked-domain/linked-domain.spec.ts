@@ -30,7 +30,7 @@ describe('a linked domain', () => {
     });
   });
 
-  it('does not change by what is told again, late, or of another domain', () => {
+  it('does not change by events that are redelivered, late, or of another domain', () => {
     given([linked('a.example', 1)])
       .when(note('a.example', 1, true))
       .then([]);

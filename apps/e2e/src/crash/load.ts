@@ -38,7 +38,7 @@ export interface Scene {
   environmentId: string;
   tenant: TenantUnderTest;
   configurationId: string;
-  /** Hears of every credential. */
+  /** Receives the webhook of every credential. */
   webhookId: string;
   /** Where the webhooks of the clients point. */
   hookUrl: (path: string) => string;
@@ -46,7 +46,7 @@ export interface Scene {
 
 /** How a client bears what goes wrong. */
 export interface LoadOptions {
-  /** Goes on after a broken connection: there are other processes that may answer. */
+  /** Continues after a broken connection: other processes may respond. */
   goesOn?: boolean;
   /** Milliseconds of rest between two things it does; default none. */
   restMs?: number;
@@ -369,7 +369,7 @@ export class LoadClient {
     kept.possible.add(value);
     const answer = await update(kept.id);
     if (answer?.status === 200) {
-      // An earlier update that nobody answered may be done after this one.
+      // An earlier unanswered update may be done after this one.
       if (!kept.unsettledUntil || kept.unsettledUntil < performance.now()) kept.possible = new Set([value]);
       this.ledger.acknowledged(kept, 'living');
     } else kept.unsettledUntil = performance.now() + UNSETTLED_MS;

@@ -80,7 +80,7 @@ export const readProjections = (folder: string): Map<string, string[]> =>
     ),
   );
 
-/** Outcomes and STARTs of the operation streams: one of each for every call, whoever wrote them. */
+/** Outcomes and STARTs of the operation streams: one of each for every call, whichever process wrote them. */
 export const checkOperations = (events: readonly StoredEvent[], faults: string[]): void => {
   const calls = Map.groupBy(events, ({ metadata }) => `${metadata.tenantId} ${metadata.requestId}`);
   for (const [call, own] of calls) {

@@ -28,7 +28,7 @@ export class WebhookSink {
     server.on('request', (request, response) => {
       sink.take(request).then(
         (status) => response.writeHead(status).end(),
-        // The platform was killed amid the request: nobody waits for an answer.
+        // The platform was killed during the request: no caller waits for a response.
         () => response.destroy(),
       );
     });

@@ -153,10 +153,10 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
           const { statuses, slowest, faults } = await probing;
           said(`${name}: well after ${took} ms, answers ${JSON.stringify([...statuses])}, slowest ${slowest} ms`);
           expect(faults).toEqual([]);
-          // Reads go on without Redis.
+          // Reads continue without Redis.
           if (name !== 'redis') expect(statuses.get(503)).toBeGreaterThan(0);
         });
-        // Nobody had to be restarted.
+        // No process had to be restarted.
         expect(stage.cluster.processes.map(({ pid }) => pid)).toEqual(pids);
         await stage.check();
       },

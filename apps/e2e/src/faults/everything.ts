@@ -4,7 +4,7 @@ import type { Stage } from './stage.js';
 
 const ended = /^Delivery(Succeeded|Exhausted|Cancelled)$/;
 
-/** Compares the domain's events with the ledger and with what the receiver got, once nothing is under way. */
+/** Compares the domain's events with the ledger and the receiver's webhooks, once nothing is in progress. */
 export const checkEverything = async (stage: Stage): Promise<string[]> => {
   const { sink, ledger, stores } = stage;
   const faults: string[] = [];

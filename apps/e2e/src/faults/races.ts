@@ -30,7 +30,7 @@ const newCode = async ({ scene }: Stage): Promise<string> => {
   return offer.grants[GRANT]!['pre-authorized_code']!;
 };
 
-/** A pre-authorized code, redeemed by everybody at once. Answers the winner's token too. */
+/** A pre-authorized code, redeemed by all clients concurrently. Also returns the winner's token. */
 export const raceForCode = async (stage: Stage) => {
   const code = await newCode(stage);
   const { url } = stage.scene.tenant;
@@ -40,7 +40,7 @@ export const raceForCode = async (stage: Stage) => {
   return { outcome, token: (JSON.parse(won[0]?.text ?? '{}') as { access_token?: string }).access_token };
 };
 
-/** A nonce, used in a proof by everybody at once. */
+/** A nonce, used in a proof by all clients concurrently. */
 export const raceForNonce = async (stage: Stage, token: string) => {
   const { tenant, configurationId } = stage.scene;
   const wire = new ApiClient(tenant.url);
@@ -52,7 +52,7 @@ export const raceForNonce = async (stage: Stage, token: string) => {
   return (await race(stage, tenant.url, issueCredential as unknown as Operation, (at) => calls[at]!)).outcome;
 };
 
-/** A subdomain, wanted by everybody at once. */
+/** A subdomain, claimed by all clients concurrently. */
 export const raceForSubdomain = async (stage: Stage, subdomain: string) => {
   const { management, environmentId } = stage.scene;
   const { client } = management;

@@ -48,7 +48,7 @@ export const settledRows = async (stage: Stage): Promise<Record<string, string[]
   );
 };
 
-/** Reads lists until it is told to stop: what was there before the rebuild is there all the time. */
+/** Reads lists until it is stopped: entries from before the rebuild are always listed. */
 export const readLists = async ({ scene }: Stage, userId: string, signal: AbortSignal) => {
   const { api } = scene.tenant;
   const { management } = scene;

@@ -15,7 +15,7 @@ interface Subscriber {
   webhookId: string;
 }
 
-/** A tenant whose webhook hears of its credentials. */
+/** A tenant whose webhook subscribes to its credentials. */
 export const subscribe = async (stage: Stage, subdomain: string): Promise<Subscriber> => {
   const { cluster, scene } = stage;
   const tenant = await createTenantUnderTest(cluster, scene.management, subdomain);

@@ -31,7 +31,7 @@ export interface Outage {
   faults: string[];
 }
 
-/** Asks every service again and again until it is told to stop; only what is right or 503 is an answer. */
+/** Calls every service repeatedly until it is stopped; only the right response or 503 is accepted. */
 export const probe = async (stage: Stage, signal: AbortSignal): Promise<Outage> => {
   const outage: Outage = { statuses: new Map(), slowest: 0, faults: [] };
   const ask = async ([name, call, expected]: ReturnType<typeof probes>[number]) => {

@@ -35,7 +35,7 @@ export const TAKE_OVER_MS = 10_000;
 
 export type EngineName = 'nats' | 'postgres' | 'redis' | 'eventstore';
 
-/** Two of each service that takes leases, so that there is somebody to take over. */
+/** Two of each service that takes leases, so that another one can take over. */
 const REPLICAS = { webhooks: 2, analytics: 2 };
 
 const ENVIRONMENT = {
@@ -141,7 +141,7 @@ export class Stage {
     this.folders.push(folder);
   }
 
-  /** The clients work while it lasts. Afterwards everything they were told must be true. */
+  /** The clients work while it lasts. Afterwards every response they got must be true. */
   async underLoad<T>(work: () => Promise<T>, clients = this.clients): Promise<T> {
     this.ledger.process += 1;
     const before = this.ledger.answered.length;
@@ -172,7 +172,7 @@ export class Stage {
     expect(this.fatalLines()).toEqual([]);
   }
 
-  /** Failures that nobody foresaw: reactions and engines may fail and go on, a process may not. */
+  /** Unforeseen failures: reactions and engines may fail and recover, a process may not. */
   private fatalLines(): string[] {
     return this.cluster
       .log()

@@ -32,7 +32,7 @@ const HEADERS: Record<string, RegExp> = {
   'x-ratelimit-reset': /^\d+$/,
 };
 
-/** How a host tells that it has no such operation. */
+/** Response of a host without such an operation. */
 const HOST_ERROR: Record<ApiName, 'ManagementError' | 'TenantError'> = {
   management: 'ManagementError',
   tenant: 'TenantError',
@@ -91,7 +91,7 @@ export class AnswerCheck {
     const told = there.map((operation) => this.bodyFaults(operation, answer));
     if (told.some((it) => it.length === 0)) return faults;
     if (told.length > 0 && isDecodable(path)) return [...faults, ...told[0]!];
-    // No operation: unknown paths, methods and malformed paths are told in the error shape of the host.
+    // No operation: unknown paths, methods and malformed paths get errors in the shape of the host.
     if (![400, 404, 405].includes(status)) faults.push(`${status} of no operation`);
     if (status === 405 && !headers['allow']) faults.push('405 without Allow');
     return [...faults, ...this.jsonFaults(`/components/schemas/${ofHost}`, answer)];

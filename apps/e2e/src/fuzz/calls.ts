@@ -34,7 +34,7 @@ const NAMED_THINGS: Record<string, string> = {
 export const thingsNamedBy = (member: string): string | undefined => NAMED_THINGS[member];
 const pick: Arbitrary<Pick> = fc.record({ pick: fc.nat(1000) });
 
-/** Strings that have broken somebody's server. */
+/** Strings that have broken servers. */
 const HOSTILE = [
   '',
   ' ',

@@ -22,7 +22,7 @@ export interface Response {
   content?: Content;
 }
 
-/** An operation as an interface definition tells it. */
+/** An operation as an interface definition describes it. */
 export interface DescribedOperation {
   api: ApiName;
   /** `createDid` */

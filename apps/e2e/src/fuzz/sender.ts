@@ -58,7 +58,7 @@ export class Things {
     if (name !== undefined) this.add(path, name);
   }
 
-  /** An id nobody has when there is nothing yet. */
+  /** An unused id, when there is none yet. */
   at(collection: string, { pick }: Pick): string {
     const known = this.ids.get(collection) ?? [];
     return known[pick % known.length] ?? NOBODY;

@@ -206,7 +206,7 @@ describe('the token call', () => {
 });
 
 describe('callers', () => {
-  it('of one API are strangers at the other [M44]', async () => {
+  it('of one API are unauthenticated at the other [M44]', async () => {
     const tenantToken = new ApiClient(platform.ready.management, tenant.token);
     const atManagement = await tenantToken.request('GET', '/v1/tenants');
     const otherAudience = (url: string) => `The access token has another audience; request one for ${url}`;

@@ -218,7 +218,7 @@ describe('who may do what [M46, M51]', () => {
   }) => [string, string, object?];
   const tenant = (rest = '') => `/v1/tenants/:tenantId${rest}`;
   const roles = ['auditor'];
-  /** Operation, the answer to an admin, and to a member without `admin`; strangers always get 404. */
+  /** Operation, the answer to an admin, and to a member without `admin`; unauthenticated callers always get 404. */
   const ROWS: [string, number, number, Called][] = [
     ['retrieve the tenant', 200, 200, () => ['GET', tenant()]],
     ['rename the tenant', 200, 403, () => ['PUT', tenant(), { name: 'Renamed' }]],
@@ -277,7 +277,7 @@ describe('who may do what [M46, M51]', () => {
     for (const [who, api] of outsiders) {
       const answer = await send(api, called, ids);
       expect([who, answer.status, answer.body]).toMatchObject([who, 404, { code: 'NotFound' }]);
-      // As for a tenant that never was: nobody can tell the one from the other.
+      // As for a tenant that does not exist: the two cannot be distinguished.
       expect((await send(api, called, unknown)).body).toEqual(answer.body);
     }
     const refused = await send(self.api, called, ids);
@@ -308,7 +308,7 @@ describe('who may do what [M46, M51]', () => {
     expect((await self.call('GET', path)).status).toBe(404);
   });
 
-  it('who was invited is a stranger until they accept', async () => {
+  it('an invited person is not a member until they accept', async () => {
     const tenantId = await makeTenant(owner.api);
     const email = freshEmail();
     expectStatus(await owner.api.members.invite(tenantId, { email, roles: ['admin'] }), 200);
@@ -317,7 +317,7 @@ describe('who may do what [M46, M51]', () => {
       expect([rest, (await invited.call('GET', `/v1/tenants/${tenantId}${rest}`)).status]).toEqual([rest, 404]);
   });
 
-  it("a tenant's own client is a stranger to the management API, whatever its roles: 401", async () => {
+  it("a tenant's own client is unauthenticated at the management API, whatever its roles: 401", async () => {
     const own = await createTenantUnderTest(platform, machine, unique('matrix'));
     const admin = await connectWithRoles(platform, machine, own, ['admin']);
     const api = new ManagementApi(platform.ready.management, admin.client.token!);

@@ -87,7 +87,7 @@ describe('a tenant', () => {
 });
 
 describe('lists', () => {
-  it('have data and a cursor to go on with, and are empty past the end [T2]', async () => {
+  it('have data and a cursor to continue with, and are empty past the end [T2]', async () => {
     for (let n = 0; n < 3; n++) await createKeyDid();
     const all = expectStatus(await tenant.api.dids.list(), 200).data.map(({ did }) => did);
     const found: string[] = [];

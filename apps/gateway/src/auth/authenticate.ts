@@ -50,7 +50,7 @@ export class Authenticate {
    * @param operation whose callers have tokens; the plan has the caller of any other
    * @param deadline of the call, milliseconds since the epoch
    * @throws AppError 401; 503 when the token cannot be checked by the deadline
-   * @throws AppError 401; 503 when it cannot be told by then
+   * @throws AppError 401; 503 when it cannot be checked by then
    */
   async caller(
     operation: Operation,

@@ -11,7 +11,7 @@ describe('the spelling of a token', () => {
     token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
   });
 
-  it('as it was given out is the only one', () => {
+  it('as it was issued is the only one', () => {
     expect(isExactJwt(token)).toBe(true);
   });
 

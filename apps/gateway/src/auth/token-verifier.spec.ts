@@ -56,13 +56,13 @@ const verify = (token: string) => verifier.verify(token, Date.now() + 5000);
 const pass = (seconds: number) => (clock.time += seconds * 1000);
 
 describe('the verifier of tokens', () => {
-  it('asks for the keys within the deadline of the call that brought the token', async () => {
+  it('fetches the keys within the deadline of the call that brought the token', async () => {
     const deadline = Date.now() + 1234;
     expect(await verifier.verify('e30.e30.e30', deadline)).toBeUndefined();
     expect(asked.map((context) => context.deadline)).toEqual([deadline]);
   });
 
-  it('returns what the token says, with its id and the id of its secret', async () => {
+  it('returns the claims of the token, with its id and the id of its secret', async () => {
     expect(await verify(await sign(one, 60, { jti: 'id', secret_id: 'secret' }))).toEqual({
       clientId: 'client',
       audience: 'https://acme.example',
@@ -97,7 +97,7 @@ describe('the verifier of tokens', () => {
     expect(await verify(await sign(two))).toBeDefined();
   });
 
-  it('goes on with the keys it has for a quarter of an hour while management is away', async () => {
+  it('continues with the keys it has for a quarter of an hour while management is unreachable', async () => {
     expect(await verify(await sign(one))).toBeDefined();
     answers = false;
     pass(14 * 60);

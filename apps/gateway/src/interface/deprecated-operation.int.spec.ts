@@ -80,7 +80,7 @@ const headers = {
 };
 const none = { deprecation: undefined, sunset: undefined, link: undefined };
 
-describe('a deprecated operation says so in every answer', () => {
+describe('a deprecated operation is marked in every response', () => {
   it('in the good one', async () => {
     const serving = engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
     expect(await get('/v1/old-environments')).toEqual({ status: 200, received: headers, body: '{"data":[]}' });

@@ -116,7 +116,7 @@ describe('an XML body', () => {
       }
   });
 
-  it('is taken where the operation says so, and nowhere else', () => {
+  it('is accepted where the operation declares it, and nowhere else', () => {
     expect(() => parseBody(createDid, 'application/xml', Buffer.from('<a/>'))).toThrow(
       'Unsupported Media Type: expected application/json',
     );

@@ -20,7 +20,7 @@ describe('a list as a stream', () => {
     expect(texts.join('')).toBe('{"n":1}\n{"n":2}\n{"text":"a\\nb"}\n');
   });
 
-  it('asks for a page only when the last was taken', async () => {
+  it('queries a page only when the last was read', async () => {
     const stream = await streamPages(ask);
     expect(asked).toEqual([undefined]);
     await stream.next();
@@ -39,7 +39,7 @@ describe('a list as a stream', () => {
     await expect(streamPages(() => Promise.reject(unavailable()))).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('goes on over a service that was away for a moment', async () => {
+  it('continues over a service that was away for a moment', async () => {
     let away = 2;
     const stream = await streamPages((cursor) =>
       cursor === 'second' && away-- > 0 ? Promise.reject(unavailable()) : ask(cursor),

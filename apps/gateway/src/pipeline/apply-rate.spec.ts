@@ -40,7 +40,7 @@ describe('a refused request', () => {
 });
 
 describe('before costly work', () => {
-  it('an address below its limit goes on, and the limit is not named', async () => {
+  it('an address below its limit continues, and the limit is not named', async () => {
     const { rates, asked } = ratesOf();
     const exchange = exchangeOf();
     await checkPublicCalls(exchange, { rates });

@@ -56,7 +56,7 @@ let reply: () => Promise<Reply> = async () => ({ ok: true, data: { data: [] } })
 const serve = (operation: { subject: string }, answer: (data: { body: never }) => Promise<Reply>) =>
   peers.push(engines.bus.serve(operation.subject, (data) => answer(data as never)));
 
-/** Ids of clients are nobody else's, in no tenant. */
+/** Ids of clients are unique over all tenants. */
 const tenants: Record<string, DirectoryTenant> = Object.fromEntries(
   [
     { host: HOSTS.tenant, tenantId: TENANT, prefix: '' },
@@ -262,7 +262,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expectBody(api.errors, answer, 'BadRequest');
   });
 
-  it('404: a path that is nobody’s', async () => {
+  it('404: a path that no operation has', async () => {
     const answer = await send(api, { method: 'GET', url: '/v9/nothing' });
     expect(answer.statusCode).toBe(404);
     // No operation says how its errors look, so the host does.
@@ -481,7 +481,7 @@ describe('errors of callers', () => {
 
   it('429 for an address over its public limit, before a host is looked up or a token is checked', async () => {
     const headers = { 'x-forwarded-for': '198.51.103.1' };
-    // Remembered: a call of a client with its own limit goes on.
+    // Remembered: a call of a client with its own limit is served.
     const authorization = `Bearer ${await token('issuer', HOSTS.tenant)}`;
     const known = () => server.inject({ ...tenant.right, headers: { ...headers, authorization, host: HOSTS.tenant } });
     expect((await known()).statusCode).toBe(200);
@@ -506,7 +506,7 @@ describe('errors of callers', () => {
     }
     expect(lookUps).toBe(before);
     expect(checks).toBe(0);
-    // From another address both go on.
+    // From another address both are served.
     expect((await send(tenant, tenant.right, 'holder')).statusCode).not.toBe(429);
     expect((await server.inject({ url: '/none', headers: { host: 'cold-9.example.test' } })).statusCode).toBe(404);
     expect(lookUps).toBe(before + 1);

@@ -16,7 +16,7 @@ describe('the context of a call', () => {
     });
   });
 
-  it('has the address of the request where the operation asks for it', () => {
+  it('has the address of the request where the operation declares it', () => {
     const exchange = exchangeOf({}, { publicUrl: true });
     openContext(exchange);
     expect(exchange.context.publicUrl).toBe(`https://${HOST}`);

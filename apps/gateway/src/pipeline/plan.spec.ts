@@ -34,7 +34,7 @@ describe('a plan', () => {
     expect(plan({ rate: 'client-token' })).toMatchObject({ allowsOrigins: false, corsHeaders: {} });
   });
 
-  it('refuses unknown members of clients and members, of nobody else', () => {
+  it('refuses unknown members of clients and members, of no other caller', () => {
     for (const access of [requires('dids:read'), managementAccess]) expect(plan({ access }).refusesUnknown).toBe(true);
     for (const access of [publicAccess, holderAccess]) expect(plan({ access }).refusesUnknown).toBe(false);
     expect(plan({ rate: 'client-token' }).refusesUnknown).toBe(false);

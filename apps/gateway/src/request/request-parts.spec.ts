@@ -28,7 +28,7 @@ describe('the client address', () => {
   const none = new TrustedProxies([]);
   const proxies = new TrustedProxies(['10.0.0.0/8', '::1', '127.0.0.1']);
 
-  it('is the socket, whatever a stranger forwards', () => {
+  it('is the socket, whatever an untrusted client forwards', () => {
     const headers = { host: 'a.example', 'x-forwarded-for': '1.2.3.4', 'x-forwarded-host': 'b.example' };
     expect(forwarded('203.0.113.9', headers, none)).toEqual({
       address: '203.0.113.9',

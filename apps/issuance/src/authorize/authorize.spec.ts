@@ -139,7 +139,7 @@ describe('requested-entries', () => {
     expect(request(['openid', 'ldp_vc:Course', 'ldp_vc:Other'])).toEqual({ entries: [course] });
     expect(request(['jwt_vc_json:Course', 'ldp_vc:Course'])).toEqual({ entries: [course, pass] });
   });
-  it('are told by identifiers once details name one', () => {
+  it('are returned as identifiers once details name one', () => {
     expect(request([], B!)).toEqual({ entries: [pass], detailed: [B] });
     expect(request(['ldp_vc:Course'], B!)).toEqual({ entries: [course, pass], detailed: [B, A] });
   });

@@ -40,7 +40,7 @@ export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): Req
 };
 
 /**
- * RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1: in the order of what a developer wants to hear first. Parameters without a value
+ * RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1: faults are reported in the order most useful to a developer. Parameters without a value
  * count as omitted, unknown ones are ignored.
  * @param issuer the one that `resource` may name
  * @throws AppError whose code goes to the client

@@ -212,7 +212,7 @@ describe('rules of a configuration', () => {
   it('lets names with white space be where no IRI is made of them', () =>
     expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
 
-  it('tells every fault at once', () =>
+  it('reports every fault at once', () =>
     expect(params({ revocable: true, persist: true, expiresIn: {} })).toEqual(['expiresIn', 'revocable', 'persist']));
 
   it('never repeats a mapping in the details', () =>

@@ -142,7 +142,7 @@ describe('an issuance session', () => {
     };
     const authorized = (state: IssuanceSessionState) => state as AuthorizedSession;
 
-    it('begins when somebody signed in, once', () => {
+    it('begins when a person signed in, once', () => {
       after([])
         .when((state) => grantAuthorization(state, authorization, now))
         .then([granted]);

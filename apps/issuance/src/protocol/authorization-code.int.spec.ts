@@ -353,7 +353,7 @@ describe('between the wallet and the provider', () => {
     }
   });
 
-  it('nobody begins without a provider, or while tenant-config is away', async () => {
+  it('is refused without a provider, or while tenant-config is unreachable', async () => {
     for (const [fault, error] of [
       [new AppError('notFound', 'none'), 'server_error'],
       [new AppError('unavailable', 'later'), 'temporarily_unavailable'],
@@ -388,7 +388,7 @@ describe('an authorization code', () => {
     expect(await sealedClaims(code)).toBe('erased');
   });
 
-  it('that nobody exchanged leaves no claims behind', async () => {
+  it('that was not exchanged leaves no claims behind', async () => {
     const code = await signIn(newPerson());
     const keys = services.app.get(SessionKeys, { strict: false });
     await keys.running.waitForHead(10_000);

@@ -50,7 +50,7 @@ describe('the record of a wallet operation', () => {
     expect(written).toEqual(['START', 'SUCCESS']);
   });
 
-  it('tells a refusal as it goes out, and hides what nobody meant', async () => {
+  it('records a refusal as it is returned, and hides unexpected errors', async () => {
     const refusedBy = async (error: Error) => {
       const { written, run } = feed();
       const result = run(async (start) => {
@@ -64,7 +64,7 @@ describe('the record of a wallet operation', () => {
     expect(await refusedBy(new Error('secret'))).toEqual(['START', 'FAIL 500 InternalError']);
   });
 
-  it('is nothing for strangers', async () => {
+  it('is nothing for unknown callers', async () => {
     const { written, run } = feed();
     await expect(run(async () => Promise.reject(oauthError('invalid_grant', 'no')))).rejects.toMatchObject({
       code: 'invalid_grant',
@@ -90,7 +90,7 @@ describe('the record of a wallet operation', () => {
     expect(written).toEqual([]);
   });
 
-  it('does not undo what was done when its outcome cannot be written, and says so in the log', async () => {
+  it('does not undo what was done when its outcome cannot be written, and reports it in the log', async () => {
     const { written, logged, run } = feed('SUCCESS');
     const result = run(async (start) => {
       start.begin();
@@ -102,7 +102,7 @@ describe('the record of a wallet operation', () => {
     expect(logged).toEqual([expect.objectContaining(lost)]);
   });
 
-  it('tells a refusal although its outcome cannot be written', async () => {
+  it('returns a refusal although its outcome cannot be written', async () => {
     const { written, logged, run } = feed('FAIL');
     const result = run(async (start) => {
       start.begin();

@@ -457,7 +457,7 @@ describe('the token endpoint', () => {
     expect(outcomes(request)).toEqual(['OPENID_TOKEN_START', 'OPENID_TOKEN_SUCCESS']);
   });
 
-  it('redeems a code once, whoever is first', async () => {
+  it('redeems a code once, whichever call is first', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => redeem(codeOf(made))));
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -665,7 +665,7 @@ describe('the credential endpoint', () => {
     expect((await collect(token, body)).credentials).toHaveLength(1);
   });
 
-  it('tells unknown configurations from those the token does not cover', async () => {
+  it('distinguishes unknown configurations from those the token does not cover', async () => {
     const { token } = await start(jwtVc);
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const insufficient = await refusal(collect(token, { credential_configuration_id: ldpVc, proofs }));
@@ -890,7 +890,7 @@ describe('large linked data', () => {
     for (let i = 0; i < levels; i++) value = [value];
     return { given_name: value };
   };
-  /** Blank nodes in a circle, which canonicalization tells apart only in quadratic time. */
+  /** Blank nodes in a circle, which canonicalization distinguishes only in quadratic time. */
   const ring = (length: number) => ({
     given_name: Array.from({ length }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % length}` } })),
   });

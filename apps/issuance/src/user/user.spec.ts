@@ -38,7 +38,7 @@ describe('user', () => {
         .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.sealed' }))
         .then([created, linked]));
 
-    it('is told of what changed alone', () => {
+    it('gets only what changed', () => {
       given(user, [created, linked]).when(sign({})).then([]);
       given(user, [created])
         .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.other' }))
@@ -48,7 +48,7 @@ describe('user', () => {
         });
     });
 
-    it('is nobody any more once deleted', () =>
+    it('does not exist any more once deleted', () =>
       given(user, [created, linked, deleted])
         .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.sealed' }))
         .then([]));

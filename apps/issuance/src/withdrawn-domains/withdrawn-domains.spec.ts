@@ -41,7 +41,7 @@ describe('withdrawn domains', () => {
       .when(note('a.example', 2, false, 3))
       .then([withdrawn('a.example', 2, 3)]));
 
-  it('do not change by what is told again, or late', () => {
+  it('do not change by events that are redelivered, or late', () => {
     given([withdrawn('a.example', 2)])
       .when(note('a.example', 2, false))
       .then([]);

@@ -60,7 +60,7 @@ export class AdmitUser {
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'conflict')) throw error;
     }
-    // The invited user was registered by another identity in the same moment: this one is somebody else.
+    // The invited user was registered concurrently by another identity: this one is another person.
     const other = await this.streams.runDecision(
       userIdentity,
       stream,

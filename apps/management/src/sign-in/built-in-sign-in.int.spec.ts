@@ -158,7 +158,7 @@ const signIn = async (email: string, password: string, from?: string) => {
 };
 
 describe('an account', () => {
-  it('is one for an address, whoever comes at once, and stands nowhere in clear', async () => {
+  it('is one for an address, also with concurrent calls, and is nowhere in clear', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
     const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
     const opened = await Promise.allSettled([
@@ -207,7 +207,7 @@ describe('the page of an invitation', () => {
     const visitor = await signUp('two@people.example', 'Two');
     const link = await invite('two+alias@people.example');
     expect((await visitor.get(link)).text).toContain('Accept as two+alias@people.example instead');
-    // A member already: the invitation stays good for somebody else.
+    // A member already: the invitation stays valid for another person.
     const refused = await visitor.submit({ action: 'accept' });
     expect([refused.status, refused.text.includes('You cannot accept this invitation')]).toEqual([409, true]);
     await visitor.get(`${link}&as=invited`);
@@ -243,7 +243,7 @@ describe('a session', () => {
     clock.time -= 8 * HOUR;
   });
 
-  it('is nobody’s by a cookie that was made up or cut', async () => {
+  it('is not opened by a forged or truncated cookie', async () => {
     const visitor = await signUp('five@people.example');
     const { cookies } = visitor as unknown as { cookies: Map<string, string> };
     cookies.set('attestry_session.sig', 'x'.repeat(27));
@@ -302,7 +302,7 @@ describe('a second use of a code', () => {
     expect(await builtIn().hasEnded('grant-3')).toBe(true);
   });
 
-  it('ends the grant as long as a token of the code can live, and is forgotten with the last one', async () => {
+  it('ends the grant as long as a token of the code can live, and is deleted with the last one', async () => {
     const { codes, id } = await usedCode('grant-4');
     await codes.consume(id);
     clock.time += HOUR;
@@ -569,7 +569,7 @@ describe('a password that is not verified because too many sign in at once', () 
   }, 60_000);
 });
 
-describe('a password that somebody chooses', () => {
+describe('a chosen password', () => {
   it('is refused with the reason and what is allowed', async () => {
     const visitor = new Visitor();
     await visitor.get(await invite('fifteen@people.example'));

@@ -31,7 +31,7 @@ describe('hashes of passwords', () => {
     await expect(passwords.verify('x', 'plain', 'a')).rejects.toThrow('not an argon2id hash');
   });
 
-  it('are not made without end: who comes when too many wait is told so', async () => {
+  it('are limited: a caller gets an error when too many wait', async () => {
     const crowd = await Promise.allSettled(
       Array.from({ length: 70 }, (_, n) => passwords.verify('x', undefined, `caller ${n}`)),
     );

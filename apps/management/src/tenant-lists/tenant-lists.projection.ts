@@ -25,7 +25,7 @@ export interface TenantListTables {
   person: { id: string; sealed_email: string | null; sealed_name: string | null };
 }
 
-/** Living tenants, who may see them, their clients and members: what the list operations page through. */
+/** Active tenants, the users who may see them, their clients and members: what the list operations page through. */
 export const tenantLists: Projection<TenantListTables> = {
   name: 'management.tenant-lists',
   version: 3,

@@ -107,7 +107,7 @@ describe('an invitation', () => {
       return inviteMember(state, { caller, userId, roles: ['issuer'] }, facts);
     };
 
-  it('makes somebody unknown pending for five days', () => {
+  it('makes an unknown person pending for five days', () => {
     given(tenant, living)
       .when(invite())
       .then([invited('bob')]);

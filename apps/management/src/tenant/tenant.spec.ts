@@ -178,7 +178,7 @@ describe('tenant', () => {
       .thenThrows('NotFound');
   });
 
-  it('is withdrawn by whoever lost its subdomain, once', () => {
+  it('is withdrawn by the creation that lost its subdomain, once', () => {
     given(tenant, living).when(withdrawTenant).then([deleted]);
     given(tenant, [...living, deleted])
       .when(withdrawTenant)

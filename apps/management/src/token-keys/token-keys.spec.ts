@@ -48,7 +48,7 @@ describe('token keys', () => {
     expect(published(160)).toEqual(['k2']);
   });
 
-  it('are rotated one after the other: nothing happens while a rotation is under way', () => {
+  it('are rotated one after the other: nothing happens while a rotation is in progress', () => {
     after(chosen, rotated(2, 50)).when(rotate(3, 59.999)).then([]);
     after(chosen, rotated(2, 50))
       .when(rotate(3, 60))

@@ -122,7 +122,7 @@ describe('npm run copy-events between folders', () => {
     expect(single.events).toBeUndefined();
   }, 60_000);
 
-  it('refuses a source that a platform uses, or one that has not told everything', async () => {
+  it('refuses a source that a platform uses, or one whose publishers lag', async () => {
     const { at, tenants } = await dataFolder('a', 3);
     const to = join(folder, 'b');
     const engines = await openEngines(parseConfig({ DATA_DIR: at, MASTER_KEY, LOG_LEVEL: 'silent' }));
@@ -133,7 +133,7 @@ describe('npm run copy-events between folders', () => {
     await engines.close();
     const untold = await refusal('--from', at, '--to', to);
     expect(untold).toContain('has events that were not published or not consumed (dids.publisher)');
-    // Whoever only copied while it ran has not finished, and a platform says so.
+    // A copy of a running source is not complete, and a platform refuses it.
     const starting = openEngines(parseConfig({ DATA_DIR: to, MASTER_KEY, LOG_LEVEL: 'silent' }));
     await expect(starting).rejects.toThrow(/checkpoint 999999999999999 of \w+\.publisher is beyond the head/);
     const rest = await copy('--from', at, '--to', to, '--leave-unpublished');
@@ -174,7 +174,7 @@ if (!programs)
     return { schema, location: `${postgres.url()}?schema=${schema}`, open, start };
   };
 
-  it('goes on after a kill, on a target that no platform starts on before; and back again', async () => {
+  it('continues after a kill, on a target that no platform starts on before; and back again', async () => {
     const { at } = await dataFolder('a', 3000);
     const { location, open, start } = await migrated();
     const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', location], { env: env() });
@@ -239,7 +239,7 @@ if (!programs)
       expect(await inFile(join(back, file))).toEqual(await inFile(join(at, file)));
   }, 120_000);
 
-  it('moves one tenant to where others are, whose publishers go on', async () => {
+  it('moves one tenant to where others are, whose publishers continue', async () => {
     const { at, tenants } = await dataFolder('a', 30);
     const resident = await dataFolder('b', 10);
     const { location, open } = await migrated();
@@ -251,7 +251,7 @@ if (!programs)
     const wanted = (await inFile(join(at, 'events.db'))).filter(({ metadata }) => metadata.tenantId === tenants[1]);
     expect(wanted.some(({ stream }) => stream.startsWith('subdomain-'))).toBe(true);
     expect((await all(store)).slice(before.length)).toEqual(wanted);
-    // What is stored there and not told yet is not hidden by a further tenant.
+    // Unpublished events there are not hidden by a further tenant.
     await store.append(`did-${resident.tenants[0]}+d`, eventsOf(resident.tenants[0], 1), -1);
     expect(await refusal('--from', at, '--to', location, '--tenant', tenants[0])).toContain(
       'has events that it has not published (dids.publisher)',

@@ -29,7 +29,7 @@ describe('an authentication request', () => {
       login_hint: 'zoe',
     }));
 
-  it('lets a wallet replace nothing that is fixed, and nobody what the platform says [T44]', () => {
+  it('lets a wallet replace no static parameter, and none that the platform sends [T44]', () => {
     expect(sent({ ui_locales: 'de' })).toEqual({ ...core, ...fixed });
     const hostile = { staticRequestParameters: { state: 'x' }, forwardedRequestParameters: ['nonce', 'scope'] };
     expect(sent({ nonce: 'x', scope: 'x' }, hostile as never)).toEqual(core);

@@ -101,7 +101,7 @@ describe('webhook delivery', () => {
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => startAttempt(state, { deliveryId: 'again' }, { now: at(5) }))
       .then([started(1, 5, 'again', 'd1')]);
-    // The first sender tells its outcome too late.
+    // The first sender reports its outcome too late.
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1), started(1, 5, 'again')])
       .when((state) => endAttempt(state, { deliveryId: 'd1', status: 500 }, facts))
       .then([]);

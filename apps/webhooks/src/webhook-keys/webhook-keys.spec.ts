@@ -36,7 +36,7 @@ describe('webhook keys', () => {
         .when(choose)
         .then([]);
     expect(signingKeyAt(keysAfter(chosen), at(0)).keyId).toBe('k1');
-    // A clock that lags signs all the same.
+    // A lagging clock does not prevent signing.
     expect(signingKeyAt(keysAfter(chosen), at(-1)).keyId).toBe('k1');
   });
 

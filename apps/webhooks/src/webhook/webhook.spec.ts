@@ -39,7 +39,7 @@ describe('webhook', () => {
     expect(acceptedUrl('https://ä.de', { url: 'https://xn--4ca.de/' })).toBe('https://xn--4ca.de/');
   });
 
-  it('says which facts an update changed', () => {
+  it('has an event for each change of an update', () => {
     given<WebhookState, WebhookDomainEvent>(webhook, [created])
       .when((state) => updateWebhook(state, same))
       .then([]);
@@ -57,7 +57,7 @@ describe('webhook', () => {
       ]);
   });
 
-  it('keeps `disabled` when an update does not name it, and enables when told', () => {
+  it('keeps `disabled` when an update does not name it, and enables when requested', () => {
     given<WebhookState, WebhookDomainEvent>(webhook, [created, disabled])
       .when((state) => updateWebhook(state, same))
       .then([]);

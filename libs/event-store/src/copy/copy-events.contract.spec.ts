@@ -174,7 +174,7 @@ describe('copying events', () => {
   ];
   if (programs) targets.push(['PostgreSQL', inPostgres]);
 
-  it.each(targets)('goes on where it was interrupted: %s', async (_name, open) => {
+  it.each(targets)('continues where it was interrupted: %s', async (_name, open) => {
     const from = await embedded();
     await new Author(from).history(80);
     const written = withoutPositions(await all(from));
@@ -188,7 +188,7 @@ describe('copying events', () => {
     expect(await copyEvents(from, to)).toMatchObject({ copied: 0, streams: 0, present: written.length });
   });
 
-  it('waits for a target that is away', async () => {
+  it('waits for a target that is unreachable', async () => {
     const from = await embedded();
     await new Author(from).history(10);
     const to = await embedded();
@@ -253,7 +253,7 @@ describe('copying events', () => {
     expectIntact(copied);
   });
 
-  it('copies one tenant among others, and refuses a stream that is somebody else’s', async () => {
+  it('copies one tenant among others, and refuses a stream of another tenant', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const [one, other, resident] = [new Author(from), new Author(from), new Author(to)];
     for (const author of [one, other, resident]) await author.history(6);
@@ -283,7 +283,7 @@ describe('copying events', () => {
     await expect(copyEvents(from, to)).rejects.toMatchObject({ code: 'TargetDiffers', stream: 'did-x', revision: 2 });
   });
 
-  it('brings along what an event needs, unless the target has it, whoever wrote it', async () => {
+  it('brings along what an event needs, unless the target has it, whichever tenant wrote it', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const [keeper, tenant, resident] = [new Author(from), new Author(from), new Author(to)];
     for (const name of ['context-a', 'context-b']) await keeper.write(name);
@@ -305,7 +305,7 @@ describe('copying events', () => {
     expect(await copyEvents(from, to, options)).toMatchObject({ copied: 0 });
   });
 
-  it('numbers a stream anew whose beginning is gone, when told to', async () => {
+  it('renumbers a stream whose beginning was discarded, when requested', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const author = new Author(from);
     const stream = author.stream('operation', '2026-01');

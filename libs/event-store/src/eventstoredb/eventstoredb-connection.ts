@@ -46,7 +46,7 @@ export class EventStoreDbConnection {
 
   /**
    * @param url `esdb://…` as the client takes it
-   * @param onFailure a connection failed; it is made anew
+   * @param onFailure a connection failed; it is reconnected
    * @throws Error when the address cannot be used
    */
   constructor(

@@ -221,11 +221,11 @@ const describeAdapter = (name: string, url: () => string): void => {
       const seen = () => got.filter(({ stream }) => stream.startsWith(category)).map(({ stream }) => stream);
       await waitUntil(() => seen().includes(`${category}-3`));
       expect(seen()).toEqual([`${category}-1`, `${category}-3`]);
-      // A stream of ours that somebody else wrote to is no stream of ours any more.
+      // A stream of the platform with records of another application is refused.
       await expect(store.readStream(`${category}-1`)).rejects.toThrow('revision 1 was written by something else');
     });
 
-    it('refuses ids that the server would not give back as they are, and the positions of other stores', async () => {
+    it('refuses ids that the server would not return unchanged, and the positions of other stores', async () => {
       const odd = { ...event(), id: 'a1' };
       await expect(store.append(`${category}-1`, [odd], NO_STREAM)).rejects.toThrow(RangeError);
       await expect(store.readAll({ after: '17', limit: 1 })).rejects.toThrow(RangeError);
@@ -269,7 +269,7 @@ describe('with the stand-in', () => {
       (error: unknown) => error,
     );
 
-  it('goes on without loss however often the server drops its subscribers', async () => {
+  it('continues without loss however often the server drops its subscribers', async () => {
     const store = await open(standIn.url);
     const { got, dropped } = collect(store, { categories: ['thing'], batchSize: 16 });
     const written: NewEvent[] = [];
@@ -299,7 +299,7 @@ describe('with the stand-in', () => {
     expect(dropped).toEqual([expect.any(EventStoreUnavailable)]);
   });
 
-  it('is unavailable while the server is away, and is there again when the server is', async () => {
+  it('is unavailable while the server is unreachable, and is there again when the server is', async () => {
     const store = await open(standIn.url);
     const { got, dropped } = collect(store, {});
     const first = events(3);

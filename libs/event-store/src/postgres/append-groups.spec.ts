@@ -58,7 +58,7 @@ describe('appends in groups', () => {
     expect(sent).toEqual([['a'], ['good', 'bad', 'fine'], ['good'], ['bad'], ['fine']]);
   });
 
-  it('fail together when the server is away, and the next group is tried', async () => {
+  it('fail together when the server is unreachable, and the next group is tried', async () => {
     let away = true;
     const { sent, groups } = recorded(() => (away ? { code: '57P01' } : undefined));
     const results = await Promise.allSettled(['a', 'b', 'c'].map((stream) => groups.append(append(stream))));

@@ -36,7 +36,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
       expect(await direct.readStream('a-1')).toHaveLength(3);
     });
 
-    it('keeps nobody waiting for ever, also when the connection stands', async () => {
+    it('does not let callers wait forever, also when the connection hangs', async () => {
       const store = await fixture.open({ url: through(), timeoutMs: 1000 });
       await store.append('a-0', [anEvent()], -1);
       proxy.loseAnswers();
@@ -49,7 +49,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
     });
   });
 
-  it('makes the connection anew that hears of appends, and drops no subscription for it', async () => {
+  it('reconnects the listener for appends, and drops no subscription for it', async () => {
     const [store, other] = [await fixture.open(), await fixture.open()];
     const admin = await fixture.connect();
     const listening = async () => {
@@ -71,7 +71,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
     expect(fixture.failures).not.toEqual([]);
   });
 
-  it('is unavailable while the server is away, and goes on without loss when it is back', async () => {
+  it('is unavailable while the server is unreachable, and continues without loss when it is back', async () => {
     const store = await fixture.open();
     const handled: string[] = [];
     const subscription = new CheckpointedSubscription({
@@ -88,7 +88,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
       [0, 1, 2, 3].map(async (writer) => {
         for (let n = 0; !stop; n++) {
           const event = anEvent(`${writer} ${n}`);
-          // As a caller does that was told 503: the same append again.
+          // As a caller does after a 503: the same append again.
           await waitUntil(
             () =>
               store.append(`a-${writer}`, [event], n - 1).catch((error: unknown) => {

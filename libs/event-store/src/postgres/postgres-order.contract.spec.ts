@@ -56,7 +56,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
       await waitUntil(() => collector.ids.length === n + 1, { timeoutMs: 5000 });
     }
     expect(await idsOf(store)).toEqual(['0', '1', '2']);
-    // Whoever reads only what is older than every open transaction sees none of it.
+    // A reader of only what is older than every open transaction sees none of it.
     const settled = `SELECT FROM ${fixture.schema}.events
       WHERE xmin::text::bigint < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
     expect((await watcher.query(settled)).rows).toHaveLength(0);
@@ -64,7 +64,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     await waitUntil(async () => (await watcher.query(settled)).rows.length === 3);
   });
 
-  it('goes on behind an append whose process ended, and leaves a gap at most', async () => {
+  it('continues behind an append whose process ended, and leaves a gap at most', async () => {
     const [one, two] = [await fixture.open(), await fixture.open()];
     const collector = new Collector(two);
     const first = await one.append('a-1', [anEvent('acknowledged')], -1);

@@ -53,7 +53,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     expect((await late.readAll({ limit: 10 })).events.map(({ id }) => id)).toEqual(['3']);
   });
 
-  it('let streams go on at the next revision when older events are gone', async () => {
+  it('let streams continue at the next revision when older events are gone', async () => {
     const store = await fixture.open();
     await store.append('op-gone', [anEvent('1'), anEvent('2')], -1);
     await store.append('op-cut', [anEvent('3')], -1);
@@ -123,7 +123,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     await expect(fixture.migrate({ retentionDays: 0.5 })).rejects.toThrow(RangeError);
   });
 
-  it('wait for a reader that takes its time, which keeps nobody from appending for long', async () => {
+  it('wait for a reader that takes its time, which does not block appends for long', async () => {
     const store = await fixture.open();
     await store.append('op-a', [anEvent('1')], -1);
     await onDay(2);

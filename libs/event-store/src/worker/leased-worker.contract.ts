@@ -8,7 +8,7 @@ export interface WorkerProcess {
   readonly isHolding: boolean;
   /** Batches that it began. */
   readonly begun: readonly number[];
-  /** Batches whose write went through, where the engine tells the writer so. */
+  /** Batches whose write went through, where the engine reports it to the writer. */
   readonly done: readonly number[];
   /** What failed. */
   readonly failures: readonly string[];
@@ -21,7 +21,7 @@ export interface WorkersUnderTest {
   start(options: { leaseMs: number; batchMs: number }): WorkerProcess;
   /** The last batch whose write is stored; 0 before the first. */
   position(): Promise<number>;
-  /** A writer is told that its epoch is stale. Where acknowledgements are not answered, it is not. */
+  /** A writer gets an error that its epoch is stale. Where acknowledgements are not answered, it is not. */
   reportsStaleWriters: boolean;
   /** All processes have ended by then. */
   close(): Promise<void>;

@@ -55,7 +55,7 @@ describe('a leased worker', () => {
   });
 
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
-  /** Time in which this process does not run: no timer fires, the clock goes on. */
+  /** Time in which this process does not run: no timer fires, the clock continues. */
   const pauseProcess = (ms: number) => {
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() + ms);
@@ -162,7 +162,7 @@ describe('a leased worker', () => {
     expect(worker.health).toEqual({ name: 'work', healthy: true });
   });
 
-  it('asks an engine that is away every two seconds at least', async () => {
+  it('asks an engine that is unreachable every two seconds at least', async () => {
     const at: number[] = [];
     start('a', {
       batch: async () => {

@@ -127,7 +127,7 @@ if (programs === undefined) {
       await expect(open({ ...options, masterKeys: { current } })).rejects.toThrow(MasterKeyMismatch);
     });
 
-    it('says that it cannot be reached, in its own words, and goes on when it can', async () => {
+    it('says that it cannot be reached, in its own words, and continues when it can', async () => {
       const options = { ...(await migrated()), masterKeys: { current }, timeoutMs: 1000 };
       const vault = await open(options);
       await vault.sealing.createDataKey(tenant, 'user', 'u1');

@@ -43,7 +43,7 @@ if (program === undefined) {
     });
     afterEach(() => guard.close());
 
-    it('fails closed while the server is away, remembers over its restart, and goes on by itself', async () => {
+    it('fails closed while the server is unreachable, remembers over its restart, and continues by itself', async () => {
       expect(await guard.spend('nonce', 'before', until())).toBe(true);
       await server.kill();
       const begun = performance.now();

@@ -38,7 +38,7 @@ describe('in-process bus', () => {
     expect(errors).toEqual([]);
   });
 
-  it('numbers the messages of a file made anew above those of the file that was lost', async () => {
+  it('numbers the messages of a file made again above those of the file that was lost', async () => {
     const publishAndSee = async () => {
       const { got, consumer } = collect('analytics');
       await bus.publish([event(1), event(1), event(2)]);
@@ -56,7 +56,7 @@ describe('in-process bus', () => {
     expect(after.every(Number.isSafeInteger)).toBe(true);
   });
 
-  it('reads a backlog longer than its tail from the file and goes on with new messages, in order', async () => {
+  it('reads a backlog longer than its tail from the file and continues with new messages, in order', async () => {
     await bus.close();
     bus = await open({ tailLength: 8 });
     await bus.publish(range(1, 300).map(event));

@@ -41,7 +41,7 @@ if (program === undefined || missing !== undefined) {
       await server.stop();
     });
 
-    it('is refused at once, and says why, where the password is wrong', async () => {
+    it('is refused at once, and reports why, where the password is wrong', async () => {
       const server = await NatsServer.start(program, undefined, {
         lines: ['authorization { user: somebody, password: right }'],
       });
@@ -109,13 +109,13 @@ if (program === undefined || missing !== undefined) {
       expect(await connects(over({ ca: made.ca, ...made.client }))).toBe('127.0.0.1');
     });
 
-    it('is refused without the authority: the server may be anybody', async () => {
+    it('is refused without the authority: the server is not authenticated', async () => {
       await expect(connects(over(undefined))).rejects.toThrow(/^NATS at tls:.*TLS/);
       await expect(connects(over({ ...made.client }))).rejects.toBeInstanceOf(NatsRefused);
       await expect(connects(over(undefined, 'nats'))).rejects.toBeInstanceOf(NatsRefused);
     });
 
-    it('is not made without a certificate of its own, and told about', async () => {
+    it('is not made without a certificate of its own, and reported', async () => {
       const onWaiting = (reason: string) => {
         throw new Error(`waited: ${reason}`);
       };

@@ -20,7 +20,7 @@ describe('the names on a NATS server', () => {
     expect(caller('$KV.attestry_issuance.lease')).toBeUndefined();
   });
 
-  it('give each owner of consumers a bucket, and each session a name nobody can guess', () => {
+  it('give each owner of consumers a bucket, and each session an unguessable name', () => {
     expect(ownerOf('webhooks.deliveries')).toBe('webhooks');
     expect(names.bucket(ownerOf('webhooks.deliveries'))).toBe('attestry_webhooks');
     expect(names.bucket(ownerOf('all'))).toBe('attestry_consumers');

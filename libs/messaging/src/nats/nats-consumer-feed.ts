@@ -65,9 +65,9 @@ const ACK_WAIT_MS = 3_600_000;
 const INACTIVE_MS = 7 * 86_400_000;
 
 /**
- * The feed of one durable consumer on JetStream. Each session, which a lease makes the only one, reads through a JetStream
+ * The feed of one durable consumer on JetStream. Each session, of which a lease allows only one, reads through a JetStream
  * consumer of its own that begins behind what its predecessor acknowledged: that keeps the order over a change of
- * holders, and acknowledgements of a holder that woke up too late meet a consumer that is gone.
+ * holders, and late acknowledgements of a former holder find its consumer deleted.
  */
 export class NatsConsumerFeed implements ConsumerFeed {
   private session: Session | undefined;

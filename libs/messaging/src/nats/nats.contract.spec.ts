@@ -134,7 +134,7 @@ if (program === undefined) {
       expect(await first.head()).toBe('2');
     });
 
-    it('has one holder of a consumer; the next one goes on when it leaves', async () => {
+    it('has one holder of a consumer; the next one continues when it leaves', async () => {
       const { name } = await migrated();
       const [first, second] = [await bus(name), await bus(name)];
       const one = collect(first);
@@ -158,7 +158,7 @@ if (program === undefined) {
       await waitUntil(() => held.got.length > 0);
       const next = collect(heir);
       const begun = performance.now();
-      // As the end of its process would: nothing is given back.
+      // As the end of its process would: nothing is released.
       await (Reflect.get(gone, 'connection') as NatsConnection).close();
       open.splice(open.indexOf(gone), 1);
       await publish(heir, 4);
@@ -193,7 +193,7 @@ if (program === undefined) {
       expect(three.got).toEqual([1, 2]);
     });
 
-    it('does not go on behind the newest message, as after the restore of an older stream, and says so', async () => {
+    it('does not continue behind the newest message, as after the restore of an older stream, and reports it', async () => {
       const { name, connection } = await migrated();
       const one = await bus(name);
       await publish(one, 1, 2);
@@ -217,7 +217,7 @@ if (program === undefined) {
       expect(got).toEqual([1, 2, 3, 4]);
     });
 
-    it('lets a listener know that it is cut off, and hears what it missed when the server is back', async () => {
+    it('reports the lost connection of a listener, and delivers what it missed when the server is back', async () => {
       const { name } = await migrated();
       const [one, other] = [await bus(name), await bus(name)];
       const got: number[] = [];
@@ -258,7 +258,7 @@ if (program === undefined) {
       await waitUntil(() => publish(one, 2).then(() => true), { timeoutMs: 15_000 });
     }, 60_000);
 
-    it('hands over again what was in hand while the connection broke, and goes on in order', async () => {
+    it('hands over again what was in hand while the connection broke, and continues in order', async () => {
       const { name } = await migrated();
       const one = await bus(name);
       one.serve('op.test.echo', async (data) => ({ ok: true, data }));

@@ -41,7 +41,7 @@ describe.each([1, 0])('SQLite dialect with %i reader(s)', (readers) => {
     expect((await db.deleteFrom('item').executeTakeFirst()).numDeletedRows).toBe(1n);
   });
 
-  it('rolls a failed transaction back and goes on', async () => {
+  it('rolls a failed transaction back and continues', async () => {
     const failing = db.transaction().execute(async (trx) => {
       await trx.insertInto('item').values({ id: 1, done: 0 }).execute();
       await trx.insertInto('item').values({ id: 1, done: 0 }).execute();

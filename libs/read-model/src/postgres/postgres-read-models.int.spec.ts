@@ -81,7 +81,7 @@ if (programs === undefined) {
       return readModels;
     };
 
-    /** Waits while the store is away; an append is repeated under the same ids, so none is stored twice. */
+    /** Waits while the store is unreachable; an append is repeated under the same ids, so none is stored twice. */
     const add = async (count: number) => {
       const added = Array.from({ length: count }, (): NewEvent => ({
         id: randomUUID(),
@@ -138,7 +138,7 @@ if (programs === undefined) {
       await events.close();
     });
 
-    it('refuses to open what was not migrated, and says what to do', async () => {
+    it('refuses to open what was not migrated, and names what to do', async () => {
       await expect(open({ schema: 'elsewhere' })).rejects.toThrow(/run "npm run migrate"/);
     });
 
@@ -258,7 +258,7 @@ if (programs === undefined) {
       expect(await content(older)).toEqual(all());
     }, 60_000);
 
-    it('gives up connections that fell silent, and goes on over new ones', async () => {
+    it('gives up connections that fell silent, and continues over new ones', async () => {
       const proxy = await SilentProxy.to(server.port);
       try {
         const url = server.url('service').replace(`:${server.port}`, `:${proxy.port}`);
@@ -380,7 +380,7 @@ if (programs === undefined) {
       expect((error as Error).message).not.toContain('secret');
     });
 
-    it('rolls a failed transaction back, also to a savepoint, and goes on', async () => {
+    it('rolls a failed transaction back, also to a savepoint, and continues', async () => {
       const { db } = await (await open()).start(items());
       const row = (id: string) => ({ id, n: 1, text: null });
       const failing = db.transaction().execute(async (trx) => {

@@ -12,7 +12,7 @@ describe('a budget', () => {
     expect(next(uses(59, 10, 1))).toEqual({ retryAfterSeconds: 60 });
   });
 
-  it('forgets what has left the window', () => {
+  it('drops what has left the window', () => {
     expect(next(uses(60, 30, 1))).toEqual({ uses: [...uses(60, 30, 1).slice(1), { id: 'new', at: now }] });
   });
 

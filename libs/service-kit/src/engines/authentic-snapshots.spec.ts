@@ -28,7 +28,7 @@ describe('AuthenticSnapshots', () => {
   const snapshot: Snapshot = { revision: 600, chain: 'c', stateVersion: 'v1', state: Uint8Array.from([1, 2, 3]) };
   beforeEach(() => snapshots.write('tenant-a', snapshot));
 
-  it('gives back what it wrote', async () => {
+  it('returns what it wrote', async () => {
     const found = await snapshots.read('tenant-a');
     expect({ ...found, state: Uint8Array.from(found!.state) }).toEqual(snapshot);
     expect(await snapshots.read('tenant-b')).toBeUndefined();

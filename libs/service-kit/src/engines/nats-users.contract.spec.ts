@@ -238,7 +238,7 @@ if (program === undefined) {
         await consumer.close();
       });
 
-      it('anybody else, at once and saying why', async () => {
+      it('any other server, at once with the reason', async () => {
         const attempt = (more: object) => openNatsBus({ ...optionsOf('issuance'), ...more });
         await expect(attempt({ password: 'wrong' })).rejects.toThrow(/credentials refused.*authorization violation/i);
         await expect(attempt({ user: undefined })).rejects.toMatchObject({ name: 'NatsRefused' });
@@ -339,7 +339,7 @@ if (program === undefined) {
         await asked.close();
       });
 
-      it('what the server answers is no fact: it is passed over', async () => {
+      it('a reply of the server is no message: it is skipped', async () => {
         const [{ name, subjects }] = busRights('webhooks').consumes as [{ name: string; subjects: string[] }];
         const [ears] = busRights('gateway').listens as [{ name: string; subjects: string[] }];
         const got: FeedMessage[] = [];
@@ -361,7 +361,7 @@ if (program === undefined) {
     });
   });
 
-/** Some party that publishes a subject. */
+/** Some participant that publishes a subject. */
 const publisherOf = (subject: string): BusParticipant =>
   BUS_PARTICIPANTS.find((participant) => busRights(participant).publishes.includes(subject))!;
 

@@ -67,7 +67,7 @@ if (!nats || !postgres || !redis) {
       keep(openProcessEngines(parseConfig({ ...env, ...change }), new Set(needs)));
     const ALL: EngineNeed[] = ['domain', 'operations', 'keys', 'replay-guard', 'rates'];
 
-    it('refuses engines that were not migrated, and says how', async () => {
+    it('refuses engines that were not migrated, and names the remedy', async () => {
       await expect(open(ALL)).rejects.toThrow(/has schema version 0, this release needs \d: run "npm run migrate"/);
     });
 
@@ -80,7 +80,7 @@ if (!nats || !postgres || !redis) {
       await one.vault!.sealing.createDataKey('t1', 'user', 'u1');
       const sealed = await one.vault!.sealing.sealText('t1', 'user', 'u1', 'text');
       expect(await other.vault!.sealing.openSealed('t1', 'user', sealed)).toBe('text');
-      // Told over the bus, long before a cached key is no longer believed.
+      // Published on the bus, long before a cached key expires.
       await one.vault!.sealing.destroyDataKeys('t1', ['u1']);
       await waitUntil(async () => typeof (await other.vault!.sealing.openSealed('t1', 'user', sealed)) !== 'string', {
         timeoutMs: 5000,
@@ -125,7 +125,7 @@ if (!nats || !postgres || !redis) {
       const engines = await keep(
         openEngines(parseConfig(single), { onFatal: (error) => void ends.push(error.message) }),
       );
-      // As after the lease ran out: somebody else has it.
+      // As after the lease expired: another process holds it.
       const lease = await engines.leases.acquire('platform.sole-process', 'nobody', 1);
       expect(lease).toBeUndefined();
       const { default: pg } = await import('pg');

@@ -28,7 +28,7 @@ if (program === undefined) {
       await Promise.all([one.close(), other.close()]);
     });
 
-    it('counts alone while the server is away, at once, and together again afterwards', async () => {
+    it('counts alone while the server is unreachable, at once, and together again afterwards', async () => {
       const [one, other] = [await open(), await open()];
       await one.count('away');
       await server.kill();

@@ -56,7 +56,7 @@ describe('what is observed at the ports', () => {
     expect(await sample('attestry_appends_total{store="operations",outcome="ok"}')).toBeUndefined();
   });
 
-  it('tells how far behind a reaction is, and that it fails, until it has caught up', async () => {
+  it('reports the lag of a reaction, and that it fails, until it has caught up', async () => {
     let broken = true;
     reactions.start({
       name: 'test.reaction',
@@ -96,7 +96,7 @@ describe('what is observed at the ports', () => {
     expect(handled).toEqual(['1']);
   });
 
-  it('says nothing of the lag of a reaction that another process runs', async () => {
+  it('reports no lag of a reaction that another process runs', async () => {
     const elsewhere = await engines.leases.acquire('test.standby', 'elsewhere', 60_000);
     expect(elsewhere).toBeDefined();
     // The lease went through the same door, so this process seems to hold it until it is asked for again.
@@ -130,7 +130,7 @@ describe('what is observed at the ports', () => {
     expect(await sample('attestry_outbox_delay_seconds_count')).toBe(1);
   });
 
-  it('counts requests that nobody answered', async () => {
+  it('counts requests without a reply', async () => {
     await expect(engines.bus.request('op.nobody.serves', {}, { timeoutMs: 100 })).rejects.toThrow('no-responder');
     expect(await sample('attestry_bus_request_failures_total{reason="no-responder"}')).toBe(1);
   });

@@ -45,7 +45,7 @@ export class ClusterFeed {
     return names;
   }
 
-  /** The server forgets what was acknowledged: everything comes again. Nobody may hold the consumer. */
+  /** Resets the server's acknowledgements: everything is delivered again. No process may hold the consumer. */
   async deleteConsumer(consumer: string): Promise<void> {
     for (const name of await this.consumersOf(consumer)) await this.manager.consumers.delete(this.stream, name);
   }

@@ -93,7 +93,7 @@ export class ClusterTables {
     return Object.fromEntries(found);
   }
 
-  /** The lease as it stands in the table; undefined when nobody ever had it. */
+  /** The lease as it stands in the table; undefined when no process ever held it. */
   async lease(name: string, of: '' | '_operations' = ''): Promise<{ holder: string; epoch: number } | undefined> {
     const { rows } = await this.pool.query<{ holder: string; epoch: string }>(
       `SELECT holder, epoch FROM ${this.cluster.env['DATABASE_SCHEMA']}${of}.leases WHERE name = $1`,

@@ -49,7 +49,7 @@ export class Cluster implements RunningPlatform {
     private readonly isOurs: boolean,
     readonly engines: ClusterEngines,
     readonly balancer: TcpBalancer,
-    /** What every process is told. */
+    /** Settings of every process. */
     readonly env: Record<string, string>,
     private readonly options: ClusterOptions,
   ) {
