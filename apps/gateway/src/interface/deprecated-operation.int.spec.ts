@@ -25,7 +25,7 @@ const name = listEnvironments.name;
 const old = defineOperation({
   name,
   summary: 'Environments, as they once were',
-  http: { method: 'GET', path: '/v1/old-environments', success: 200, hosts: ['management'] },
+  http: { method: 'GET', path: '/v1/environments-of-old', success: 200, hosts: ['management'] },
   access: publicAccess,
   errors: 'management',
   query: PageQuery,
@@ -83,16 +83,16 @@ const none = { deprecation: undefined, sunset: undefined, link: undefined };
 describe('a deprecated operation is marked in every response', () => {
   it('in the good one', async () => {
     const serving = engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
-    expect(await get('/v1/old-environments')).toEqual({ status: 200, received: headers, body: '{"data":[]}' });
+    expect(await get('/v1/environments-of-old')).toEqual({ status: 200, received: headers, body: '{"data":[]}' });
     await serving.close();
   });
 
   it('in a 400, a 503 and a 429', async () => {
-    expect(await get('/v1/old-environments?limit=0')).toMatchObject({ status: 400, received: headers });
-    expect(await get('/v1/old-environments')).toMatchObject({ status: 503, received: headers });
+    expect(await get('/v1/environments-of-old?limit=0')).toMatchObject({ status: 400, received: headers });
+    expect(await get('/v1/environments-of-old')).toMatchObject({ status: 503, received: headers });
     const address = '203.0.113.2';
-    for (let call = 0; call < 6; call++) await get('/v1/old-environments?limit=0', address);
-    expect(await get('/v1/old-environments', address)).toMatchObject({ status: 429, received: headers });
+    for (let call = 0; call < 6; call++) await get('/v1/environments-of-old?limit=0', address);
+    expect(await get('/v1/environments-of-old', address)).toMatchObject({ status: 429, received: headers });
   });
 
   it('in a 401; without an end that is settled there is no Sunset', async () => {
@@ -113,7 +113,7 @@ describe('a deprecated operation is marked in every response', () => {
     const { body } = await get('/openapi.json', '203.0.113.3');
     const document = JSON.parse(body) as OpenApiDocument;
     expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument('management', operations, SHAPES))));
-    expect(document.paths['/v1/old-environments']!['get']).toMatchObject({
+    expect(document.paths['/v1/environments-of-old']!['get']).toMatchObject({
       deprecated: true,
       'x-sunset': deprecated.sunset,
       responses: { 200: { headers: { deprecation: {}, sunset: {}, link: {} } } },

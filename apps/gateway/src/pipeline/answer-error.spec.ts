@@ -1,4 +1,4 @@
-import { AppError, notFound, unauthenticated } from '@attestry/contracts';
+import { AppError, notFound, oauthError, unauthenticated } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
 import { exchangeOf, rate, ratesOf, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
 
@@ -79,9 +79,11 @@ describe('an unexpected error', () => {
   });
 });
 
+const denied = () => oauthError('access_denied', 'Unauthorized');
+
 describe('a failed token call', () => {
   it.each([
-    [unauthenticated(), 1],
+    [denied(), 1],
     [new AppError('tooLarge', 'x'), 1],
     [new AppError('tooManyRequests', 'x'), 0],
     [new AppError('unavailable', 'x'), 0],
@@ -91,10 +93,10 @@ describe('a failed token call', () => {
   });
 
   it.each([
-    ['Basic YTpi', unauthenticated(), 'Basic realm="oauth", charset="UTF-8"'],
+    ['Basic YTpi', denied(), 'Basic realm="oauth", charset="UTF-8"'],
     ['Basic YTpi', new AppError('invalid', 'x'), undefined],
-    ['Bearer x', unauthenticated(), undefined],
-    [undefined, unauthenticated(), undefined],
+    ['Bearer x', denied(), undefined],
+    [undefined, denied(), undefined],
   ])('with the header %s has the challenge of its scheme: %s', async (authorization, error, expected) => {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
     const { reply } = await answered(error, exchangeOf({ headers }, TOKEN_CALL));
@@ -103,7 +105,7 @@ describe('a failed token call', () => {
 
   it('that was not admitted, and a failed call of another kind, does not', async () => {
     const refused = exchangeOf({}, TOKEN_CALL, { context: undefined });
-    expect((await answered(unauthenticated(), refused)).asked).toEqual([]);
-    expect((await answered(unauthenticated())).asked).toEqual([]);
+    expect((await answered(denied(), refused)).asked).toEqual([]);
+    expect((await answered(denied())).asked).toEqual([]);
   });
 });

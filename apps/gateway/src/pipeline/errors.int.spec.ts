@@ -489,11 +489,13 @@ describe('errors of callers', () => {
     expect(await statusesOf(100, unknownPath)).toEqual([404]);
     const before = lookUps;
     let checks = 0;
-    const verifier = app.get(TokenVerifier) as unknown as { check?: (...all: unknown[]) => Promise<unknown> };
-    const { check } = verifier;
-    verifier.check = (...all) => {
+    const verifier = app.get(TokenVerifier) as unknown as {
+      checkClientToken?: (...all: unknown[]) => Promise<unknown>;
+    };
+    const { checkClientToken } = verifier;
+    verifier.checkClientToken = (...all) => {
       checks++;
-      return check!.apply(verifier, all);
+      return checkClientToken!.apply(verifier, all);
     };
     for (let n = 0; n < 5; n++) {
       const url = tenant.right.url!;
@@ -511,7 +513,7 @@ describe('errors of callers', () => {
     expect((await server.inject({ url: '/none', headers: { host: 'cold-9.example.test' } })).statusCode).toBe(404);
     expect(lookUps).toBe(before + 1);
     expect(checks).toBe(1);
-    delete verifier.check;
+    delete verifier.checkClientToken;
   });
 
   it('counts failed token calls by status for the operator', async () => {
