@@ -14,6 +14,8 @@ const areas = {
       ...['check', 'parse', 'verify'].map((verb) => `apps/issuance/src/**/${verb}-*.ts`),
       'apps/issuance/src/protocol/*.ts',
     ],
+    // The service on the embedded engines, in the process of the tests: what no unit test reaches.
+    specs: ['apps/issuance/src/protocol/*.int.spec.ts'],
   },
   keys: {
     files: ['libs/keys/src/**/*.ts'],
@@ -32,8 +34,14 @@ export default {
   description: `change the code of the rules in small ways and report which changes no test notices; ${LEAST_PERCENT} % must be noticed`,
   options: [
     { flags: '--only <area>', about: 'one area', choices: Object.keys(areas) },
-    { flags: '--file <pattern>', about: 'only files whose path contains this; the percentage is then that of these files' },
-    { flags: '--reuse', about: 'keep the results of the last run for what did not change since, in the file or in its tests' },
+    {
+      flags: '--file <pattern>',
+      about: 'only files whose path contains this; the percentage is then that of these files',
+    },
+    {
+      flags: '--reuse',
+      about: 'keep the results of the last run for what did not change since, in the file or in its tests',
+    },
   ],
   examples: ['npm run mutation', 'npm run mutation -- --only checks --file verify-jwt-proof'],
   run: async ({ options: { only, file: part = '', reuse = false } }, cli) => {
@@ -64,7 +72,8 @@ function filesOf({ files: globs, without, specs: more = [] }, unit) {
     .sort();
   const packages = [...new Set(files.map((file) => /^[^/]+\/[^/]+\//.exec(file)[0]))];
   const specs = unit.filter((file) => packages.some((folder) => file.startsWith(folder)));
-  return { files, specs: [...specs, ...globSync(more, { cwd: root })].sort() };
+  // In this order: most mutants are killed by a unit test before a slower one runs.
+  return { files, specs: [...specs.sort(), ...globSync(more, { cwd: root }).sort()] };
 }
 
 /** @returns the mutants of each file, as Stryker reports them */
@@ -83,8 +92,10 @@ async function runStryker(name, { mutated, specs, reuse }, cli) {
     disableTypeChecks: false,
     concurrency: 2,
     timeoutMS: 15_000,
-    tempDirName: 'tmp/mutation/sandbox',
-    ignorePatterns: ['/tmp', 'dist', '.nx', '/docs', '/bench', '/deploy'],
+    // Jest looks for modules everywhere else.
+    tempDirName: '.nx/mutation',
+    cleanTempDir: 'always',
+    ignorePatterns: ['/tmp', 'dist', '.nx'],
     incremental: reuse,
     incrementalFile: at('-last.json'),
     reporters: ['json', 'progress-append-only'],
@@ -105,7 +116,12 @@ function report(results, cli) {
   const document = [];
   for (const { name, mutated, files } of results) {
     const mutants = Object.entries(files).flatMap(([file, { source, mutants }]) =>
-      mutants.map((mutant) => ({ ...mutant, file, line: mutant.location.start.line, text: mutatedText(source, mutant) })),
+      mutants.map((mutant) => ({
+        ...mutant,
+        file,
+        line: mutant.location.start.line,
+        text: mutatedText(source, mutant),
+      })),
     );
     const killed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length;
     const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');

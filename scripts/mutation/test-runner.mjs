@@ -1,10 +1,16 @@
 // Stryker's test runner for this repository. It loads the spec files once, with the test functions and matchers of Jest, and
 // repeats the tests that reach a mutant with that mutant switched on: a few milliseconds instead of the half second of CPU that
 // Jest needs to start again for each. A mutant that acts while modules are loaded gets a process of its own.
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PluginKind, commonTokens, declareClassPlugin, tokens } from '@stryker-mutator/api/plugin';
-import { DryRunStatus, TestStatus, determineHitLimitReached, toMutantRunResult } from '@stryker-mutator/api/test-runner';
+import {
+  DryRunStatus,
+  MutantRunStatus,
+  TestStatus,
+  determineHitLimitReached,
+  toMutantRunResult,
+} from '@stryker-mutator/api/test-runner';
 import { expect } from 'expect';
 import * as circus from 'jest-circus';
 
@@ -13,12 +19,14 @@ const TEST_TIMEOUT_MS = 30_000;
 const ACTIVE = '__STRYKER_ACTIVE_MUTANT__';
 
 class InProcessTestRunner {
-  static inject = tokens(commonTokens.options);
+  static inject = tokens(commonTokens.options, commonTokens.logger);
   #files;
+  #log;
   #loaded;
   #unhandled = [];
 
-  constructor(options) {
+  constructor(options, log) {
+    this.#log = log;
     this.#files = options.inProcess.specs;
   }
 
@@ -45,13 +53,14 @@ class InProcessTestRunner {
     const namesTests = coverageAnalysis === 'perTest';
     const result = await this.#run(this.#loaded, { namesTests, bail: false });
     const mutantCoverage = structuredClone(globalThis.__stryker__.mutantCoverage);
-    // What passes once and not again would count as killed by any mutant.
+    // A test that passes only the first time would seem to kill every mutant.
     const again = await this.#run(this.#loaded, { namesTests: false, bail: false });
-    const unstable = again.tests?.filter(({ status }) => status === TestStatus.Failed) ?? [];
-    if (unstable.length > 0 && !result.tests.some(({ status }) => status === TestStatus.Failed)) {
-      const names = unstable.map(({ id, failureMessage }) => `${id}: ${failureMessage}`).join('\n');
-      return { status: DryRunStatus.Error, errorMessage: `passes the first time only: ${names}` };
-    }
+    const failed = ({ status }) => status === TestStatus.Failed;
+    if (!result.tests.some(failed))
+      for (const { id } of again.tests.filter(failed)) {
+        this.#log.warn(`left out, because it passes only the first time: ${id}`);
+        delete mutantCoverage.perTest[id];
+      }
     return { ...result, mutantCoverage };
   }
 
@@ -60,11 +69,12 @@ class InProcessTestRunner {
     context.hitLimit = hitLimit;
     context.hitCount = hitLimit === undefined ? undefined : 0;
     if (mutantActivation === 'runtime') this.#loaded ??= await this.#load();
+    const bail = !disableBail;
     process.env[ACTIVE] = context.activeMutant = activeMutant.id;
     try {
-      if (mutantActivation === 'static') this.#loaded ??= await this.#load(packageOf(sandboxFileName));
+      if (mutantActivation === 'static') return await this.#runWhileLoading(sandboxFileName, bail);
       const filter = testFilter && new Set(testFilter);
-      return toMutantRunResult(await this.#run(this.#loaded, { filter, bail: !disableBail }), disableBail);
+      return toMutantRunResult(await this.#run(this.#loaded, { filter, bail }), disableBail);
     } catch (error) {
       // A mutant with which a module cannot be loaded.
       return toMutantRunResult({ status: DryRunStatus.Error, errorMessage: error.stack });
@@ -74,10 +84,23 @@ class InProcessTestRunner {
     }
   }
 
+  /** A mutant that acts while modules are loaded: file by file, those beside it first, until one of its package kills it. */
+  async #runWhileLoading(mutated, bail) {
+    const path = relative(process.cwd(), mutated).replaceAll('\\', '/');
+    const isBeside = (file) => dirname(file) === dirname(path);
+    const inPackage = this.#files.filter((file) => file.startsWith(/^[^/]+\/[^/]+\//.exec(path)[0]));
+    let result = { status: DryRunStatus.Complete, tests: [] };
+    for (const file of [...inPackage.filter(isBeside), ...inPackage.filter((it) => !isBeside(it))]) {
+      result = await this.#run(await this.#load([file]), { bail });
+      if (toMutantRunResult(result).status !== MutantRunStatus.Survived) break;
+    }
+    return toMutantRunResult(result, !bail);
+  }
+
   /** Each file has a state of its own, as in Jest: its hooks are for its tests alone. */
-  async #load(folder = '') {
+  async #load(files = this.#files) {
     const loaded = [];
-    for (const file of this.#files.filter((file) => file.startsWith(folder))) {
+    for (const file of files) {
       circus.resetState();
       circus.getState().testTimeout = TEST_TIMEOUT_MS;
       await import(pathToFileURL(file));
@@ -111,7 +134,13 @@ class InProcessTestRunner {
       const unhandled = [...state.unhandledErrors, ...this.#unhandled];
       for (const { name, test } of chosen) {
         const errors = [...test.errors, ...unhandled];
-        tests.push({ id: idOf(name), name, fileName: resolve(file), timeSpentMs: test.duration ?? 0, ...outcomeOf(test, errors) });
+        tests.push({
+          id: idOf(name),
+          name,
+          fileName: resolve(file),
+          timeSpentMs: test.duration ?? 0,
+          ...outcomeOf(test, errors),
+        });
       }
       const limit = determineHitLimitReached(globalThis.__stryker__.hitCount, globalThis.__stryker__.hitLimit);
       if (limit) return limit;
@@ -142,11 +171,6 @@ function nameOf(test) {
   const titles = [];
   for (let at = test; at.parent; at = at.parent) titles.unshift(at.name);
   return titles.join(' ');
-}
-
-/** `apps/dids/`: a mutant that acts while modules are loaded is looked for in the tests of its package. */
-function packageOf(file) {
-  return `${relative(process.cwd(), file).replaceAll('\\', '/').split('/').slice(0, 2).join('/')}/`;
 }
 
 export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'in-process', InProcessTestRunner)];
