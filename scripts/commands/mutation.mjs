@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../setup.mjs';
@@ -46,6 +46,8 @@ export default {
   examples: ['npm run mutation', 'npm run mutation -- --only checks --file verify-jwt-proof'],
   run: async ({ options: { only, file: part = '', reuse = false } }, cli) => {
     const { specsByProject } = await import('../test-levels.mjs');
+    // Node 18, which only prints the help, does not have it.
+    const { globSync } = await import('node:fs');
     const { unit } = specsByProject();
     // Stryker takes the folder it is started in for the project.
     process.chdir(root);
@@ -54,7 +56,7 @@ export default {
 
     const results = [];
     for (const name of only ? [only] : Object.keys(areas)) {
-      const { files, specs } = filesOf(areas[name], unit);
+      const { files, specs } = filesOf(areas[name], unit, globSync);
       const mutated = files.filter((it) => it.includes(part));
       if (mutated.length === 0) continue;
       cli.say(`\n== ${name}: ${mutated.length} files`);
@@ -65,7 +67,7 @@ export default {
   },
 };
 
-function filesOf({ files: globs, without, specs: more = [] }, unit) {
+function filesOf({ files: globs, without, specs: more = [] }, unit, globSync) {
   const files = globSync(globs, { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !isTest.test(file) && !without?.test(file))
