@@ -22,6 +22,16 @@ const query = (more: Record<string, string> = {}) =>
     ...more,
   });
 
+/** The refusal as the client or the page shows it. */
+const refusal = (run: () => unknown): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    const { code, message, check } = error as AppError;
+    return [code, message, check];
+  }
+};
+
 describe('parse-client', () => {
   const client = (redirect: string, id = 'wallet') =>
     outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect }), OPEN));
@@ -73,6 +83,27 @@ describe('parse-client', () => {
     for (const state of ['', 'state=', 'state=a&state=b', `state=${'x'.repeat(4097)}`])
       expect(stateOf(state)).toBeUndefined();
   });
+  it('says which of the two it does not believe, and why', () => {
+    const says = (text: string) => refusal(() => parseClient(new URLSearchParams(text), OPEN));
+    const at = 'parse-authorization-request';
+    const once = (name: string) => ['invalid_request', `${name} must be sent once, with a value`, at];
+    expect(says('redirect_uri=https://wallet.example/')).toEqual(once('client_id'));
+    expect(says('client_id=&redirect_uri=https://wallet.example/')).toEqual(once('client_id'));
+    expect(says('client_id=w')).toEqual(once('redirect_uri'));
+    expect(says('client_id=w&redirect_uri=')).toEqual(once('redirect_uri'));
+    const ascii = 'client_id must be at most 1024 printable ASCII characters (RFC 6749 A.1)';
+    for (const id of ['%C3%A9x', 'x%C3%A9', 'x'.repeat(1025)])
+      expect(says(`client_id=${id}&redirect_uri=https://wallet.example/`)).toEqual(['invalid_request', ascii, at]);
+    const longest = 'x'.repeat(1024);
+    expect(says(`client_id=${longest}&redirect_uri=https://wallet.example/`)).toMatchObject({ clientId: longest });
+  });
+  it('returns a state of the longest length', () =>
+    expect(
+      parseClient(
+        new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/', state: 'x'.repeat(4096) }),
+        OPEN,
+      ),
+    ).toEqual({ clientId: 'w', redirectUri: 'https://wallet.example/', state: 'x'.repeat(4096) }));
   it('refuses two of either', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
@@ -110,6 +141,39 @@ describe('parse-authorization-request', () => {
     [{ request_uri: 'urn:x' }, 'request_uri_not_supported'],
     [{ authorization_details: '[]' }, 'invalid_authorization_details'],
   ])('refuses %j', (more, code) => expect(parse(more)).toBe(code));
+  it.each<[Record<string, string>, string]>([
+    [{ request: 'x' }, 'request objects are not supported'],
+    [{ request_uri: 'urn:x' }, 'request_uri is not supported'],
+    [{ response_type: '' }, 'response_type is missing'],
+    [{ response_type: 'token' }, 'response_type must be code'],
+    [{ response_mode: 'form_post' }, 'response_mode must be query'],
+    [{ code_challenge: '' }, 'code_challenge is missing'],
+    [{ code_challenge_method: 'plain' }, 'code_challenge_method must be S256'],
+    [{ code_challenge: `${CHALLENGE.slice(1)}=` }, 'code_challenge must be a SHA-256 digest in base64url'],
+    [{ code_challenge: CHALLENGE.slice(1) }, 'code_challenge must be a SHA-256 digest in base64url'],
+    [{ dpop_jkt: 'x' }, 'DPoP is not supported'],
+    [{ resource: 'https://other.example' }, 'resource must be the credential issuer identifier'],
+  ])('says what is wrong with %j', (more, message) =>
+    expect(refusal(() => parseAuthorizationRequest(query(more), ISSUER))).toEqual([
+      expect.any(String),
+      message,
+      'parse-authorization-request',
+    ]),
+  );
+  it('takes response_mode query, an empty resource, a scope with spaces around, and none', () => {
+    expect(parse({ response_mode: 'query', resource: '' })).toMatchObject({ scopes: ['a', 'b'] });
+    expect(parse({ scope: ' a  b ' })).toEqual({ codeChallenge: CHALLENGE, scopes: ['a', 'b'] });
+    expect(parse({ scope: '' })).toEqual({ codeChallenge: CHALLENGE, scopes: [] });
+  });
+  it('says that a parameter is repeated', () => {
+    const twice = query();
+    twice.append('scope', 'c');
+    expect(refusal(() => parseAuthorizationRequest(twice, ISSUER))).toEqual([
+      'invalid_request',
+      'a parameter must not be sent more than once',
+      'parse-authorization-request',
+    ]);
+  });
   it('refuses what is repeated', () => {
     const twice = query();
     twice.append('scope', 'c');

@@ -2,12 +2,15 @@ import { AppError } from '@attestry/contracts';
 import { given } from '@attestry/event-store';
 import { parseClaimPath } from './claim-path.js';
 import {
+  activeConfiguration,
+  checkConfiguration,
   configurationFaults,
   configurationRecord,
   contentOf,
   createCredentialConfiguration,
   deleteCredentialConfiguration,
   replaceConfigurationContent,
+  trialOf,
   type ConfigurationRequest,
 } from './credential-configuration.decisions.js';
 import type { CredentialConfigurationEvent, PinnedIssuerKey } from './credential-configuration.events.js';
@@ -81,6 +84,31 @@ describe('credential configuration', () => {
       expect.objectContaining({ kind: 'invalid', details: [expect.objectContaining({ param })] }),
     );
   });
+
+  it('names what must not change, with the value that was sent', () =>
+    expect(() =>
+      replaceConfigurationContent(credentialConfiguration.evolve(credentialConfiguration.initial, created), {
+        format: 'jwt_vc_json',
+        type: 'Other',
+        issuerDid: 'did:web:other.example',
+        content,
+      }),
+    ).toThrow(
+      expect.objectContaining({
+        details: [
+          { value: 'Other', msg: 'must not change', param: 'type', location: 'body' },
+          { value: 'did:web:other.example', msg: 'must not change', param: 'issuerDid', location: 'body' },
+        ],
+      }),
+    ));
+
+  it('is not created a second time', () =>
+    expect(() => create(credentialConfiguration.evolve(credentialConfiguration.initial, created))).toThrow(
+      `credential configuration ${id} exists already`,
+    ));
+
+  it('does not exist before it was created, in any format', () =>
+    expect(() => activeConfiguration(credentialConfiguration.initial, 'jwt_vc_json')).toThrow(AppError));
 
   it('accepts its own issuerDid', () =>
     given(credentialConfiguration, [created])
@@ -199,6 +227,114 @@ describe('rules of a configuration', () => {
     ['claimMappings', { claimMappings: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`c${i}`, {}])) }],
     ['claimMappings', mapping({ defaultValue: 'é'.repeat(33_000) })],
   ])('refuses %s in %j', (param, more) => expect(params(more)).toEqual([param]));
+
+  const body = (param: string, msg: string, value?: unknown) => ({
+    msg,
+    param,
+    location: 'body',
+    ...(value !== undefined && { value }),
+  });
+  const twice = 'https://a.example/c';
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, { defaultValue: n }]));
+  it.each([
+    [{ type: 'VerifiableCredential' }, body('type', 'must not be VerifiableCredential', 'VerifiableCredential')],
+    [{ additionalTypes: ['Card', 'Card'] }, body('additionalTypes.1', 'must not repeat a type', 'Card')],
+    [{ type: '@graph' }, body('type', 'must not start with @', '@graph')],
+    [{ type: 'a<b' }, body('type', 'must have only characters that are allowed in an IRI', 'a<b')],
+    [
+      { issuer: { name: 'A', logoUrl: 'http://acme.example/' } },
+      body('issuer.logoUrl', 'must be an https URL or a data URL of an image'),
+    ],
+    [{ claimMappings: many(201) }, body('claimMappings', 'must have at most 200 entries')],
+    [mapping({ defaultValue: 'é'.repeat(33_000) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
+    [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
+    [{ revocable: true }, body('revocable', 'is not supported yet', true)],
+    [{ persist: true }, body('persist', 'is not supported yet', true)],
+    [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
+    [{ contexts: [twice, twice] }, body('contexts.1', 'must not repeat a context', twice)],
+    [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
+    [mapping({ defaultValue: 1 }, 'prototype'), body('claimMappings.prototype', 'is a reserved name')],
+    [mapping(1), body('claimMappings.x', 'must be an object')],
+  ])('says what is wrong with %j', (more, detail) =>
+    expect(configurationFaults(request(more as Partial<ConfigurationRequest>), 'ldp_vc')).toEqual([detail]),
+  );
+
+  it('refuses __proto__ as the name of a claim', () =>
+    expect(params({ claimMappings: JSON.parse('{"__proto__":{"defaultValue":1}}') })).toEqual([
+      'claimMappings.__proto__',
+    ]));
+
+  it('takes the longest name, the largest number of mappings and null for what is absent', () => {
+    expect(params(mapping({ defaultValue: 1 }, 'n'.repeat(1024)))).toEqual([]);
+    expect(params(mapping({ defaultValue: 1 }, 'n'.repeat(1025)))).toEqual([`claimMappings.${'n'.repeat(1025)}`]);
+    expect(params({ claimMappings: many(200) })).toEqual([]);
+    expect(params({ claimSourceId: null })).toEqual([]);
+  });
+
+  // Each character with the bytes that UTF-8 has for it, up to the limit and one byte beyond.
+  it.each(['a', '\u007f', '\u0080', 'é', '\u07ff', '\u0800', '€', '\uffff', '\u{10000}', '😀'])(
+    'counts %j as UTF-8 towards the size of the mappings',
+    (character) => {
+      const text = (value: string) => ({ x: { defaultValue: value } });
+      const frame = Buffer.byteLength(JSON.stringify(text('')));
+      const size = Buffer.byteLength(character);
+      const fill = character.repeat(Math.floor((65_536 - frame) / size));
+      const padded = fill + 'a'.repeat((65_536 - frame) % size);
+      expect(params({ claimMappings: text(padded) }, 'jwt_vc_json')).toEqual([]);
+      expect(params({ claimMappings: text(`${padded}a`) }, 'jwt_vc_json')).toEqual(['claimMappings']);
+    },
+  );
+
+  it.each([
+    ['data:image/png;base64,AAAA', true],
+    ['data:image/svg+xml;charset=utf-8;base64,AAAA', true],
+    ['data:image/svg+xml;charset=utf-8,%3Csvg/%3E', true],
+    ['data:image/png;charset=!!,AAAA', false],
+    ['data:image/png;!!=utf-8,AAAA', false],
+    ['data:image/png;base64,AA AA', false],
+    ['x data:image/png;base64,AAAA', false],
+    ['https://acme.example/a b', false],
+    ['http://acme.example/?to=https://acme.example/', false],
+    ['https://acme.example:port/', false],
+  ])('takes %s as the URL of an image: %s', (logoUrl, accepted) =>
+    expect(params({ issuer: { name: 'A', logoUrl } })).toEqual(accepted ? [] : ['issuer.logoUrl']),
+  );
+
+  it('bounds linked data, and refuses its keywords, only where the format is linked data', () => {
+    const deep = mapping({ defaultValue: JSON.parse(`${'['.repeat(100)}1${']'.repeat(100)}`) });
+    const [fault] = configurationFaults(request(deep), 'ldp_vc');
+    expect(fault).toMatchObject({
+      param: 'claimMappings.x',
+      msg: expect.stringContaining('must not have a defaultValue that makes claims '),
+    });
+    expect(params(deep, 'jwt_vc_json')).toEqual([]);
+    expect(params(mapping({ defaultValue: { '@id': 'x' } }), 'jwt_vc_json')).toEqual([]);
+    expect(params(mapping({ defaultValue: [1, { a: 1, '@id': 'x' }] }))).toEqual(['claimMappings.x']);
+    expect(params(mapping({ defaultValue: { a: null } }))).toEqual([]);
+    expect(params({ type: 'a<b' }, 'jwt_vc_json')).toEqual([]);
+  });
+
+  it('shortens the unknown member that it names', () =>
+    expect(configurationFaults(request(mapping({ ['m'.repeat(200)]: 1 })), 'ldp_vc')[0]?.msg).toBe(
+      `must not have the member ${'m'.repeat(100)}; allowed: mapFrom, defaultValue and required`,
+    ));
+
+  it('throws the faults, and nothing when there is none', () => {
+    expect(() => checkConfiguration(request(), 'ldp_vc')).not.toThrow();
+    expect(() => checkConfiguration(request({ revocable: true }), 'ldp_vc')).toThrow(
+      expect.objectContaining({ kind: 'invalid', details: [body('revocable', 'is not supported yet', true)] }),
+    );
+  });
+
+  it('tries contexts on every type and claim that a credential will have', () => {
+    expect(trialOf(request({ additionalTypes: ['Card'], proofType: 'Ed25519Signature2018' }))).toEqual({
+      types: ['Membership', 'Card'],
+      claims: ['given_name'],
+      proofType: 'Ed25519Signature2018',
+    });
+    expect(trialOf(request()).types).toEqual(['Membership']);
+  });
 
   it('names the unknown member of a mapping and those that are allowed', () =>
     expect(configurationFaults(request(mapping({ mapForm: 'claims.x' })), 'ldp_vc')).toEqual([

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT, type JWTHeaderParameters } from 'jose';
-import type { AppError, RawRequest } from '@attestry/contracts';
+import { MAX_PROOF_LENGTH, type AppError, type RawRequest } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, type PublicJwk, type SecretMac } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { addDuration } from '../formats/validity.js';
@@ -29,6 +29,16 @@ const outcome = (run: () => unknown): unknown => {
     return run();
   } catch (error) {
     return reasonOf(error);
+  }
+};
+
+/** The `error_description` that the wallet gets. */
+const descriptionOf = (run: () => unknown): string | undefined => {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return (error as AppError).message;
   }
 };
 
@@ -130,6 +140,68 @@ describe('parse-credential-request', () => {
   ])('refuses proofs %j', (value, code) =>
     expect(parse({ credential_configuration_id: 'c', proofs: value })).toEqual([code, check]),
   );
+  const named = (value: object) => ({ credential_configuration_id: 'c', ...value });
+  it.each<[string, unknown, boolean, string]>([
+    ['no JSON', '{', false, 'the body must be JSON'],
+    ['no object', '[]', false, 'the body must be a JSON object'],
+    ['encryption', named({ credential_response_encryption: {} }), false, 'encrypted responses are not supported'],
+    [
+      'both names',
+      named({ credential_identifier: 'i' }),
+      false,
+      'exactly one of credential_configuration_id and credential_identifier is required',
+    ],
+    [
+      'a configuration for an identifier',
+      named({}),
+      true,
+      'credential_identifier is required, because the token response returned credential identifiers',
+    ],
+    [
+      'an identifier for a configuration',
+      { credential_identifier: 'i' },
+      false,
+      'credential_configuration_id is required, because the token response returned no credential identifiers',
+    ],
+    ['a number', { credential_configuration_id: 1 }, false, 'credential_configuration_id must be a string'],
+    ['an empty identifier', { credential_identifier: '' }, true, 'credential_identifier must be a string'],
+    ['no proofs', named({}), false, 'proofs is missing'],
+    ['proofs in text', named({ proofs: 'x' }), false, 'proofs must be an object'],
+    ['empty proofs', named({ proofs: {} }), false, 'proofs is empty'],
+    ['two kinds of proof', named({ proofs: { jwt: [], di_vp: [] } }), false, 'proofs must have exactly one member'],
+    ['another kind of proof', named({ proofs: { di_vp: ['x'] } }), false, 'the only supported proof type is jwt'],
+    ['a proof outside of an array', named({ proofs: { jwt: 'x' } }), false, 'proofs.jwt must be an array'],
+    ['no proof', named({ proofs: { jwt: [] } }), false, 'proofs.jwt is empty'],
+    [
+      'too many proofs',
+      named({ proofs: { jwt: Array.from({ length: 11 }, () => 'x') } }),
+      false,
+      'proofs.jwt must have at most 10 entries',
+    ],
+    ['an empty proof', named({ proofs: { jwt: [''] } }), false, 'proofs.jwt must be an array of non-empty strings'],
+    [
+      'a proof too long',
+      named({ proofs: { jwt: ['x'.repeat(MAX_PROOF_LENGTH + 1)] } }),
+      false,
+      `a proof must have at most ${MAX_PROOF_LENGTH} characters`,
+    ],
+  ])('tells the wallet what is wrong: %s', (_, body, byIdentifier, description) =>
+    expect(
+      descriptionOf(() => parseCredentialRequest(typeof body === 'string' ? body : JSON.stringify(body), byIdentifier)),
+    ).toBe(description),
+  );
+
+  it('takes the longest proof, the largest batch and names up to their length', () => {
+    const body = { proofs: { jwt: Array.from({ length: 10 }, () => 'x'.repeat(MAX_PROOF_LENGTH)) } };
+    expect(parse(named(body))).toMatchObject({ proofs: { length: 10 } });
+    const tooLong = 'x'.repeat(100_000);
+    expect(
+      descriptionOf(() =>
+        parseCredentialRequest(JSON.stringify({ ...body, credential_configuration_id: tooLong }), false),
+      ),
+    ).toMatch(/^credential_configuration_id must have at most \d+ characters$/);
+  });
+
   it('refuses to encrypt', () =>
     expect(parse({ credential_configuration_id: 'c', proofs, credential_response_encryption: {} })).toEqual([
       'invalid_encryption_parameters',
@@ -322,6 +394,75 @@ describe('verify-jwt-proof', () => {
       { aud: expected.issuer, iat: seconds, nonce: 'n' },
     ],
   ])('refuses %j . %j', (header, payload) => expect(verify(unsigned(header, payload))).toEqual(refused));
+
+  const proofWith = async (
+    claims: Record<string, unknown>,
+    header: Record<string, unknown> = {},
+    key = ec.privateKey,
+  ) => {
+    const parts = [
+      { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header },
+      { aud: expected.issuer, iat: seconds, nonce: 'n', ...claims },
+    ];
+    const input = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    const { sign } = await import('node:crypto');
+    const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
+    return `${input}.${signature.toString('base64url')}`;
+  };
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['x5c is not supported', {}, { x5c: ['x'] }],
+    ['exactly one of kid and jwk is required', {}, { kid: kid(ecJwk) }],
+    ['exactly one of kid and jwk is required', {}, { jwk: undefined }],
+    ['jwk is not a usable public key', {}, { jwk: { kty: 'oct', k: 'x' } }],
+    ['kid is not a usable DID URL', {}, { jwk: undefined, kid: 'did:web:acme.example#k' }],
+    ['typ must be openid4vci-proof+jwt', {}, { typ: 'JWT' }],
+    ['alg must be ES256 or EdDSA', {}, { alg: 'HS256' }],
+    ['alg does not match the key', {}, { alg: 'EdDSA' }],
+    ['critical header parameters are not supported', {}, { crit: ['foo'], foo: 1 }],
+    ['critical header parameters are not supported', {}, { b64: true }],
+    ['aud must be the credential issuer identifier', { aud: 'x' }, {}],
+    ['aud must be the credential issuer identifier', { aud: [] }, {}],
+    ['aud must be the credential issuer identifier', { aud: ['x'] }, {}],
+    ['aud must be the credential issuer identifier', { aud: [expected.issuer, 'x'] }, {}],
+    ['iat is missing', { iat: undefined }, {}],
+    ['iat is missing', { iat: String(seconds) }, {}],
+    ['iat must be within 300 seconds of the current time', { iat: seconds - 301 }, {}],
+    ['iat must be within 300 seconds of the current time', { iat: seconds + 301 }, {}],
+    ['exp has passed', { exp: seconds }, {}],
+    ['exp has passed', { exp: String(seconds + 10) }, {}],
+    ['nonce is missing', { nonce: undefined }, {}],
+    ['nonce is missing', { nonce: '' }, {}],
+    ['nonce is missing', { nonce: 1 }, {}],
+  ])('tells the wallet: %s (%j, %j)', async (description, claims, header) => {
+    const jwt = await proofWith(claims, header);
+    expect(descriptionOf(() => verifyJwtProof(jwt, expected))).toBe(`proof: ${description}`);
+  });
+
+  it('tells the wallet what cannot be read or is not signed', async () => {
+    const header = { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk };
+    const says = (jwt: string) => descriptionOf(() => verifyJwtProof(jwt, expected));
+    expect(says('a.b')).toBe('proof: must be a compact JWS');
+    expect(says(`${await make()}.x`)).toBe('proof: must be a compact JWS');
+    expect(says(` ${await make()}`)).toBe('proof: must be a compact JWS');
+    expect(says(unsigned('no json', {}))).toBe('proof: the header must be JSON');
+    expect(says(unsigned(header, 'no json'))).toBe('proof: the payload must be a JWT claims set');
+    expect(says(unsigned(header, { aud: expected.issuer, iat: seconds, nonce: 'n' }))).toBe(
+      'proof: the signature is invalid',
+    );
+    const [start, payload] = (await make()).split('.');
+    expect(says(`${start}.${payload}.AAAA`)).toBe('proof: the signature is invalid');
+  });
+
+  it('takes an exp in the future and returns the nonce', async () =>
+    expect(verifyJwtProof(await proofWith({ exp: seconds + 1 }), expected)).toMatchObject({ nonce: 'n' }));
+
+  it('compares iss with the client id, where there is one', async () => {
+    const withClient = { ...expected, clientId: 'wallet' };
+    const says = (jwt: string) => descriptionOf(() => verifyJwtProof(jwt, withClient));
+    expect(says(await proofWith({ iss: 'wallet' }))).toBeUndefined();
+    expect(says(await proofWith({}))).toBeUndefined();
+    expect(says(await proofWith({ iss: 'other' }))).toBe('proof: iss must be the client id');
+  });
 
   it('refuses a changed signature and one in DER', async () => {
     const jwt = await make();

@@ -436,3 +436,84 @@ describe('a membership', () => {
     }
   });
 });
+
+describe('the refusal of a membership change', () => {
+  const stateOf = (events: TenantEvent[]) => events.reduce(tenant.evolve, tenant.initial);
+  const facts = { registered: false, invitationId: 'i2', secretMac, sealedSecret: 'sealed', now };
+  const invite = (events: TenantEvent[], userId: string) => () =>
+    inviteMember(stateOf(events), { caller: user('ann'), userId, roles: ['issuer'] }, facts);
+  const accept =
+    (events: TenantEvent[], over: { acceptedBy?: string; registered?: boolean; at?: string } = {}) =>
+    () =>
+      acceptInvitation(
+        stateOf(events),
+        { userId: 'bob', invitationId: 'i1', acceptedBy: over.acceptedBy ?? 'bob' },
+        { isGenuine: () => true, registered: over.registered ?? false, now: over.at ?? now },
+      );
+  const pending = [...living, invited('bob')];
+  const full = Array.from({ length: MAX_MEMBERS_PER_TENANT - 1 }, (_, n) => added(`m${n}`, ['issuer']));
+
+  it.each<[string, () => unknown, object]>([
+    ['a member is invited', invite(living, 'ann'), { param: 'email', location: 'body', msg: 'is already a member' }],
+    [
+      'the tenant is full',
+      invite([...living, ...full], 'bob'),
+      { param: 'tenantId', location: 'params', msg: 'a tenant can have at most 1000 members' },
+    ],
+    [
+      'the invitation of a member is sent again',
+      () => resendInvitation(stateOf(living), { caller: user('ann'), userId: 'ann' }, facts),
+      { param: 'userId', location: 'params', value: 'ann', msg: 'is already a member' },
+    ],
+    [
+      'no invitation is open',
+      accept(living),
+      { param: 'token', location: 'body', msg: 'must be the token of an open invitation' },
+    ],
+    [
+      'the tenant was deleted',
+      accept([...pending, deleted]),
+      { param: 'token', location: 'body', msg: 'must be the token of an open invitation' },
+    ],
+    [
+      'the invitation has expired',
+      accept(pending, { at: expiresAt }),
+      { param: 'token', location: 'body', msg: 'has expired; ask the sender for a new invitation' },
+    ],
+    [
+      'it is for a registered user',
+      accept(pending, { acceptedBy: 'eve', registered: true }),
+      { param: 'token', location: 'body', msg: 'is for another user' },
+    ],
+    [
+      'a member accepts it',
+      accept(pending, { acceptedBy: 'ann' }),
+      { param: 'token', location: 'body', msg: 'can only be used by someone who is not yet a member' },
+    ],
+    [
+      'the last admin would lose the role',
+      () => updateMembership(stateOf(living), { caller: user('ann'), userId: 'ann', roles: ['issuer'] }),
+      { param: 'roles', location: 'body', msg: 'must include admin, because the tenant has no other admin' },
+    ],
+    [
+      'the last admin would be removed',
+      () => removeMember(stateOf(living), { caller: user('ann'), userId: 'ann' }),
+      { param: 'userId', location: 'params', value: 'ann', msg: 'must not be the last admin of the tenant' },
+    ],
+  ])('names what is wrong when %s', (_, act, detail) =>
+    expect(act).toThrow(expect.objectContaining({ kind: 'invalid', details: [detail] })),
+  );
+
+  it('compares roles as sets, so that fewer and more are a change', () => {
+    const both = stateOf([...living, added('bob', ['issuer', 'auditor'])]);
+    const update = (roles: Role[]) => updateMembership(both, { caller: user('ann'), userId: 'bob', roles });
+    expect(update(['auditor', 'issuer'])).toEqual([]);
+    expect(update(['issuer'])).toHaveLength(1);
+    expect(update(['issuer', 'admin'])).toHaveLength(1);
+  });
+
+  it('takes no client for the user whose id it has', () => {
+    const state = stateOf([...living, machineMember('bob', ['auditor']), added('bob', ['issuer'])]);
+    expect(() => seenMember(state, machine('bob'), 'bob')).toThrow(expect.objectContaining({ kind: 'forbidden' }));
+  });
+});

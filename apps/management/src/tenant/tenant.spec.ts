@@ -358,3 +358,60 @@ describe('clients of a tenant', () => {
       .thenThrows('Forbidden');
   });
 });
+
+describe('the refusal of a change to a tenant', () => {
+  const stateOf = (events: TenantEvent[]) => events.reduce(tenant.evolve, tenant.initial);
+  const facts = { clientId: 'c1', secretMac, now };
+  const caller = machine('boss');
+  const full = Array.from({ length: MAX_CLIENTS_PER_TENANT - 1 }, (_, n) => client(`full${n}`));
+
+  it.each<[string, () => unknown, object]>([
+    [
+      'the tenant exists',
+      () => createTenant(stateOf(living), { tenantId, name: 'Acme', ...place, creator: caller }, facts),
+      { kind: 'conflict', message: 'The tenant already exists' },
+    ],
+    [
+      'the client exists',
+      () => createClient(stateOf(living), { caller, name: 'Twin', roles: ['issuer'] }, facts),
+      { kind: 'conflict', message: 'The client already exists' },
+    ],
+    [
+      'it has too many clients',
+      () =>
+        createClient(
+          stateOf([...living, ...full]),
+          { caller, name: 'One more', roles: ['issuer'] },
+          { ...facts, clientId: 'new' },
+        ),
+      { details: [{ param: 'tenantId', location: 'params', msg: 'a tenant can have at most 100 clients' }] },
+    ],
+    [
+      'nothing is to be changed',
+      () => updateTenant(stateOf(living), { caller }),
+      { details: [{ param: 'name', location: 'body', msg: 'must be given when restrictIdentityRoles is not' }] },
+    ],
+  ])('says that %s', (_, act, fault) => expect(act).toThrow(expect.objectContaining(fault)));
+
+  it('compares the roles of a client as sets, so that fewer and more are a change', () => {
+    const state = stateOf([...living, client('c2', 'Two', ['issuer', 'auditor'])]);
+    const update = (roles: Role[]) => updateClient(state, { caller, clientId: 'c2', name: 'Two', roles });
+    expect(update(['auditor', 'issuer'])).toEqual([]);
+    expect(update(['issuer'])).toHaveLength(1);
+    expect(update(['issuer', 'admin'])).toHaveLength(1);
+  });
+
+  it('leaves one live secret once the overlap has ended', () => {
+    const rotated = stateOf([
+      ...living,
+      ...rotateClientSecret(
+        stateOf(living),
+        { caller, clientId: 'c1', overlapSeconds: 60 },
+        { ...facts, secretMac: { pepper: 'p1', mac: 'new' } },
+      ),
+    ]);
+    const seen = seenClient(rotated, caller, 'c1');
+    expect(liveSecrets(seen, now)).toEqual([{ pepper: 'p1', mac: 'new' }, secretMac]);
+    expect(liveSecrets(seen, '2026-03-01T10:01:00.000Z')).toEqual([{ pepper: 'p1', mac: 'new' }]);
+  });
+});

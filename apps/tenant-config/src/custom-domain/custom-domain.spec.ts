@@ -222,3 +222,52 @@ describe('the rules of a custom domain', () => {
     );
   });
 });
+
+describe('a custom domain that is changed in part', () => {
+  const stateOf = (events: CustomDomainEvent[]) => events.reduce(customDomain.evolve, customDomain.initial);
+  const facts = { verificationToken: 't2', now };
+
+  it.each([{ name: 'Acme & Sons' }, { logoUrl: 'https://acme.example/new.png' }])('records %j alone', (change) => {
+    const brand = { name: request.name, logoUrl: request.logoUrl, ...change };
+    expect(updateCustomDomain(stateOf([created]), { ...request, ...change }, facts)).toEqual([
+      { type: 'CustomDomainBrandChanged', data: brand },
+    ]);
+  });
+
+  it('names the domain and the reason when it is refused', () => {
+    expect(() => createCustomDomain(stateOf([created]), request, facts)).toThrow(
+      expect.objectContaining({
+        details: [
+          { param: 'domain', location: 'body', msg: 'the tenant already has a custom domain; update or delete it' },
+        ],
+      }),
+    );
+    expect(() =>
+      verifyCustomDomain(stateOf([created]), { domain: 'acme.example', verificationToken: 'old' }, facts),
+    ).toThrow(
+      expect.objectContaining({
+        message: 'Verification failed',
+        details: [
+          {
+            value: 'acme.example',
+            msg: 'the custom domain was changed during the verification',
+            param: 'domain',
+            location: 'body',
+          },
+        ],
+      }),
+    );
+  });
+
+  it('loses a verification only by the token that verified it', () => {
+    const lost = { verificationToken: 't1' };
+    for (const state of [stateOf([]), stateOf([created]), stateOf([created, verified, deleted(true)])]) {
+      expect(withdrawVerification(state, lost)).toEqual([]);
+      expect(displaceVerified(state, lost)).toEqual([]);
+    }
+    for (const decide of [withdrawVerification, displaceVerified]) {
+      expect(decide(stateOf([created, verified]), { verificationToken: 'other' })).toEqual([]);
+      expect(decide(stateOf([created, verified]), lost)).toHaveLength(1);
+    }
+  });
+});

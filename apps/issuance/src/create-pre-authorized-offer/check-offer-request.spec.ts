@@ -1,0 +1,98 @@
+import { MAX_CLAIMS_BYTES, MAX_OFFER_BYTES, type PreAuthorizedOfferRequest } from '@attestry/contracts';
+import { checkOfferRequest } from './check-offer-request.js';
+
+const id = '11111111-1111-4111-8111-111111111111';
+const request = (more: object = {}): PreAuthorizedOfferRequest => ({ credentials: [id], ...more });
+const body = (param: string, msg: string, value?: unknown) => ({
+  msg,
+  param,
+  location: 'body',
+  ...(value !== undefined && { value }),
+});
+const withDescription = (description: string | null | undefined) =>
+  request({ transactionCodeConfiguration: { description } });
+
+describe('the request of a pre-authorized offer', () => {
+  it('is checked with its defaults', () =>
+    expect(checkOfferRequest(request())).toEqual({ configurationIds: [id], seconds: 300, claims: {}, kept: {} }));
+
+  it.each([
+    [{ minutes: 10 }, 600],
+    [{ minutes: 1, seconds: 1 }, 61],
+    [{ seconds: 1 }, 1],
+  ])('is open for %j', (expiresIn, seconds) =>
+    expect(checkOfferRequest(request({ expiresIn }))).toMatchObject({ seconds }),
+  );
+
+  it('keeps the claims that it names, __proto__ as well as any other, as members like any other', () => {
+    const claims = JSON.parse('{"__proto__":{"a":1},"name":"Ann","age":3}');
+    const { kept } = checkOfferRequest(request({ claims, claimsToPersist: ['__proto__', 'name'] }));
+    expect(JSON.stringify(kept)).toBe('{"__proto__":{"a":1},"name":"Ann"}');
+    for (const member of Object.values(Object.getOwnPropertyDescriptors(kept)))
+      expect(member).toMatchObject({ enumerable: true, configurable: true, writable: true });
+  });
+
+  it.each([
+    [
+      { credentials: [{}] },
+      body('credentials', 'must be ids of credential configurations; claim sets are not supported yet'),
+    ],
+    [{ credentials: ['x'] }, body('credentials', 'must be ids of credential configurations', 'x')],
+    [{ credentials: [null] }, body('credentials', 'must be ids of credential configurations', null)],
+    [{ credentials: [id, id] }, body('credentials', 'must not repeat a configuration', id)],
+    [{ expiresIn: {} }, body('expiresIn', 'must be more than 0 and at most 10 minutes', {})],
+    [
+      { expiresIn: { minutes: 10, seconds: 1 } },
+      body('expiresIn', 'must be more than 0 and at most 10 minutes', { minutes: 10, seconds: 1 }),
+    ],
+    [
+      { transactionCodeConfiguration: { description: '\ud800' } },
+      body('transactionCodeConfiguration.description', 'must be well-formed Unicode'),
+    ],
+    [{ claimsToPersist: ['toString'] }, body('claimsToPersist', 'must be the name of a member of claims', 'toString')],
+  ])('is refused with %j', (more, detail) =>
+    expect(() => checkOfferRequest(request(more))).toThrow(
+      expect.objectContaining({ kind: 'invalid', details: [detail] }),
+    ),
+  );
+
+  it('repeats a configuration also when only the case of its id differs', () => {
+    const upper = 'ABCDEF11-1111-4111-8111-111111111111';
+    expect(checkOfferRequest(request({ credentials: [upper] })).configurationIds).toEqual([upper.toLowerCase()]);
+    expect(() => checkOfferRequest(request({ credentials: [upper, upper.toLowerCase()] }))).toThrow(
+      expect.objectContaining({
+        details: [body('credentials', 'must not repeat a configuration', upper.toLowerCase())],
+      }),
+    );
+  });
+
+  it('has every fault in one answer', () =>
+    expect(() => checkOfferRequest(request({ credentials: ['x'], expiresIn: {} }))).toThrow(
+      expect.objectContaining({
+        details: [expect.objectContaining({ param: 'credentials' }), expect.objectContaining({ param: 'expiresIn' })],
+      }),
+    ));
+
+  it.each([null, undefined, 'as text'])('takes %j for the description of its transaction code', (description) =>
+    expect(() => checkOfferRequest(withDescription(description))).not.toThrow(),
+  );
+
+  it('keeps claims up to 64 KiB, and not a byte more', () => {
+    const keeping = (text: string) => () =>
+      checkOfferRequest(request({ claims: { text }, claimsToPersist: ['text'] })).kept;
+    const most = 'a'.repeat(MAX_CLAIMS_BYTES - JSON.stringify({ text: '' }).length);
+    expect(keeping(most)()).toEqual({ text: most });
+    expect(keeping(`${most}a`)).toThrow(
+      expect.objectContaining({ details: [body('claimsToPersist', 'must name at most 64 KiB of claims')] }),
+    );
+  });
+
+  it('is at most 500 KB, and not a byte more', () => {
+    const sized = (text: string) => request({ claims: { text } });
+    const most = 'a'.repeat(MAX_OFFER_BYTES - JSON.stringify(sized('')).length);
+    expect(() => checkOfferRequest(sized(most))).not.toThrow();
+    expect(() => checkOfferRequest(sized(`${most}a`))).toThrow(
+      expect.objectContaining({ kind: 'tooLarge', message: 'The offer must be at most 500 KB' }),
+    );
+  });
+});
