@@ -34,7 +34,7 @@ const old = defineOperation({
 const guarded = defineOperation({
   name,
   summary: 'Environments, as they once were, for clients',
-  http: { method: 'GET', path: '/v1/old-guarded-environments', success: 200, hosts: ['management'] },
+  http: { method: 'GET', path: '/v1/environments-of-old-guarded', success: 200, hosts: ['management'] },
   access: managementAccess,
   errors: 'management',
   deprecated: { since: deprecated.since, link: 'https://attestry.example/changes' },
@@ -101,7 +101,7 @@ describe('a deprecated operation is marked in every response', () => {
       deprecation: headers.deprecation,
       link: '<https://attestry.example/changes>; rel="deprecation"',
     };
-    expect(await get('/v1/old-guarded-environments')).toMatchObject({ status: 401, received });
+    expect(await get('/v1/environments-of-old-guarded')).toMatchObject({ status: 401, received });
   });
 
   it('and others do not', async () => {

@@ -14,7 +14,7 @@ const withDescription = (description: string | null | undefined) =>
 
 describe('the request of a pre-authorized offer', () => {
   it('is checked with its defaults', () =>
-    expect(checkOfferRequest(request())).toEqual({ configurationIds: [id], seconds: 300, claims: {}, kept: {} }));
+    expect(checkOfferRequest(request())).toEqual({ configurationIds: [id], seconds: 300, claims: {}, stored: {} }));
 
   it.each([
     [{ minutes: 10 }, 600],
@@ -26,9 +26,9 @@ describe('the request of a pre-authorized offer', () => {
 
   it('keeps the claims that it names, __proto__ as well as any other, as members like any other', () => {
     const claims = JSON.parse('{"__proto__":{"a":1},"name":"Ann","age":3}');
-    const { kept } = checkOfferRequest(request({ claims, claimsToPersist: ['__proto__', 'name'] }));
-    expect(JSON.stringify(kept)).toBe('{"__proto__":{"a":1},"name":"Ann"}');
-    for (const member of Object.values(Object.getOwnPropertyDescriptors(kept)))
+    const { stored } = checkOfferRequest(request({ claims, claimsToPersist: ['__proto__', 'name'] }));
+    expect(JSON.stringify(stored)).toBe('{"__proto__":{"a":1},"name":"Ann"}');
+    for (const member of Object.values(Object.getOwnPropertyDescriptors(stored)))
       expect(member).toMatchObject({ enumerable: true, configurable: true, writable: true });
   });
 
@@ -79,7 +79,7 @@ describe('the request of a pre-authorized offer', () => {
 
   it('keeps claims up to 64 KiB, and not a byte more', () => {
     const keeping = (text: string) => () =>
-      checkOfferRequest(request({ claims: { text }, claimsToPersist: ['text'] })).kept;
+      checkOfferRequest(request({ claims: { text }, claimsToPersist: ['text'] })).stored;
     const most = 'a'.repeat(MAX_CLAIMS_BYTES - JSON.stringify({ text: '' }).length);
     expect(keeping(most)()).toEqual({ text: most });
     expect(keeping(`${most}a`)).toThrow(

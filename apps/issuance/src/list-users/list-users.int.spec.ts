@@ -43,7 +43,11 @@ afterAll(async () => {
 
 const list = (db: Kysely<UserTables>, id: string, query: PageQuery) => {
   const { vault, logger } = engines;
-  const handler = new ListUsers({ running: { db } } as UsersReadModel, new UserClaims(vault.sealing, logger), vault.macs);
+  const handler = new ListUsers(
+    { running: { db } } as UsersReadModel,
+    new UserClaims(vault.sealing, logger),
+    vault.macs,
+  );
   const tenant = { id, host: 'h', baseUrl: 'http://h' };
   return handler.execute({ params: {}, body: {}, query }, { tenant } as ClientContext);
 };

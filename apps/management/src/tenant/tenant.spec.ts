@@ -410,7 +410,7 @@ describe('the refusal of a change to a tenant', () => {
         { ...facts, secretMac: { pepper: 'p1', mac: 'new' } },
       ),
     ]);
-    const seen = seenClient(rotated, caller, 'c1');
+    const seen = requireClient(rotated, caller, 'c1');
     expect(liveSecrets(seen, now)).toEqual([{ pepper: 'p1', mac: 'new' }, secretMac]);
     expect(liveSecrets(seen, '2026-03-01T10:01:00.000Z')).toEqual([{ pepper: 'p1', mac: 'new' }]);
   });
