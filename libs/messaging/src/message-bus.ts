@@ -29,7 +29,7 @@ export interface RequestOptions {
    */
   timeoutMs: number;
   /**
-   * Sender of the request, passed to the server of the subject. Lower-case words; default {@link NOBODY}. A service's bus sets it (see
+   * Sender of the request, passed to the server of the subject. Lower-case words; default {@link UNNAMED_CALLER}. A service's bus sets it (see
    * RestrictedBus), and a NATS server can enforce that no user sends in another's name.
    */
   from?: string;

@@ -174,7 +174,7 @@ describe('authorization-details', () => {
 
 const now = new Date('2026-05-01T10:00:00Z');
 const SESSION = '11111111-1111-4111-8111-111111111111';
-/** Stands for the port: a MAC is its secret and context, told apart by a bar. */
+/** Replaces the port: a MAC is its secret and context, separated by a bar. */
 const macs = {
   mac: (secret: string, context?: string): SecretMac => ({ pepper: 'p1', mac: `${secret}|${context}` }),
   verifyMac: (secret: string, expected: SecretMac, context?: string) => expected.mac === `${secret}|${context}`,

@@ -17,7 +17,7 @@ export const keyLocationOf = (location: StoreLocation): KeyLocation => {
   }
 };
 
-/** @throws Error where a file would be made anew */
+/** @throws Error if the file does not exist */
 export const mustExist = (location: KeyLocation): KeyLocation => {
   if ('file' in location && !existsSync(location.file)) throw new Error(`${location.file} does not exist`);
   return location;
