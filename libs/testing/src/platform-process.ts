@@ -1,4 +1,5 @@
 import { execFile, spawn, type ChildProcess, type Serializable } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -181,6 +182,8 @@ export class PlatformProcess implements RunningPlatform {
       }
       return found;
     });
+    // The ready line comes by this channel as well: it is no answer to a message.
+    if (preload !== undefined) await once(child, 'message');
   }
 
   /** Sends the preloaded module a message and returns its answer; one at a time. */
