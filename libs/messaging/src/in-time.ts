@@ -6,12 +6,10 @@ const LONGEST_TIMER = 2 ** 31 - 1;
  * @throws what `late` returns; the work goes on
  */
 export const inTime = async <T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), Math.min(ms, LONGEST_TIMER));
-  });
+  const expired = Promise.withResolvers<never>();
+  const timer = setTimeout(() => expired.reject(late()), Math.min(ms, LONGEST_TIMER));
   try {
-    return await Promise.race([work, expired]);
+    return await Promise.race([work, expired.promise]);
   } finally {
     clearTimeout(timer);
   }

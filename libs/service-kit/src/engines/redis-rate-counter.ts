@@ -1,14 +1,6 @@
 import { createClient } from '@redis/client';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import {
-  countWith,
-  lookWith,
-  MemoryRateCounter,
-  RateCounter,
-  UNLIMITED,
-  WINDOW_SECONDS,
-  type Counted,
-} from './rate-counter.js';
+import { MemoryRateCounter, RateCounter, UNLIMITED, WINDOW_SECONDS, type Counted } from './rate-counter.js';
 
 export interface RedisRateCounterOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server wants them. */
@@ -38,7 +30,7 @@ const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOption
  * then at most so many times as wide as there are gateways, and no caller is refused for it.
  */
 export class RedisRateCounter extends RateCounter {
-  private readonly limiter: RateLimiterRedis;
+  private readonly shared: RateCounter;
   private readonly own = new MemoryRateCounter();
 
   private constructor(
@@ -46,7 +38,7 @@ export class RedisRateCounter extends RateCounter {
     private readonly options: RedisRateCounterOptions,
   ) {
     super();
-    this.limiter = new RateLimiterRedis({
+    const limiter = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
       rejectIfRedisNotReady: true,
@@ -54,6 +46,7 @@ export class RedisRateCounter extends RateCounter {
       points: UNLIMITED,
       duration: WINDOW_SECONDS,
     });
+    this.shared = new MemoryRateCounter(limiter);
   }
 
   static async open(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
@@ -61,11 +54,11 @@ export class RedisRateCounter extends RateCounter {
   }
 
   count(key: string): Promise<Counted> {
-    return this.orAlone(countWith(this.limiter, key), () => this.own.count(key));
+    return this.orAlone(this.shared.count(key), () => this.own.count(key));
   }
 
   look(key: string): Promise<Counted> {
-    return this.orAlone(lookWith(this.limiter, key), () => this.own.look(key));
+    return this.orAlone(this.shared.look(key), () => this.own.look(key));
   }
 
   async close(): Promise<void> {
