@@ -7,13 +7,9 @@ import { LdpVc } from './ldp-vc.js';
 /** Every format the platform issues. */
 @Injectable()
 export class Formats {
-  private readonly byName: Readonly<Record<CredentialFormat, Format>>;
+  readonly of: Readonly<Record<CredentialFormat, Format>>;
 
   constructor(ldpVc: LdpVc, jwtVcJson: JwtVcJson) {
-    this.byName = { ldp_vc: ldpVc, jwt_vc_json: jwtVcJson };
-  }
-
-  of(format: CredentialFormat): Format {
-    return this.byName[format];
+    this.of = { ldp_vc: ldpVc, jwt_vc_json: jwtVcJson };
   }
 }

@@ -3,7 +3,7 @@ import { queryOf } from '../protocol/raw-request.js';
 
 /** RFC 6750 §2.1: in the Authorization header and nowhere else; in an address it would stand in logs. */
 export const checkAccessTokenLocation = (request: RawRequest): string => {
-  if (queryOf(request).has('access_token'))
+  if (request.url.includes('?') && queryOf(request).has('access_token'))
     throw oauthError('invalid_request', 'the access token must not be in the query string', {
       check: 'check-access-token-location',
     });

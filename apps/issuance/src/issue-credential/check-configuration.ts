@@ -1,7 +1,8 @@
 import { isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { coveredConfigurations } from '../issuance-session/issuance-session.decisions.js';
+import { coversConfiguration } from '../issuance-session/issuance-session.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { CredentialSelector } from './parse-credential-request.js';
 
 /**
@@ -11,13 +12,14 @@ import type { CredentialSelector } from './parse-credential-request.js';
 export const checkConfiguration = async (
   session: RedeemedSession,
   selector: CredentialSelector,
-  find: (configurationId: string) => Promise<ActiveConfiguration | undefined>,
+  tenantId: string,
+  configurations: Pick<CurrentConfigurations, 'find'>,
 ): Promise<ActiveConfiguration> => {
   if ('credentialIdentifier' in selector) {
     const granted = session.authorizationDetails?.find(({ credentialIdentifiers }) =>
       credentialIdentifiers.includes(selector.credentialIdentifier),
     );
-    const configuration = granted && (await find(granted.credentialConfigurationId));
+    const configuration = granted && (await configurations.find(tenantId, granted.credentialConfigurationId));
     if (!configuration)
       throw oauthError(
         'unknown_credential_identifier',
@@ -29,7 +31,7 @@ export const checkConfiguration = async (
     return configuration;
   }
   const { configurationId } = selector;
-  const configuration = isUuid(configurationId) ? await find(configurationId) : undefined;
+  const configuration = isUuid(configurationId) ? await configurations.find(tenantId, configurationId) : undefined;
   if (!configuration)
     throw oauthError(
       'unknown_credential_configuration',
@@ -38,7 +40,7 @@ export const checkConfiguration = async (
         check: 'check-configuration',
       },
     );
-  if (!coveredConfigurations(session).includes(configurationId))
+  if (!coversConfiguration(session, configurationId))
     throw oauthError('insufficient_scope', 'the access token does not cover this credential configuration', {
       check: 'check-configuration',
       headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
