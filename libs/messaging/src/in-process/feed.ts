@@ -78,11 +78,9 @@ export class Feed implements ConsumerFeed {
     return feed;
   }
 
-  publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
+  async publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
     this.saveCheckpointsLater();
-    return this.thread
-      .call<number[]>('publish', { messages, now: this.now() })
-      .then((sequences) => this.published(messages, sequences));
+    this.published(messages, await this.thread.call<number[]>('publish', { messages, now: this.now() }));
   }
 
   async openConsumer(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number> {
