@@ -11,12 +11,6 @@ export interface Envelope {
 
 export type Start = 'first' | 'new' | 'listener';
 
-/** A batch for a consumer; `replay` when it is one parked message handed over again. */
-export interface Delivery {
-  records: FeedRecord[];
-  replay: boolean;
-}
-
 /** What a durable consumer asks of its feed; arguments and results are plain data, so that a port can carry them. */
 export interface ConsumerFeed {
   /**
@@ -26,13 +20,9 @@ export interface ConsumerFeed {
    */
   open(name: string, subjects: readonly string[], batchSize: number, start: Start, epoch?: number): Promise<number>;
   /** Acknowledges what is in hand up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
-  next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
+  next(name: string, acknowledged: number | undefined): Promise<FeedRecord[] | null>;
   /** Ends a waiting `next`. */
   wake(name: string): Promise<void>;
-  /** Parks a message and acknowledges it, so that neither happens without the other or it is delivered again. */
-  park(name: string, record: FeedRecord, attempts: number, error: string): Promise<void>;
-  /** The replayed message was handled. */
-  replayed(name: string, id: string): Promise<void>;
   /** Gives the consumer back; durable when it resolves. */
   leave(name: string, acknowledged: number | undefined): Promise<void>;
 }

@@ -5,7 +5,6 @@ import type {
   FeedMessage,
   ListenerOptions,
   OutgoingMessage,
-  ParkedMessage,
   Reply,
   RequestHandler,
   RequestOptions,
@@ -13,7 +12,7 @@ import type {
   Subject,
 } from '../message-bus.js';
 import { INTERNAL_ERROR, MessageBus, NOBODY, RequestFailed } from '../message-bus.js';
-import { feedMessage, type Envelope } from '../consumer-feed.js';
+import type { Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type FeedAccess, type LoopOptions } from '../durable-consumer.js';
 import { inTime } from '../in-time.js';
 import { Feed, type FeedOptions } from './feed.js';
@@ -115,20 +114,6 @@ export class InProcessBus extends MessageBus {
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     return this.startConsumer({ name: `${name}~${randomUUID()}`, subjects, start: 'listener' }, handler);
-  }
-
-  async parked(consumer: string): Promise<ParkedMessage[]> {
-    const rows = await this.onFeed('parked', () => this.feed.parked(consumer));
-    return rows.map(([record, attempts, error, parkedAt]) => ({
-      consumer,
-      message: feedMessage(record, attempts),
-      error,
-      parkedAt,
-    }));
-  }
-
-  async replay(consumer: string, messageId: string): Promise<void> {
-    await this.onFeed('replay', () => this.feed.replay(consumer, messageId));
   }
 
   async head(): Promise<string | undefined> {
