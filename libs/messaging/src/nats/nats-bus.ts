@@ -16,7 +16,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
-import { feedMessage, type ConsumerFeed, type Envelope } from '../consumer-feed.js';
+import type { ConsumerFeed, Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import {
   INTERNAL_ERROR,
