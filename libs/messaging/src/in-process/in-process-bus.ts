@@ -5,7 +5,6 @@ import type {
   FeedMessage,
   ListenerOptions,
   OutgoingMessage,
-  ParkedMessage,
   Reply,
   RequestHandler,
   RequestOptions,
@@ -13,7 +12,7 @@ import type {
   Subject,
 } from '../message-bus.js';
 import { INTERNAL_ERROR, MessageBus, UNNAMED_CALLER, RequestFailed } from '../message-bus.js';
-import { feedMessage, type ConsumerFeed, type Envelope } from '../consumer-feed.js';
+import type { ConsumerFeed, Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type FeedAccess, type LoopOptions } from '../durable-consumer.js';
 import { inTime } from '../in-time.js';
 import { Feed, type FeedOptions } from './feed.js';
@@ -21,7 +20,7 @@ import { Feed, type FeedOptions } from './feed.js';
 /** `now` is also the clock of deadlines. */
 export type InProcessBusOptions = FeedOptions;
 
-type FeedMethod = keyof ConsumerFeed | 'publish' | 'parked' | 'replay' | 'head' | 'deleteConsumer';
+type FeedMethod = keyof ConsumerFeed | 'publish' | 'head' | 'deleteConsumer';
 
 /** One server of a subject. */
 class Server implements Serving {
@@ -115,20 +114,6 @@ export class InProcessBus extends MessageBus {
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     return this.startConsumer({ name: `${name}~${randomUUID()}`, subjects, start: 'listener' }, handler);
-  }
-
-  async parked(consumer: string): Promise<ParkedMessage[]> {
-    const rows = await this.onFeed('parked', consumer);
-    return rows.map(([record, attempts, error, parkedAt]) => ({
-      consumer,
-      message: feedMessage(record, attempts),
-      error,
-      parkedAt,
-    }));
-  }
-
-  async replay(consumer: string, messageId: string): Promise<void> {
-    await this.onFeed('replay', consumer, messageId);
   }
 
   async head(): Promise<string | undefined> {
