@@ -12,6 +12,8 @@ export class PagedSubscription implements Subscription {
   private dirty = false;
   private ended = false;
   private running: Promise<void> | undefined;
+  /** While it waits for an append. */
+  private resume: (() => void) | undefined;
 
   constructor(
     private readonly store: Pick<EventStore, 'readAll'>,
@@ -26,10 +28,11 @@ export class PagedSubscription implements Subscription {
   appended(categories: readonly string[], after: number, last: number): void {
     const { categories: wanted } = this.options;
     // Directly behind the last read event and of other categories: skipped without reading.
-    if (!this.dirty && this.cursor >= after && wanted && !categories.some((category) => wanted.includes(category))) {
-      this.cursor = Math.max(this.cursor, last);
-      this.startDelivery();
-    } else this.wake();
+    let isWanted = this.dirty || this.cursor < after || wanted === undefined;
+    for (const category of categories) isWanted ||= wanted!.includes(category);
+    if (isWanted) this.dirty = true;
+    else this.cursor = Math.max(this.cursor, last);
+    this.startDelivery();
   }
 
   wake(): void {
@@ -51,23 +54,28 @@ export class PagedSubscription implements Subscription {
 
   private end(): void {
     this.ended = true;
+    this.resume?.();
     this.onEnd();
   }
 
   private startDelivery(): void {
-    if (this.running || this.ended) return;
-    this.running = this.deliver().finally(() => {
-      this.running = undefined;
-      if (this.dirty || this.cursor !== this.reported) this.startDelivery();
-    });
+    if (this.ended) return;
+    this.running ??= this.deliver();
+    this.resume?.();
   }
 
   private async deliver(): Promise<void> {
     const { categories, batchSize = 256 } = this.options;
     try {
-      // Appends of one group commit are reported one after the other: wait until all have arrived.
-      await Promise.resolve();
-      while (!this.ended && (this.dirty || this.cursor !== this.reported)) {
+      while (!this.ended) {
+        // Appends of one group commit are reported one after the other: wait until all have arrived.
+        await Promise.resolve();
+        if (!this.dirty && this.cursor === this.reported) {
+          const appended = Promise.withResolvers<void>();
+          this.resume = appended.resolve;
+          await appended.promise;
+          continue;
+        }
         if (!this.dirty) {
           this.reported = this.cursor;
           await this.handler.onEvents([], String(this.reported));

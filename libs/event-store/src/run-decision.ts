@@ -146,11 +146,13 @@ export class Streams {
     stream: StreamName,
     options: LoadOptions = {},
   ): Promise<Loaded<State>> {
-    const known = this.remembered(aggregate, stream);
+    const entry = this.long?.get(stream) ?? this.cache?.get(stream);
+    const isKnown = entry?.aggregate === aggregate;
+    const known = isKnown && { state: entry.state as State, revision: entry.revision, chain: entry.chain };
     if (options.cached && known) return { ...known, cached: true };
     if (known && this.store.knownRevision(stream) === known.revision) return known;
     // Streams only grow: a folded state stays valid, and only newer events are read.
-    const start = known ?? { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
+    const start = known || { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
     const first = await this.foldPage(aggregate, stream, start);
     if (!first.isFull) return this.keep(aggregate, stream, first.loaded);
     // Callers of an uncached long stream wait for the first of them, then read newer events.
@@ -183,10 +185,7 @@ export class Streams {
     context: EventContext,
     options: RunOptions = {},
   ): Promise<Decided<State, Event>> {
-    return this.inTurn(stream, async () => {
-      const loaded = await this.load(aggregate, stream, options);
-      return this.decideRepeatedly(aggregate, stream, loaded, decide, context, options);
-    });
+    return this.decideOn(aggregate, stream, undefined, decide, context, options);
   }
 
   /** The state of a stream that cannot exist yet, because its id was just created: no read. */
@@ -194,34 +193,21 @@ export class Streams {
     return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
   }
 
-  /** {@link runDecision} on a state the caller has just loaded: it pays no second read unless the append conflicts. */
-  async decideOn<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    stream: StreamName,
-    loaded: Loaded<State>,
-    decide: Decide<State, Event>,
-    context: EventContext,
-    options: Omit<RunOptions, 'cached'> = {},
-  ): Promise<Decided<State, Event>> {
-    return this.inTurn(stream, async (waited) =>
-      this.decideRepeatedly(
-        aggregate,
-        stream,
-        waited ? await this.load(aggregate, stream) : loaded,
-        decide,
-        context,
-        options,
-      ),
-    );
-  }
-
   /**
+   * {@link runDecision} on a state the caller has just loaded: it needs no second read unless the append conflicts.
+   *
    * Decisions on one stream run one after the other in this process: they would conflict, and only one of them could win each round. Other
    * processes conflict by the expected revision.
    */
-  private async inTurn<T>(stream: StreamName, work: (waited: boolean) => Promise<T>): Promise<T> {
-    const before = this.turns.get(stream);
-    const mine = before === undefined ? work(false) : before.then(() => work(true));
+  async decideOn<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    loaded: Loaded<State> | undefined,
+    decide: Decide<State, Event>,
+    context: EventContext,
+    options: RunOptions = {},
+  ): Promise<Decided<State, Event>> {
+    const mine = this.decideAfter(this.turns.get(stream), aggregate, stream, loaded, decide, context, options);
     const settled = mine.then(
       () => undefined,
       () => undefined,
@@ -234,32 +220,37 @@ export class Streams {
     }
   }
 
-  private async decideRepeatedly<State, Event extends DomainEvent>(
+  private async decideAfter<State, Event extends DomainEvent>(
+    turn: Promise<void> | undefined,
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
-    loaded: Loaded<State>,
+    given: Loaded<State> | undefined,
     decide: Decide<State, Event>,
     context: EventContext,
-    options: Omit<RunOptions, 'cached'>,
+    options: RunOptions,
   ): Promise<Decided<State, Event>> {
     if (!stream.startsWith(`${aggregate.category}-`))
       throw new Error(`${stream} is not a stream of category ${aggregate.category}`);
-    if (loaded.cached && !options.once) {
-      const decided = await this.tryCached(aggregate, stream, loaded, decide, context);
-      if (decided) return decided;
-      loaded = await this.load(aggregate, stream);
-    }
+    if (turn) await turn;
+    let loaded = given && !turn ? given : await this.load(aggregate, stream, given ? {} : options);
     const maxAttempts = options.maxAttempts ?? 5;
-    for (let attempt = 1; ; attempt++) {
+    // Attempt 0 is made on a cached state.
+    for (let attempt = loaded.cached && !options.once ? 0 : 1; ; attempt++) {
       if (options.once && context.attempt !== undefined && loaded.revision !== NO_STREAM) {
         const isThere = await this.hasAppended(stream, context.attempt, context.attemptBeganAt);
         const earlier = isThere ? await this.appendedBy(aggregate, stream, context.attempt) : undefined;
         if (earlier) return earlier;
       }
       try {
-        return await this.decideAndAppend(aggregate, stream, loaded, decide, context);
+        const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context);
+        if (attempt > 0 || decided.events.length > 0) return decided;
       } catch (error) {
-        if (!(error instanceof WrongExpectedRevision) || attempt >= maxAttempts) throw error;
+        // After a failed store the append may have happened. Any other failure on a cached state is decided again on a fresh one.
+        const isFinal =
+          attempt === 0
+            ? error instanceof EventStoreUnavailable
+            : !(error instanceof WrongExpectedRevision) || attempt >= maxAttempts;
+        if (isFinal) throw error;
       }
       // Jitter separates decisions that collided; at most 40 ms in all with five attempts.
       if (attempt > 1) await pause(backOffMs(attempt, COLLISION));
@@ -310,24 +301,6 @@ export class Streams {
     }
   }
 
-  /** One attempt on a cached state; `undefined` when a fresh state is needed. */
-  private async tryCached<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    stream: StreamName,
-    loaded: Loaded<State>,
-    decide: Decide<State, Event>,
-    context: EventContext,
-  ): Promise<Decided<State, Event> | undefined> {
-    try {
-      const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context);
-      return decided.events.length > 0 ? decided : undefined;
-    } catch (error) {
-      // After a failed store the append may have happened. Any other failure is decided again on a fresh state.
-      if (error instanceof EventStoreUnavailable) throw error;
-      return undefined;
-    }
-  }
-
   private async decideAndAppend<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -336,18 +309,10 @@ export class Streams {
     context: EventContext,
   ): Promise<Decided<State, Event>> {
     const events = await decide(loaded.state, loaded);
-    if (events.length > 0) return this.appendDecided(aggregate, stream, loaded, events, context);
-    const { state, revision, chain } = loaded;
-    return { state, revision, chain, events: [], recorded: [] };
-  }
-
-  private async appendDecided<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    stream: StreamName,
-    loaded: Loaded<State>,
-    events: readonly Decision<Event>[],
-    context: EventContext,
-  ): Promise<Decided<State, Event>> {
+    if (events.length === 0) {
+      const { state, revision, chain } = loaded;
+      return { state, revision, chain, events: [], recorded: [] };
+    }
     const recorded = this.record(aggregate, loaded.chain, events, context);
     // Folded before the append: an event that `evolve` cannot handle must not get into the stream.
     let state = loaded.state;
@@ -366,7 +331,8 @@ export class Streams {
   ): NewEvent[] {
     const occurredAt = this.clock.now().toISOString();
     let chain = previous;
-    return events.map((event) => {
+    const all: NewEvent[] = [];
+    for (const event of events) {
       const type = event.type as Event['type'];
       if (!Object.hasOwn(aggregate.types, type)) throw new Error(`${aggregate.category}: ${type} is not in types`);
       const metadata: EventMetadata = {
@@ -390,8 +356,9 @@ export class Streams {
         metadata,
       };
       metadata.chain = chain = chainValue(chain, recorded);
-      return recorded;
-    });
+      all.push(recorded);
+    }
+    return all;
   }
 
   /** Folds one page onto a state. Between two pages other work of the thread runs. */
@@ -475,15 +442,6 @@ export class Streams {
   ): Loaded<State> {
     this.remember(aggregate, stream, loaded);
     return loaded;
-  }
-
-  private remembered<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    stream: StreamName,
-  ): Loaded<State> | undefined {
-    const entry = this.long?.get(stream) ?? this.cache?.get(stream);
-    if (entry?.aggregate !== aggregate) return undefined;
-    return { state: entry.state as State, revision: entry.revision, chain: entry.chain };
   }
 
   private remember<State, Event extends DomainEvent>(

@@ -11,12 +11,6 @@ export interface Envelope {
 
 export type Start = 'first' | 'new' | 'listener';
 
-/** A batch for a consumer; `replay` when it is one parked message that is delivered again. */
-export interface Delivery {
-  records: FeedRecord[];
-  replay: boolean;
-}
-
 /** Operations of a durable consumer on its feed; arguments and results are plain data, so that a port can carry them. */
 export interface ConsumerFeed {
   /**
@@ -32,13 +26,9 @@ export interface ConsumerFeed {
     epoch?: number,
   ): Promise<number>;
   /** Acknowledges the delivered messages up to `acknowledged`, then waits for the next batch; `null` after `wake`. */
-  next(name: string, acknowledged: number | undefined): Promise<Delivery | null>;
+  next(name: string, acknowledged: number | undefined): Promise<FeedRecord[] | null>;
   /** Ends a waiting `next`. */
   wake(name: string): Promise<void>;
-  /** Parks a message and acknowledges it atomically; otherwise it is delivered again. */
-  park(name: string, record: FeedRecord, attempts: number, error: string): Promise<void>;
-  /** The replayed message was handled. */
-  replayed(name: string, id: string): Promise<void>;
   /** Releases the consumer; durable when it resolves. */
   leave(name: string, acknowledged: number | undefined): Promise<void>;
 }

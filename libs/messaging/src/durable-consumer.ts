@@ -7,7 +7,7 @@ import {
   type LeaseOptions,
   type Term,
 } from '@attestry/event-store';
-import { feedMessage, type ConsumerFeed, type Delivery, type FeedRecord, type Start } from './consumer-feed.js';
+import { feedMessage, type ConsumerFeed, type FeedRecord, type Start } from './consumer-feed.js';
 import type { Consumer, ConsumerHealth, ConsumerOptions, FeedMessage } from './message-bus.js';
 
 export type LoopOptions = Omit<ConsumerOptions, 'start'> & { start?: Start };
@@ -19,9 +19,9 @@ export interface FeedAccess {
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The worker of one consumer: fetches a batch, delivers it until it succeeds or the failing message is parked, fetches the next. */
+/** The worker of one consumer: fetches a batch, delivers it until it succeeds, fetches the next. */
 export class DurableConsumer implements Consumer {
-  private readonly worker: LeasedWorker<Delivery>;
+  private readonly worker: LeasedWorker<FeedRecord[]>;
   private readonly backOff: BackOff;
   /** Error of the last attempt, if it failed. */
   private failure: string | undefined;
@@ -44,12 +44,12 @@ export class DurableConsumer implements Consumer {
   ) {
     const { initialDelayMs: firstMs = 100, maxDelayMs: maxMs = 5000 } = options.retry ?? {};
     this.backOff = { firstMs, maxMs };
-    this.worker = new LeasedWorker<Delivery>({
+    this.worker = new LeasedWorker<FeedRecord[]>({
       name: options.name,
       lease,
       backOff: this.backOff,
       openSource: (term) => this.openSource(term),
-      batch: (delivery, term) => this.deliver(delivery, term),
+      batch: (records, term) => this.deliver(records, term),
       // Another process does the work: this one is healthy, whatever failed before.
       standBy: () => (this.failure = undefined),
       onError: () => {
@@ -78,7 +78,7 @@ export class DurableConsumer implements Consumer {
     this.onClosed();
   }
 
-  private async openSource({ lease, signal }: Term): Promise<BatchSource<Delivery>> {
+  private async openSource({ lease, signal }: Term): Promise<BatchSource<FeedRecord[]>> {
     const { name, subjects, batchSize = 256, start = 'first', onHeld } = this.options;
     const epoch: [epoch?: number] = lease ? [lease.epoch] : [];
     const found = await this.feed.call('openConsumer', name, subjects, batchSize, start, ...epoch);
@@ -109,54 +109,26 @@ export class DurableConsumer implements Consumer {
   }
 
   /** @returns milliseconds of pause, so that a few messages are batched */
-  private async deliver({ records, replay }: Delivery, term: Term): Promise<number> {
-    const { name, retry, restMs = 0, batchSize = 256 } = this.options;
-    const maxAttempts = retry?.maxAttempts ?? Infinity;
+  private async deliver(records: FeedRecord[], term: Term): Promise<number> {
+    const { restMs = 0, batchSize = 256 } = this.options;
     for (let attempt = 1; !term.signal.aborted && term.isHeld; attempt++) {
-      const error = await this.attempt(records, attempt);
-      if (error === undefined) {
-        if (replay) await this.feed.call('replayed', name, records[0]![1]);
-        this.handled(records.at(-1)!, replay);
-        return records.length < batchSize ? restMs : 0;
-      }
-      if (attempt >= maxAttempts) {
-        if (records.length === 1) await this.park(records[0]!, replay, attempt, error);
-        else await this.oneByOne(records, attempt + 1, term);
-        return 0;
-      }
+      if (await this.attempt(records, attempt)) return records.length < batchSize ? restMs : 0;
       await sleep(backOffMs(attempt, this.backOff), term.signal);
     }
     return 0;
   }
 
-  private async oneByOne(records: FeedRecord[], attempt: number, term: Term): Promise<void> {
-    for (const record of records) {
-      if (term.signal.aborted || !term.isHeld) return;
-      const error = await this.attempt([record], attempt);
-      if (error === undefined) this.handled(record, false);
-      else await this.park(record, false, attempt, error);
-    }
-  }
-
-  /** Calls the handler; returns the error when it failed. Messages are parsed again, so that no attempt sees changes of an earlier one. */
-  private async attempt(records: FeedRecord[], attempt: number): Promise<string | undefined> {
+  /** Calls the handler; returns whether it resolved. Messages are parsed again, so that no attempt sees changes of an earlier one. */
+  private async attempt(records: FeedRecord[], attempt: number): Promise<boolean> {
     try {
       await this.handler(records.map((record) => feedMessage(record, attempt)));
-      return undefined;
     } catch (error) {
-      return (this.failure = message(error));
+      this.failure = message(error);
+      return false;
     }
-  }
-
-  private handled(record: FeedRecord, replay: boolean): void {
     this.failure = undefined;
-    if (replay) return;
-    this.acknowledged = record[0];
-    this.handledUpTo = String(record[0]);
-  }
-
-  private async park(record: FeedRecord, replay: boolean, attempts: number, error: string): Promise<void> {
-    await this.feed.call('park', this.options.name, record, attempts, error);
-    this.handled(record, replay);
+    [this.acknowledged] = records.at(-1)!;
+    this.handledUpTo = String(this.acknowledged);
+    return true;
   }
 }

@@ -3,15 +3,13 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * Waits for the work, at most until the deadline.
- * @throws what `late` returns; the work continues
+ * @throws what `timeoutError` returns; the work continues
  */
 export const inTime = async <T>(work: Promise<T>, ms: number, timeoutError: () => Error): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(timeoutError()), Math.min(ms, LONGEST_TIMER));
-  });
+  const expired = Promise.withResolvers<never>();
+  const timer = setTimeout(() => expired.reject(timeoutError()), Math.min(ms, LONGEST_TIMER));
   try {
-    return await Promise.race([work, expired]);
+    return await Promise.race([work, expired.promise]);
   } finally {
     clearTimeout(timer);
   }

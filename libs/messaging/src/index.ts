@@ -11,7 +11,6 @@ export {
   type ListenerOptions,
   type OnError,
   type OutgoingMessage,
-  type ParkedMessage,
   type Reply,
   type RequestHandler,
   type RequestOptions,

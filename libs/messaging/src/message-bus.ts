@@ -84,10 +84,6 @@ export interface ConsumerOptions {
   /** Where a new consumer starts. Default `first`. */
   start?: 'first' | 'new';
   retry?: {
-    /**
-     * Attempts of a batch before its messages are tried one by one and the failing one is parked; default Infinity: stop and retry forever.
-     */
-    maxAttempts?: number;
     /** Milliseconds before the second attempt; doubles, with jitter. Default 100. */
     initialDelayMs?: number;
     /** Default 5,000. */
@@ -124,13 +120,6 @@ export interface Consumer {
   readonly isHeld: boolean;
   /** Stops and waits for the current batch. What it acknowledged stays acknowledged. */
   close(): Promise<void>;
-}
-
-export interface ParkedMessage {
-  consumer: string;
-  message: FeedMessage;
-  error: string;
-  parkedAt: string;
 }
 
 /** One server of a subject. */
@@ -170,12 +159,6 @@ export abstract class MessageBus {
    * again. While it is `healthy` no message is missing; messages of an interruption arrive late.
    */
   abstract listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer;
-
-  /** Messages that failed `maxAttempts` times, oldest first. */
-  abstract parked(consumer: string): Promise<ParkedMessage[]>;
-
-  /** Delivers a parked message to its consumer again; it stays parked until the handler resolved. Rejects when it is not parked. */
-  abstract replay(consumer: string, messageId: string): Promise<void>;
 
   /** Sequence of the newest message of the feed, `undefined` while it is empty. */
   abstract head(): Promise<string | undefined>;

@@ -359,58 +359,49 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(consumer.health.healthy).toBe(true);
         expect(failing.health).toMatchObject({ error: 'always' });
         expect(failing.health.acknowledged).toBeUndefined();
-        expect(await bus.parked('failing')).toEqual([]);
       });
 
-      it('parks the message that fails maxAttempts times, continues, and replays it on demand', async () => {
+      it('retries a failing message until it succeeds, in order, and delivers no later message before', async () => {
         let broken = true;
+        let failures = 0;
         const handled: number[] = [];
-        const consumer = bus.consume(
-          { ...ALL, retry: { maxAttempts: 2, initialDelayMs: 1, maxDelayMs: 1 } },
-          async (messages) => {
-            if (broken && numbers(messages).includes(3)) throw new Error('three');
-            handled.push(...numbers(messages));
-          },
-        );
-        await bus.publish(events(1, 5));
+        const consumer = bus.consume({ ...ALL, retry: { initialDelayMs: 1, maxDelayMs: 1 } }, async (messages) => {
+          if (broken && numbers(messages).includes(3)) throw new Error(`three ${++failures}`);
+          handled.push(...numbers(messages));
+        });
+        await bus.publish(events(1, 2));
+        await until(() => handled.length === 2);
+        const acknowledged = await bus.head();
+        await bus.publish(events(3, 5));
         await bus.publish(events(6, 7));
-        await until(() => handled.includes(7));
-        expect(handled).toEqual([1, 2, 4, 5, 6, 7]);
-        const parked = await bus.parked('all');
-        expect(parked).toEqual([
-          {
-            consumer: 'all',
-            message: { ...event(3), sequence: expect.any(String), attempt: expect.any(Number) },
-            error: 'three',
-            parkedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-          },
-        ]);
-        expect(parked[0]!.message.attempt).toBeGreaterThanOrEqual(2);
-        expect(consumer.health.healthy).toBe(true);
+        await until(() => failures >= 20);
+        expect(handled).toEqual([1, 2]);
+        expect(consumer.health).toMatchObject({
+          healthy: false,
+          acknowledged,
+          error: expect.stringMatching(/^three \d+$/),
+        });
 
-        await expect(bus.replay('all', 'event-1')).rejects.toThrow('not parked');
         broken = false;
-        await bus.replay('all', 'event-3');
-        await until(() => handled.includes(3));
-        expect(handled.filter((n) => n === 3)).toHaveLength(1);
-        let left = parked;
-        while (left.length) left = await bus.parked('all');
-        await bus.publish([event(8)]);
-        await until(() => handled.includes(8));
-        expect(handled).toEqual([1, 2, 4, 5, 6, 7, 3, 8]);
+        await until(() => handled.includes(7) && consumer.health.healthy);
+        expect(handled).toEqual(range(1, 7));
+        expect(consumer.health.acknowledged).toBe(await bus.head());
       });
 
-      it('keeps a message parked that fails again when replayed', async () => {
-        let attempts = 0;
-        bus.consume({ ...ALL, retry: { maxAttempts: 1 } }, async () => {
-          throw new Error(`failure ${++attempts}`);
+      it('delivers a failing message to the next holder of the consumer, with attempt 1 again', async () => {
+        const attempts: number[] = [];
+        const retry = { initialDelayMs: 1, maxDelayMs: 1 };
+        const failing = bus.consume({ ...ALL, retry }, async ([message]) => {
+          attempts.push(message!.attempt);
+          throw new Error('always');
         });
         await bus.publish([event(1)]);
-        const errors = async () => (await bus.parked('all')).map(({ error }) => error).join();
-        while ((await errors()) !== 'failure 1');
-        await bus.replay('all', 'event-1');
-        while ((await errors()) !== 'failure 2');
-        expect(attempts).toBe(2);
+        await until(() => attempts.length >= 3);
+        await failing.close();
+        expect(attempts.slice(0, 3)).toEqual([1, 2, 3]);
+        const { got } = collect({ retry });
+        await until(() => got.length === 1);
+        expect(got[0]).toMatchObject({ id: 'event-1', attempt: 1 });
       });
 
       it('closes a consumer after the batch in hand; what was acknowledged stays so', async () => {
@@ -434,24 +425,22 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(rest.got)).toEqual([5, 6]);
       });
 
-      it('closes amid messages tried one by one without losing the rest of the batch', async () => {
+      it('closes while a batch is retried, without losing its messages', async () => {
         const { open, opened } = latch();
-        const handled: number[] = [];
+        let attempts = 0;
         await bus.publish(events(1, 3));
-        const consumer = bus.consume({ ...ALL, retry: { maxAttempts: 1 } }, async (messages) => {
-          if (messages.length > 1) throw new Error('together');
-          handled.push(...numbers(messages));
-          await opened;
+        const consumer = bus.consume({ ...ALL, retry: { initialDelayMs: 1, maxDelayMs: 1 } }, async () => {
+          if (++attempts === 2) await opened;
+          throw new Error('together');
         });
-        await until(() => handled.length === 1);
+        await until(() => attempts === 2);
         const closing = consumer.close();
         open();
         await closing;
-        expect(handled).toEqual([1]);
+        expect(attempts).toBe(2);
         const rest = collect();
         await until(() => numbers(rest.got).includes(3));
-        expect(numbers(rest.got)).toEqual([2, 3]);
-        expect(await bus.parked('all')).toEqual([]);
+        expect(numbers(rest.got)).toEqual([1, 2, 3]);
       });
 
       it('delivers a batch again whose handler failed before the consumer closed', async () => {
@@ -468,31 +457,23 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(got)).toEqual([1, 2]);
       });
 
-      it('keeps messages, checkpoints and parked messages over a reopening', async () => {
+      it('keeps messages and checkpoints over a reopening', async () => {
         if (!under.reopen) return expect(under.reopen).toBeUndefined();
-        const parking: ConsumerOptions = { ...ALL, name: 'parking', retry: { maxAttempts: 1 } };
         const done = collect({ name: 'done' });
         bus.consume({ ...ALL, name: 'stuck', retry: { initialDelayMs: 60_000 } }, async () => {
           throw new Error('stuck');
         });
-        const parked = bus.consume(parking, async (messages) => {
-          if (numbers(messages).includes(2)) throw new Error('two');
-        });
         await bus.publish(events(1, 3));
         await until(() => done.got.length === 3);
         const head = await bus.head();
-        await until(() => parked.health.acknowledged === head && parked.health.healthy);
         bus = await under.reopen();
 
         expect(await bus.head()).toBe(head);
-        expect((await bus.parked('parking')).map(({ message }) => message.id)).toEqual(['event-2']);
-        await bus.replay('parking', 'event-2');
         await bus.publish([event(3), event(4)]);
-        const again = { done: collect({ name: 'done' }), stuck: collect({ name: 'stuck' }), parking: collect(parking) };
-        await until(() => again.done.got.length >= 1 && again.stuck.got.length >= 4 && again.parking.got.length >= 2);
+        const again = { done: collect({ name: 'done' }), stuck: collect({ name: 'stuck' }) };
+        await until(() => again.done.got.length >= 1 && again.stuck.got.length >= 4);
         expect(numbers(again.done.got)).toEqual([4]);
         expect(numbers(again.stuck.got)).toEqual([1, 2, 3, 4]);
-        expect(numbers(again.parking.got).sort()).toEqual([2, 4]);
       });
     });
 

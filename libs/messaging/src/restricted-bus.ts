@@ -6,7 +6,6 @@ import {
   type FeedMessage,
   type ListenerOptions,
   type OutgoingMessage,
-  type ParkedMessage,
   type Reply,
   type RequestHandler,
   type RequestOptions,
@@ -74,16 +73,6 @@ export class RestrictedBus extends MessageBus {
   listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     this.checkReading('listen to', this.listens, options);
     return this.inner.listen(options, handler);
-  }
-
-  async parked(consumer: string): Promise<ParkedMessage[]> {
-    if (!this.consumes.has(consumer)) throw this.refusal('see parked messages of', consumer);
-    return this.inner.parked(consumer);
-  }
-
-  async replay(consumer: string, messageId: string): Promise<void> {
-    if (!this.consumes.has(consumer)) throw this.refusal('replay messages of', consumer);
-    return this.inner.replay(consumer, messageId);
   }
 
   /** Every participant may read the head of the feed. */

@@ -9,7 +9,7 @@ export interface HealthCheck {
 
 export class Health {
   private readonly checks = new Map<string, () => HealthCheck[]>();
-  private closing = false;
+  isClosing = false;
 
   register(name: string, check: () => HealthCheck[]): void {
     if (this.checks.has(name)) throw new Error(`health check ${name} is registered twice`);
@@ -27,17 +27,13 @@ export class Health {
     });
   }
 
-  get isClosing(): boolean {
-    return this.closing;
-  }
-
   /** Unready from now on: the process is shutting down. */
   close(): void {
-    this.closing = true;
+    this.isClosing = true;
   }
 
   report(): { ready: boolean; checks: HealthCheck[] } {
     const checks = [...this.checks.values()].flatMap((check) => check());
-    return { ready: !this.closing && checks.every(({ healthy, starting }) => healthy && !starting), checks };
+    return { ready: !this.isClosing && checks.every(({ healthy, starting }) => healthy && !starting), checks };
   }
 }

@@ -12,7 +12,7 @@ export { LocalOperations } from './local-operations.js';
 export * from './service-client.js';
 export * from './operation-recorder.js';
 export * from './health.js';
-export { ReplayedDestructions, type Destructions } from './replayed-destructions.js';
+export { ReplayedDestructions } from './replayed-destructions.js';
 export { PeriodicWork, type Work } from './periodic-work.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';

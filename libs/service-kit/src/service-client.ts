@@ -52,7 +52,9 @@ export class ServiceClient {
       ? (request as OperationRequest)
       : frozenData<OperationRequest>({ body: {}, params: {}, query: {}, ...(request as object) });
     try {
-      const own = this.contextFor(operation, context);
+      const own = (
+        operation.access.kind === 'internal' ? this.ownContext(operation, context) : context
+      ) as OperationContext;
       if (this.localOperations && !this.calls.has(operation.subject))
         throw new NotPermitted(this.participant, 'request', operation.subject);
       const reply = await (this.localOperations?.request(operation, sent, own, this.participant, isChecked) ??
@@ -79,8 +81,7 @@ export class ServiceClient {
   }
 
   /** What the callee may know: a service speaks for itself and passes on the members that the operation has. */
-  private contextFor(operation: Operation, context: CallContext): OperationContext {
-    if (operation.access.kind !== 'internal') return context as OperationContext;
+  private ownContext(operation: Operation, context: CallContext): OperationContext {
     const { requestId, operation: name, deadline, traceparent, tenant } = context as OperationContext;
     return {
       requestId,

@@ -29,14 +29,12 @@ export class SqliteError extends Error {
 export const moduleBeside = (importMetaUrl: string, name: string): URL =>
   new URL(`${name}${importMetaUrl.endsWith('.ts') ? '.ts' : '.js'}`, importMetaUrl);
 
-type Pending = { resolve: (value: unknown) => void; reject: (error: Error) => void };
-
 /**
  * A SQLite file owned by one worker thread. Calls made while the thread is busy are sent together, and their writes
  * share one transaction and one fsync: group commit without timers.
  */
 export class SqliteThread {
-  private readonly pending = new Map<number, Pending>();
+  private readonly pending = new Map<number, PromiseWithResolvers<unknown>>();
   private queue: [number, string, unknown][] = [];
   private nextId = 1;
   private busy = false;
@@ -79,11 +77,11 @@ export class SqliteThread {
     if (this.failure) return Promise.reject(this.failure);
     if (this.closed) return Promise.reject(new Error('the sqlite thread is closed'));
     const id = this.nextId++;
-    return new Promise<T>((resolve, reject) => {
-      this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.queue.push([id, job, args]);
-      if (!this.busy) this.flush();
-    });
+    const answer = Promise.withResolvers<T>();
+    this.pending.set(id, answer as PromiseWithResolvers<unknown>);
+    this.queue.push([id, job, args]);
+    if (!this.busy) this.flush();
+    return answer.promise;
   }
 
   /** Waits for the calls in progress, then closes the file. */

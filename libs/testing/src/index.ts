@@ -23,6 +23,7 @@ export * from './interface-client.js';
 export * from './long-streams.js';
 export * from './mail-receiver.js';
 export * from './main-thread.js';
+export type { ProbeMessage } from './main-thread-probe.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './openid-provider.js';

@@ -1,8 +1,11 @@
+import { createHook, executionAsyncId } from 'node:async_hooks';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Session, type Profiler } from 'node:inspector';
 
 /** What a process that preloads this module answers, by message. */
-export type ProbeMessage = 'begin' | 'end' | 'verifications' | 'count-blocks' | 'blocks';
+export type ProbeMessage =
+  'begin' | 'end' | 'verifications' | 'count-blocks' | 'blocks' | 'count-functions' | 'functions';
 
 const TICK_MS = 2;
 const VERIFICATIONS = 1000;
@@ -19,6 +22,7 @@ const tick = (): void => {
 setInterval(tick, TICK_MS).unref();
 
 const session = new Session();
+let isConnected = false;
 
 /** CPU milliseconds of 1,000 ES256 verifications. */
 const timeVerifications = (): number => {
@@ -32,17 +36,99 @@ const timeVerifications = (): number => {
   return (user + system) / 1000;
 };
 
-/** Executed blocks since the last call, as V8 counts them: a range that ran a hundred times counts a hundred. */
-const takeBlocks = (answer: (blocks: number) => void): void =>
+const startCoverage = (detailed: boolean): void => {
+  if (!isConnected) session.connect();
+  isConnected = true;
+  session.post('Profiler.enable');
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed });
+};
+
+const takeCoverage = (read: (scripts: Profiler.ScriptCoverage[]) => void): void =>
   session.post('Profiler.takePreciseCoverage', (error, taken?: Profiler.TakePreciseCoverageReturnType) => {
     if (error) throw error;
-    let blocks = 0;
-    for (const { functions } of taken!.result)
-      for (const { ranges } of functions) for (const { count } of ranges) blocks += count;
-    answer(blocks);
+    read(taken!.result);
+  });
+
+/** Executed blocks since the last call, as V8 counts them: a range that ran a hundred times counts a hundred. */
+const countBlocks = (scripts: Profiler.ScriptCoverage[]): number => {
+  let blocks = 0;
+  for (const { functions } of scripts)
+    for (const { ranges } of functions) for (const { count } of ranges) blocks += count;
+  return blocks;
+};
+
+const OWN_CODE = /\/((?:apps|libs)\/[^/]+\/dist\/.*)$/;
+
+/** Functions of apps/ and libs/ that were called: `<compiled file>:<offset> <name>`. */
+const calledFunctions = (scripts: Profiler.ScriptCoverage[]): string[] =>
+  scripts.flatMap(({ url, functions }) => {
+    const file = OWN_CODE.exec(url)?.[1];
+    if (file === undefined || url === import.meta.url) return [];
+    return functions
+      .filter(({ ranges }) => ranges[0]!.count > 0)
+      .map(({ functionName, ranges }) => `${file}:${ranges[0]!.startOffset} ${functionName}`);
   });
 
 const answer = (value: unknown): void => void process.send!(value);
+
+/** Async resources created by the measured request, directly or indirectly. */
+const requestResources = new Set<number>();
+/** Functions called in its async context. */
+const called = new Set<string>();
+let isInRequest = false;
+let isAnswered = false;
+
+/** At each switch between the context of the request and others, the functions called since the last switch are assigned to the one that ran. */
+const switchContext = (next: boolean): void => {
+  if (next === isInRequest) return;
+  takeCoverage((scripts) => {
+    if (isInRequest) for (const name of calledFunctions(scripts)) called.add(name);
+  });
+  isInRequest = next;
+};
+
+const outer: boolean[] = [];
+const contexts = createHook({
+  init: (id) => void (isInRequest && requestResources.add(id)),
+  before: (id) => {
+    outer.push(isInRequest);
+    switchContext(requestResources.has(id));
+  },
+  after: () => switchContext(outer.pop() ?? false),
+});
+
+const begin = (): void => {
+  unsubscribe('http.server.request.start', begin);
+  requestResources.add(executionAsyncId());
+  contexts.enable();
+  takeCoverage(() => {});
+  isInRequest = true;
+};
+
+/** In a microtask: the other listeners of the response have run by then. */
+const end = (): void =>
+  queueMicrotask(() => {
+    unsubscribe('http.server.response.finish', end);
+    contexts.disable();
+    switchContext(false);
+    requestResources.clear();
+    isAnswered = true;
+  });
+
+/** Counts the functions of the next request, from its arrival to the end of its response. */
+const countFunctions = (): void => {
+  startCoverage(false);
+  called.clear();
+  isAnswered = false;
+  subscribe('http.server.request.start', begin);
+  subscribe('http.server.response.finish', end);
+};
+
+/** The client may have read the response before the last listener has run in this process. */
+const answerFunctions = (): void => {
+  if (isAnswered) answer([...called]);
+  else setImmediate(answerFunctions);
+};
 
 process.on('message', (message: ProbeMessage) => {
   switch (message) {
@@ -60,12 +146,15 @@ process.on('message', (message: ProbeMessage) => {
     case 'verifications':
       return answer(timeVerifications());
     case 'count-blocks':
-      session.connect();
-      session.post('Profiler.enable');
-      session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+      startCoverage(true);
       return answer(null);
     case 'blocks':
-      return takeBlocks(answer);
+      return takeCoverage((scripts) => answer(countBlocks(scripts)));
+    case 'count-functions':
+      countFunctions();
+      return answer(null);
+    case 'functions':
+      return answerFunctions();
   }
 });
 // The test ends the process by a signal: the channel does not keep it alive.

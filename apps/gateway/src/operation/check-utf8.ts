@@ -43,7 +43,7 @@ const decodeName = (name: string): string => {
  */
 export const checkPath = (path: string): void => {
   if (RAW.test(path)) throw refusal('path', 'params', 'must be percent-encoded');
-  if (!decodes(path)) throw refusal('path', 'params');
+  if (FOREIGN.test(path) && !decodes(path)) throw refusal('path', 'params');
 };
 
 /** @param query without the question mark @throws AppError 400 naming the member */

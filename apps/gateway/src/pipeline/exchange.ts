@@ -88,9 +88,3 @@ export const pathOf = (url: string): string => {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
 };
-
-/** Without the question mark; '' when there is none. */
-export const queryOf = (url: string): string => {
-  const mark = url.indexOf('?');
-  return mark < 0 ? '' : url.slice(mark + 1);
-};

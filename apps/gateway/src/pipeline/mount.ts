@@ -12,7 +12,6 @@ import { TrustedProxies } from '../request/client-address.js';
 import { limitBody } from '../request/limit-body.js';
 import { answerError } from './answer-error.js';
 import { Dependencies } from './dependencies.js';
-import type { Exchange } from './exchange.js';
 import { addExchangeHook } from './exchange-hook.js';
 import { openExchange } from './open-exchange.js';
 import { sendAnswer } from './send-answer.js';
@@ -64,7 +63,9 @@ export class Pipeline {
     scope.register(this.signIn.plugin);
     scope.register(corsPreflight(deps));
     addSteps(STEPS.route);
-    addExchangeHook(scope, (exchange) => runSteps(this.stepsFor(exchange).beforeBody, exchange, deps));
+    addExchangeHook(scope, (exchange) =>
+      runSteps(this.steps.get(exchange.plan!.operation)!.beforeBody, exchange, deps),
+    );
     scope.addHook('preParsing', async (request, _reply, payload) => {
       const { plan, inFlight } = request.exchange;
       return limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes));
@@ -74,16 +75,12 @@ export class Pipeline {
       url: '/*',
       exposeHeadRoute: false,
       handler: async ({ exchange }) => {
-        await runSteps(this.stepsFor(exchange).afterBody, exchange, deps);
+        await runSteps(this.steps.get(exchange.plan!.operation)!.afterBody, exchange, deps);
         return sendAnswer(exchange, deps, exchange.answer!);
       },
     });
     scope.addHook('onResponse', async ({ exchange }, reply) =>
       deps.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime),
     );
-  }
-
-  private stepsFor({ plan }: Exchange) {
-    return this.steps.get(plan!.operation)!;
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { forwarded, rateKeyOf, type TrustedProxies } from '../request/client-address.js';
 import { newRequestId } from '../request/request-id.js';
-import { securityHeaders } from '../server/security-headers.js';
+import { SECURE_HEADERS, SECURITY_HEADERS } from '../server/security-headers.js';
 import type { Dependencies } from './dependencies.js';
 import { pathOf, type Exchange } from './exchange.js';
 import { shapeOf } from './plan.js';
@@ -19,7 +19,7 @@ export const openExchange = (
   const startedAt = clock.now().getTime();
   const socketAddress = request.socket.remoteAddress ?? '';
   const { address, host, isForwarded, scheme, traceparent } = forwarded(socketAddress, request.headers, proxies);
-  reply.headers(securityHeaders(scheme ?? config.publicScheme));
+  reply.headers((scheme ?? config.publicScheme) === 'https' ? SECURE_HEADERS : SECURITY_HEADERS);
   return {
     request,
     reply,

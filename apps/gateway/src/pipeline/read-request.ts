@@ -4,26 +4,24 @@ import { checkIdempotencyKey } from '@attestry/service-kit';
 import { checkQuery, decodeBody } from '../operation/check-utf8.js';
 import { mediaType } from '../operation/parse-body.js';
 import { prefersLenient } from '../request/prefers-lenient.js';
-import { queryOf, type Admitted } from './exchange.js';
+import type { Admitted } from './exchange.js';
 import { readBody } from './read-body.js';
 
-const rawOf = ({ request: { method, url, headers, body } }: Admitted): RawRequest => ({
-  method,
-  url,
-  headers: Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  ),
-  text: decodeBody(body as Buffer | undefined, mediaType(headers['content-type'])),
-});
+const rawOf = ({ request: { method, url, headers: received, body } }: Admitted): RawRequest => {
+  const headers: Record<string, string> = {};
+  for (const name of Object.keys(received)) {
+    const value = received[name];
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return { method, url, headers, text: decodeBody(body as Buffer | undefined, mediaType(received['content-type'])) };
+};
 
 /** The operation's request, parsed and not yet checked against its shape. @throws AppError 400, 413, 415 */
 export const readRequest = (exchange: Admitted): OperationRequest => {
   const { plan, params, context, request } = exchange;
   if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
-  const search = queryOf(request.url);
-  checkQuery(search);
+  const search = request.url.slice(exchange.path.length + 1);
+  if (search !== '') checkQuery(search);
   const query = search === '' ? {} : { ...parseQuery(search) };
   if (plan.bodyKind === 'raw') return { params, query, body: {}, raw: rawOf(exchange) };
   exchange.isLenient = plan.refusesUnknown && prefersLenient(request.headers['prefer']);

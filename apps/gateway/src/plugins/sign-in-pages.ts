@@ -6,7 +6,7 @@ import { checkQuery } from '../operation/check-utf8.js';
 import { countPublicCall } from '../pipeline/apply-rate.js';
 import { Dependencies } from '../pipeline/dependencies.js';
 import { exchangePlugin } from '../pipeline/exchange-hook.js';
-import { queryOf, type Hosted } from '../pipeline/exchange.js';
+import type { Hosted } from '../pipeline/exchange.js';
 import { runCall } from '../pipeline/run-call.js';
 import { addCommonHeaders } from '../pipeline/send-answer.js';
 
@@ -38,7 +38,7 @@ export class SignInPages {
   private async answer(exchange: Hosted): Promise<void> {
     const { request, reply, host, requestId, address } = exchange;
     await countPublicCall(exchange, this.deps);
-    checkQuery(queryOf(request.url));
+    checkQuery(request.url.slice(exchange.path.length + 1));
     addCommonHeaders(exchange, this.deps);
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))

@@ -9,8 +9,12 @@ const DEFAULT_PORT: Record<string, string> = { http: ':80', https: ':443' };
 
 type Head = Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>;
 
-const valuesOf = ({ rawHeaders }: Head, name: string): string[] =>
-  rawHeaders.flatMap((text, n) => (n % 2 === 0 && text.toLowerCase() === name ? [rawHeaders[n + 1]!] : []));
+const valuesOf = ({ rawHeaders }: Head, name: string): string[] => {
+  const values: string[] = [];
+  for (let n = 0; n < rawHeaders.length; n += 2)
+    if (rawHeaders[n]!.toLowerCase() === name) values.push(rawHeaders[n + 1]!);
+  return values;
+};
 
 const refusal = (param: string, msg: string): AppError => invalid({ msg, param, location: 'headers' });
 

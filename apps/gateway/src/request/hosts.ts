@@ -51,7 +51,8 @@ export class Hosts {
     const host = this.canonical(header);
     const fixed = this.fixed.get(host);
     if (fixed) return fixed;
-    if (this.tenantEndings.some((ending) => host.endsWith(ending))) {
+    for (const ending of this.tenantEndings) {
+      if (!host.endsWith(ending)) continue;
       const found = this.directory.tenantByHost(host, deadline, beforeLookUp);
       return found instanceof Promise ? found.then((entry) => entry?.host) : found?.host;
     }

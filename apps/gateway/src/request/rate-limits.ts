@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RateClass } from '@attestry/contracts';
-import { PlatformConfig, RateCounter, type RateLimits as Limits } from '@attestry/service-kit';
+import { PlatformConfig, RateCounter } from '@attestry/service-kit';
 import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
 
 /** Values of the three `x-ratelimit-*` headers. */
@@ -30,61 +30,67 @@ export const isTokenCallFailure = (status: number): boolean => TOKEN_CALL_FAILUR
  */
 @Injectable()
 export class RateLimits {
+  private readonly rates;
+
   constructor(
     private readonly config: PlatformConfig,
     private readonly counter: RateCounter,
-  ) {}
+  ) {
+    this.rates = config.rates;
+  }
 
   /** Counts one call. With several limits (wallet) the state of the limit with fewer calls left is returned. */
   async count(rate: Exclude<RateClass, 'client-token'>, subject: RateSubject): Promise<RateState> {
-    const limits = this.limitsOf(subject.tenantId);
+    const overrides = subject.tenantId === undefined ? undefined : this.config.rateOverrides[subject.tenantId];
+    const limits = overrides ? { ...this.rates, ...overrides } : this.rates;
     switch (rate) {
       case 'api':
-        return this.take(`a:${subject.clientId ?? subject.address}`, limits.api);
+        return this.read(`a:${subject.clientId ?? subject.address}`, limits.api);
       case 'public':
-        return this.take(`p:${subject.address}`, limits.public);
+        return this.read(`p:${subject.address}`, limits.public);
       case 'wallet': {
         const { tenantId, address } = subject;
         // Each increment is atomic, so that an address or network takes at most its own limit from the tenant's, also with calls at once.
-        const own = await this.take(`wa:${tenantId}:${address}`, limits.walletAddress);
+        const own = await this.read(`wa:${tenantId}:${address}`, limits.walletAddress);
         if (own.exceeded) return own;
         const network = networkKeyOf(address);
-        if (network === undefined) return nearest(own, await this.take(`wt:${tenantId}`, limits.walletTenant));
-        const ofNetwork = await this.take(`wn:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * limits.walletAddress);
+        if (network === undefined) return nearest(own, await this.read(`wt:${tenantId}`, limits.walletTenant));
+        const ofNetwork = await this.read(`wn:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * limits.walletAddress);
         if (ofNetwork.exceeded) return ofNetwork;
-        return nearest(nearest(own, ofNetwork), await this.take(`wt:${tenantId}`, limits.walletTenant));
+        return nearest(nearest(own, ofNetwork), await this.read(`wt:${tenantId}`, limits.walletTenant));
       }
     }
   }
 
   /** Public calls of an address; counts nothing. */
   publicCalls(address: string): Promise<RateState> {
-    return this.peek(`p:${address}`, this.limitsOf(undefined).public);
+    return this.read(`p:${address}`, this.rates.public, false);
   }
 
   /** Failed token calls of an address and of its network; counts nothing. */
   tokenFailures(address: string): Promise<RateState> {
-    return this.failures(address, (key, limit) => this.peek(key, limit));
+    return this.failures(address, (key, limit) => this.read(key, limit, false));
   }
 
   /** Counts a failed token call of an address. */
   countTokenFailure(address: string): Promise<RateState> {
-    return this.failures(address, (key, limit) => this.take(key, limit));
+    return this.failures(address, (key, limit) => this.read(key, limit));
   }
 
   /** Token calls of a client id that had the right secret; counts nothing. */
   tokenCalls(clientId: string): Promise<RateState> {
-    return this.peek(`t:${clientId}`, this.config.rateClientToken);
+    return this.read(`t:${clientId}`, this.config.rateClientToken, false);
   }
 
   /** Counts a token call that had the right secret. */
   countTokenCall(clientId: string): Promise<RateState> {
-    return this.take(`t:${clientId}`, this.config.rateClientToken);
+    return this.read(`t:${clientId}`, this.config.rateClientToken);
   }
 
   /** For responses that are never refused (health): the limit of public documents, not counted. */
   untouched(): RateState {
-    return state(this.config.ratePublic, 0, WINDOW_SECONDS * 1000, false);
+    const { ratePublic: limit } = this.config;
+    return { limit, remaining: limit, reset: Math.ceil(Date.now() / 1000) + WINDOW_SECONDS, exceeded: false };
   }
 
   private async failures(
@@ -99,20 +105,15 @@ export class RateLimits {
     return all ? nearest(own, all) : own;
   }
 
-  /** Refuses from the limit on: the next call would be one too many. */
-  private async peek(key: string, limit: number): Promise<RateState> {
-    const { used, resetsInMs } = await this.counter.peek(key);
-    return state(limit, used, resetsInMs, used >= limit);
-  }
-
-  private async take(key: string, limit: number): Promise<RateState> {
-    const { used, resetsInMs } = await this.counter.count(key);
-    return state(limit, used, resetsInMs, used > limit);
-  }
-
-  private limitsOf(tenantId: string | undefined): Limits {
-    const overrides = tenantId === undefined ? undefined : this.config.rateOverrides[tenantId];
-    return overrides ? { ...this.config.rates, ...overrides } : this.config.rates;
+  /** Without counting, it refuses from the limit on: the next call would be one too many. */
+  private async read(key: string, limit: number, counts = true): Promise<RateState> {
+    const { used, resetsInMs } = await (counts ? this.counter.count(key) : this.counter.peek(key));
+    return {
+      limit,
+      remaining: Math.max(0, limit - used),
+      reset: Math.ceil((Date.now() + resetsInMs) / 1000),
+      exceeded: counts ? used > limit : used >= limit,
+    };
   }
 }
 
@@ -121,10 +122,3 @@ const nearest = (one: RateState, other: RateState): RateState => {
   if (one.exceeded !== other.exceeded) return one.exceeded ? one : other;
   return other.remaining < one.remaining ? other : one;
 };
-
-const state = (limit: number, used: number, msToReset: number, exceeded: boolean): RateState => ({
-  limit,
-  remaining: Math.max(0, limit - used),
-  reset: Math.ceil((Date.now() + msToReset) / 1000),
-  exceeded,
-});

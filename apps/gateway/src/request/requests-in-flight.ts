@@ -39,16 +39,18 @@ export class RequestsInFlight {
    */
   take(address: string, bytes: number): InFlight {
     const network = networkKeyOf(address);
-    const all = [this.heldBy(address, 1)];
-    if (network !== undefined) all.push(this.heldBy(network, ADDRESSES_OF_NETWORK));
-    if (all.some((held) => held.requests >= held.addresses * this.config.maxRequestsInFlight))
-      throw this.tooMany('requests-in-flight');
+    const all: Held[] = [this.held.get(address) ?? { key: address, addresses: 1, requests: 0, bytes: 0 }];
+    if (network !== undefined)
+      all.push(this.held.get(network) ?? { key: network, addresses: ADDRESSES_OF_NETWORK, requests: 0, bytes: 0 });
+    for (const held of all)
+      if (held.requests >= held.addresses * this.config.maxRequestsInFlight) throw this.tooMany('requests-in-flight');
     let own = 0;
     let released = false;
     const add = (more: number): void => {
       if (released) return;
-      if (all.some((held) => held.bytes + more > held.addresses * this.config.maxBodyBytesInFlight))
-        throw this.tooMany('body-bytes-in-flight');
+      for (const held of all)
+        if (held.bytes + more > held.addresses * this.config.maxBodyBytesInFlight)
+          throw this.tooMany('body-bytes-in-flight');
       for (const held of all) held.bytes += more;
       own += more;
     };
@@ -68,10 +70,6 @@ export class RequestsInFlight {
         }
       },
     };
-  }
-
-  private heldBy(key: string, addresses: number): Held {
-    return this.held.get(key) ?? { key, addresses, requests: 0, bytes: 0 };
   }
 
   private tooMany(reason: 'requests-in-flight' | 'body-bytes-in-flight'): AppError {

@@ -4,7 +4,7 @@ import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { SERVED_METHODS } from '../pipeline/served-methods.js';
 import { bareAnswer, bareHeaders } from './bare-answer.js';
 import { Connections } from './connections.js';
-import { securityHeaders } from './security-headers.js';
+import { SECURE_HEADERS, SECURITY_HEADERS } from './security-headers.js';
 
 type Settings = Pick<
   PlatformConfig,
@@ -44,9 +44,10 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
     listener,
   );
   connections.watch(server);
+  const securityHeaders = settings.publicScheme === 'https' ? SECURE_HEADERS : SECURITY_HEADERS;
   const answerBare = (socket: Socket, status: number, reason: string, headers: Record<string, string> = {}) => {
     refused.inc({ reason });
-    bareAnswer(socket, status, { ...securityHeaders(settings.publicScheme), ...headers });
+    bareAnswer(socket, status, { ...securityHeaders, ...headers });
   };
 
   server.on('clientError', (error: ClientError, socket: Socket) => {
@@ -79,7 +80,7 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
   // Through the response: a pipelined one waits for its turn, and has no socket before.
   server.on('checkExpectation', (_request, response) => {
     refused.inc({ reason: 'malformed' });
-    const headers = bareHeaders(securityHeaders(settings.publicScheme));
+    const headers = bareHeaders(securityHeaders);
     response.writeHead(417, headers).end();
   });
   return server;

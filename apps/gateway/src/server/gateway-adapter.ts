@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { createGatewayServer } from './create-gateway-server.js';
@@ -13,5 +13,5 @@ export const gatewayAdapter = (config: PlatformConfig, metrics: Metrics): Fastif
     serverFactory: (listener: RequestListener) => createGatewayServer(config, metrics, listener),
     // The server answers these errors itself.
     clientErrorHandler: () => undefined,
-    rewriteUrl: (request: IncomingMessage) => readableUrl(request.url ?? '/'),
+    rewriteUrl: readableUrl,
   });

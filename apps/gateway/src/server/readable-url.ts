@@ -26,7 +26,7 @@ export const originForm = (target: string): string => {
  * id, rate limit and error shape. A percent sign that encodes nothing stands for itself (WHATWG URL, percent-decode); where octets are not
  * UTF-8, all of them do, and no route is found.
  */
-export const readableUrl = (target: string): string => {
+export const readableUrl = ({ url: target = '/' }: { url?: string }): string => {
   const url = originForm(target);
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);

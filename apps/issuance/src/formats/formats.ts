@@ -6,13 +6,9 @@ import { LdpVc } from './ldp-vc.js';
 
 @Injectable()
 export class Formats {
-  private readonly byName: Readonly<Record<CredentialFormat, Format>>;
+  readonly byName: Readonly<Record<CredentialFormat, Format>>;
 
   constructor(ldpVc: LdpVc, jwtVcJson: JwtVcJson) {
     this.byName = { ldp_vc: ldpVc, jwt_vc_json: jwtVcJson };
-  }
-
-  formatFor(format: CredentialFormat): Format {
-    return this.byName[format];
   }
 }

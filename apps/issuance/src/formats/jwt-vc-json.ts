@@ -8,7 +8,6 @@ export const CREDENTIALS_V1 = 'https://www.w3.org/2018/credentials/v1';
 const ALG_OF = { 'P-256': 'ES256', Ed25519: 'EdDSA' } as const;
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
-const seconds = (date: Date): number => date.getTime() / 1000;
 
 /** W3C VCDM 1.1 as a JWT (§6.3.1), OID4VCI Appendix A.1.1. */
 @Injectable()
@@ -19,33 +18,33 @@ export class JwtVcJson implements Format {
   private readonly headers = new Map<string, string>();
 
   async encode(_tenantId: string, credentials: readonly UnsignedCredential[]): Promise<string[]> {
-    return credentials.map((credential) => this.sign(credential));
-  }
-
-  private sign(credential: UnsignedCredential): string {
-    const { configuration, signer, claims, holderDid, validFrom, validUntil } = credential;
-    const id = `urn:uuid:${credential.credentialId}`;
-    const issuer = configuration.issuerKey.did;
-    const payload = {
-      iss: issuer,
-      sub: holderDid,
-      nbf: seconds(validFrom),
-      iat: seconds(validFrom),
-      ...(validUntil && { exp: seconds(validUntil) }),
-      jti: id,
-      vc: {
-        '@context': [CREDENTIALS_V1],
-        id,
-        type: typesOf(configuration),
-        issuer: { ...configuration.content.issuer, id: issuer },
-        issuanceDate: dateTime(validFrom),
-        ...(validUntil && { expirationDate: dateTime(validUntil) }),
-        credentialSubject: { ...claims, id: holderDid },
-        ...describing(configuration),
-      },
-    };
-    const input = `${this.header(configuration)}.${encoded(payload)}`;
-    return `${input}.${Buffer.from(signer.sign(Buffer.from(input, 'latin1'))).toString('base64url')}`;
+    const signed: string[] = [];
+    for (const credential of credentials) {
+      const { configuration, signer, claims, holderDid, validFrom, validUntil } = credential;
+      const id = `urn:uuid:${credential.credentialId}`;
+      const issuer = configuration.issuerKey.did;
+      const payload = {
+        iss: issuer,
+        sub: holderDid,
+        nbf: validFrom.getTime() / 1000,
+        iat: validFrom.getTime() / 1000,
+        ...(validUntil && { exp: validUntil.getTime() / 1000 }),
+        jti: id,
+        vc: {
+          '@context': [CREDENTIALS_V1],
+          id,
+          type: typesOf(configuration),
+          issuer: { ...configuration.content.issuer, id: issuer },
+          issuanceDate: dateTime(validFrom),
+          ...(validUntil && { expirationDate: dateTime(validUntil) }),
+          credentialSubject: { ...claims, id: holderDid },
+          ...describing(configuration),
+        },
+      };
+      const input = `${this.header(configuration)}.${encoded(payload)}`;
+      signed.push(`${input}.${Buffer.from(signer.sign(Buffer.from(input, 'latin1'))).toString('base64url')}`);
+    }
+    return signed;
   }
 
   typeMember(configuration: ActiveConfiguration): Record<string, unknown> {

@@ -102,9 +102,12 @@ export const scopeOf = (entries: readonly OfferEntry[], details?: readonly Grant
   return [...new Set(scopes)].join(' ');
 };
 
-/** Configurations that the session's tokens cover. */
-export const coveredConfigurations = (session: RedeemedSession): string[] =>
-  (session.authorizationDetails ?? session.entries).map((covered) => covered.credentialConfigurationId);
+/** Whether the session's tokens cover a configuration. */
+export const coversConfiguration = (session: RedeemedSession, configurationId: string): boolean => {
+  for (const covered of session.authorizationDetails ?? session.entries)
+    if (covered.credentialConfigurationId === configurationId) return true;
+  return false;
+};
 
 /** How many more credentials of a configuration the session may issue. */
 export const remainingIssuances = (
@@ -113,8 +116,11 @@ export const remainingIssuances = (
   max: number | undefined,
 ): number => (max === undefined ? Infinity : Math.max(0, max - (session.issued[configurationId] ?? 0)));
 
-export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] =>
-  issued.map((data) => ({ type: 'CredentialIssued', data }));
+export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] => {
+  const events: IssuanceSessionEvent[] = [];
+  for (const data of issued) events.push({ type: 'CredentialIssued', data });
+  return events;
+};
 
 /** Unclaimed offers only; a terminal one answers 404 (ADR 0059). */
 export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSessionEvent[] => {

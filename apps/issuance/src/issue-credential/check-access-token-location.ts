@@ -3,7 +3,7 @@ import { queryOf } from '../protocol/raw-request.js';
 
 /** RFC 6750 §2.1: only in the Authorization header; an address would end up in logs. */
 export const checkAccessTokenLocation = (request: RawRequest): string => {
-  if (queryOf(request).has('access_token'))
+  if (request.url.includes('?') && queryOf(request).has('access_token'))
     throw oauthError('invalid_request', 'the access token must not be in the query string', {
       check: 'check-access-token-location',
     });

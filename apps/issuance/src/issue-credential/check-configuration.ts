@@ -1,7 +1,8 @@
 import { bearerChallenge, isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { coveredConfigurations } from '../issuance-session/issuance-session.decisions.js';
+import { coversConfiguration } from '../issuance-session/issuance-session.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { CredentialSelector } from './parse-credential-request.js';
 
 const NOT_COVERED = 'the access token does not cover this credential configuration';
@@ -13,13 +14,14 @@ const NOT_COVERED = 'the access token does not cover this credential configurati
 export const checkConfiguration = async (
   session: RedeemedSession,
   selector: CredentialSelector,
-  find: (configurationId: string) => Promise<ActiveConfiguration | undefined>,
+  tenantId: string,
+  configurations: Pick<CurrentConfigurations, 'find'>,
 ): Promise<ActiveConfiguration> => {
   if ('credentialIdentifier' in selector) {
     const granted = session.authorizationDetails?.find(({ credentialIdentifiers }) =>
       credentialIdentifiers.includes(selector.credentialIdentifier),
     );
-    const configuration = granted && (await find(granted.credentialConfigurationId));
+    const configuration = granted && (await configurations.find(tenantId, granted.credentialConfigurationId));
     if (!configuration)
       throw oauthError(
         'unknown_credential_identifier',
@@ -31,7 +33,7 @@ export const checkConfiguration = async (
     return configuration;
   }
   const { configurationId } = selector;
-  const configuration = isUuid(configurationId) ? await find(configurationId) : undefined;
+  const configuration = isUuid(configurationId) ? await configurations.find(tenantId, configurationId) : undefined;
   if (!configuration)
     throw oauthError(
       'unknown_credential_configuration',
@@ -40,7 +42,7 @@ export const checkConfiguration = async (
         check: 'check-configuration',
       },
     );
-  if (!coveredConfigurations(session).includes(configurationId))
+  if (!coversConfiguration(session, configurationId))
     throw oauthError('insufficient_scope', NOT_COVERED, {
       check: 'check-configuration',
       headers: bearerChallenge('insufficient_scope', NOT_COVERED),

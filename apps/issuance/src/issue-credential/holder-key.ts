@@ -10,27 +10,27 @@ export interface HolderKey {
   did: string;
 }
 
-const known = new LRUCache<string, HolderKey>({ max: 2000 });
-
 /** Wallets use a key for several proofs, and checking a curve point costs more than a cache entry. */
-const remembered = (at: string, make: () => HolderKey): HolderKey => {
-  let key = known.get(at);
-  if (!key) known.set(at, (key = make()));
-  return key;
-};
+const known = new LRUCache<string, HolderKey>({ max: 2000 });
 
 /** A DID URL of a did:key or did:jwk. @throws InvalidKey */
 export const keyOfKid = (kid: unknown): HolderKey => {
   if (typeof kid !== 'string' || kid.length > 4200) throw new InvalidKey('kid must be a DID URL');
-  return remembered(kid, () => {
-    const { did, publicJwk } = keyOfDidUrl(kid);
-    return { did, ...importPublicJwk(publicJwk) };
-  });
+  const cached = known.get(kid);
+  if (cached) return cached;
+  const { did, publicJwk } = keyOfDidUrl(kid);
+  const key = { did, ...importPublicJwk(publicJwk) };
+  known.set(kid, key);
+  return key;
 };
 
 /** @throws InvalidKey also for a private member */
-export const keyOfJwk = (jwk: unknown): HolderKey =>
-  remembered(`jwk ${JSON.stringify(jwk)}`, () => {
-    const imported = importPublicJwk(jwk);
-    return { ...imported, did: encodeDidJwk(imported.publicJwk) };
-  });
+export const keyOfJwk = (jwk: unknown): HolderKey => {
+  const at = `jwk ${JSON.stringify(jwk)}`;
+  const cached = known.get(at);
+  if (cached) return cached;
+  const imported = importPublicJwk(jwk);
+  const key = { ...imported, did: encodeDidJwk(imported.publicJwk) };
+  known.set(at, key);
+  return key;
+};

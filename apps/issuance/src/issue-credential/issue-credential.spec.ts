@@ -227,10 +227,10 @@ const configuration = (id: string, maxIssuances?: number) =>
 describe('check-configuration', () => {
   const C1 = '11111111-1111-4111-8111-111111111111';
   const C2 = '22222222-2222-4222-8222-222222222222';
-  const find = async (id: string) => ([C1, C2].includes(id) ? configuration(id) : undefined);
+  const find = async (_tenantId: string, id: string) => ([C1, C2].includes(id) ? configuration(id) : undefined);
   const check = async (of: RedeemedSession, selector: Parameters<typeof checkConfiguration>[1]) => {
     try {
-      return (await checkConfiguration(of, selector, find)).id;
+      return (await checkConfiguration(of, selector, 't1', { find })).id;
     } catch (error) {
       return reasonOf(error);
     }
@@ -567,7 +567,7 @@ describe('map-claims', () => {
   ])('%j', (mapping, expected) => expect(map(mapping)).toEqual(expected));
 
   it('merges level by level not, later wins', () =>
-    expect(mergeClaims({ a: { x: 1 }, b: 1 }, undefined, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
+    expect(mergeClaims({ a: { x: 1 }, b: 1 }, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
 });
 
 describe('add-duration', () => {

@@ -9,7 +9,7 @@ import {
   type UserLink,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
+import { Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
@@ -71,46 +71,41 @@ export class IssueCredential {
   ) {}
 
   execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
-    return recordOutcome(this.recorder, this.logger, issueCredential, context, (start) =>
-      this.issue(rawOf(request), context, start),
-    );
+    return recordOutcome(this.recorder, this.logger, issueCredential, context, async (start) => {
+      const raw = rawOf(request);
+      const now = this.clock.now();
+      checkContentType(raw);
+      const token = checkAccessTokenLocation(raw);
+      const presented = await loadAccessToken(token, context.tenant.id, now, this.streams, this.macs, start);
+      try {
+        return await this.issue(presented, raw, context, start, now);
+      } catch (error) {
+        if (error instanceof AppError && error.kind !== 'unavailable') await presented.confirm();
+        throw error;
+      }
+    });
   }
 
-  private async issue(raw: RawRequest, context: HolderContext, start: StartRecord): Promise<CredentialResponse> {
-    const { id: tenantId } = context.tenant;
-    const now = this.clock.now();
-    checkContentType(raw);
-    const token = checkAccessTokenLocation(raw);
-    const presented = await loadAccessToken(token, tenantId, now, this.streams, this.macs, start);
-    try {
-      return await this.issueFor(presented, raw, context, start, now);
-    } catch (error) {
-      if (error instanceof AppError && error.kind !== 'unavailable') await presented.confirm();
-      throw error;
-    }
-  }
-
-  private async issueFor(
+  private async issue(
     presented: PresentedToken,
     raw: RawRequest,
     context: HolderContext,
     start: StartRecord,
     now: Date,
   ): Promise<CredentialResponse> {
-    const { id: tenantId, host } = context.tenant;
+    const { id: tenantId } = context.tenant;
     const { session } = presented;
     const wanted = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
-    const configuration = await checkConfiguration(session, wanted.selector, (id) =>
-      this.configurations.find(tenantId, id),
-    );
-    await checkIssuerDomain(configuration, (did) => this.withdrawn.includes(tenantId, did, host));
+    const configuration = await checkConfiguration(session, wanted.selector, tenantId, this.configurations);
+    await checkIssuerDomain(configuration, context.tenant, this.withdrawn);
     const expected = {
       issuer: session.issuer,
       ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
       now,
       windowSeconds: this.config.proofWindowSeconds,
     };
-    const proofs = wanted.proofs.map((jwt) => verifyJwtProof(jwt, expected));
+    const proofs: VerifiedProof[] = [];
+    for (const jwt of wanted.proofs) proofs.push(verifyJwtProof(jwt, expected));
     checkDistinctKeys(proofs);
     const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
@@ -120,36 +115,41 @@ export class IssueCredential {
       this.interest.wants(tenantId),
     ]);
 
-    const format = this.formats.formatFor(configuration.format);
-    const made = proofs.map(({ holder }) => this.toIssue(configuration, signer, claims, holder, now));
+    const format = this.formats.byName[configuration.format];
+    const made: UnsignedCredential[] = [];
+    for (const { holder } of proofs) made.push(this.toIssue(configuration, signer, claims, holder, now));
     // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
     const credentials = await format.encode(tenantId, made);
     await Promise.all([spendNonce(nonces, tenantId, this.guard), start.acknowledged()]);
 
     const answerId = this.ids.uuid();
     const kept = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
-    checkSize(kept.map(({ sealed }) => sealed));
-    // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
-    await Promise.all(kept.map(({ durable }) => durable));
-    const issued = made.map((credential, index): CredentialIssuedData => ({
-      credentialId: credential.credentialId,
-      answerId,
-      sessionId: session.id,
-      ...(session.origin.kind === 'preAuthorizedOffer' && { offerId: session.id }),
-      userId: session.userId,
-      issuer: session.issuer,
-      format: configuration.format,
-      profile: format.profile,
-      credentialType: configuration.type,
-      credentialConfigurationId: configuration.id,
-      configurationVersion: configuration.version,
-      tokenId: presented.tokenId,
-      holderKey: { ...credential.holderKey },
-      issuedAt: now.toISOString(),
-      validFrom: credential.validFrom.toISOString(),
-      ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
-      ...(kept[index] && { sealedCredential: { keyId: kept[index].keyId, sealed: kept[index].sealed } }),
-    }));
+    if (delivered) {
+      checkSize(kept.map(({ sealed }) => sealed));
+      // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
+      await Promise.all(kept.map(({ durable }) => durable));
+    }
+    const issued: CredentialIssuedData[] = [];
+    for (const [index, credential] of made.entries())
+      issued.push({
+        credentialId: credential.credentialId,
+        answerId,
+        sessionId: session.id,
+        ...(session.origin.kind === 'preAuthorizedOffer' && { offerId: session.id }),
+        userId: session.userId,
+        issuer: session.issuer,
+        format: configuration.format,
+        profile: format.profile,
+        credentialType: configuration.type,
+        credentialConfigurationId: configuration.id,
+        configurationVersion: configuration.version,
+        tokenId: presented.tokenId,
+        holderKey: { ...credential.holderKey },
+        issuedAt: now.toISOString(),
+        validFrom: credential.validFrom.toISOString(),
+        ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
+        ...(kept[index] && { sealedCredential: { keyId: kept[index].keyId, sealed: kept[index].sealed } }),
+      });
     await this.streams.decideOn(
       issuanceSession,
       presented.stream,
@@ -161,7 +161,9 @@ export class IssueCredential {
       },
       eventContext(context),
     );
-    return { credentials: credentials.map((credential) => ({ credential })) };
+    const response: CredentialResponse = { credentials: [] };
+    for (const credential of credentials) response.credentials.push({ credential });
+    return response;
   }
 
   /** The user's own claims, then the offer's or the provider's, mapped as the configuration says. */
@@ -190,7 +192,7 @@ export class IssueCredential {
   ): Promise<Record<string, unknown> | undefined> {
     if (sealed === undefined) return undefined;
     const text = await this.sealing.openSealed(tenantId, purpose, sealed);
-    if (isErased(text)) throw gone();
+    if (typeof text !== 'string') throw gone();
     return JSON.parse(text) as Record<string, unknown>;
   }
 

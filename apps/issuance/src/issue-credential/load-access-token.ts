@@ -41,7 +41,8 @@ export const loadAccessToken = async (
   let verified: Grant | undefined;
   const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
     if (state.status !== 'redeemed') return undefined;
-    const grant = state.accessTokens.find(({ tokenId }) => tokenId === named.tokenId);
+    let grant: Grant | undefined;
+    for (const token of state.accessTokens) if (token.tokenId === named.tokenId) grant = token;
     if (!grant || isExpired(grant, now)) return undefined;
     // The MAC is computed once per request: a later state of the session normally holds the grant that was verified.
     if (verified?.mac !== grant.mac || verified.keyId !== grant.keyId) {

@@ -8,7 +8,8 @@ export const spendNonce = async (
   tenantId: string,
   guard: ReplayGuard,
 ): Promise<void> => {
-  const fresh = await Promise.all(nonces.map(({ id, expiresAt }) => guard.spend(`c_nonce:${tenantId}`, id, expiresAt)));
-  if (!fresh.every(Boolean))
+  const spent: Promise<boolean>[] = [];
+  for (const { id, expiresAt } of nonces) spent.push(guard.spend(`c_nonce:${tenantId}`, id, expiresAt));
+  if ((await Promise.all(spent)).includes(false))
     throw oauthError('invalid_nonce', 'the c_nonce has already been used', { check: 'spend-nonce' });
 };

@@ -27,10 +27,10 @@ const COMPACT = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 export const verifyJwtProof = (jwt: string, expected: ProofExpectations): VerifiedProof => {
   const parts = COMPACT.exec(jwt);
   if (!parts) throw refused('must be a compact JWS');
-  const header = decoded(() => decodeProtectedHeader(jwt), 'the header must be JSON');
+  const header = decoded(decodeProtectedHeader, jwt, 'the header must be JSON');
   const holder = holderOf(header);
   checkHeader(header, holder);
-  const payload = decoded(() => decodeJwt(jwt), 'the payload must be a JWT claims set');
+  const payload = decoded(decodeJwt, jwt, 'the payload must be a JWT claims set');
   checkClaims(payload, expected);
   // Must not be empty: without it the proof was made for no request of this issuer.
   if (typeof payload['nonce'] !== 'string' || payload['nonce'] === '') throw refused('nonce is missing');
@@ -82,9 +82,9 @@ const isSigned = (input: string, signature: string, alg: keyof typeof CURVE_OF, 
     : verify(null, data, publicKey, bytes);
 };
 
-const decoded = <T>(decode: () => T, description: string): T => {
+const decoded = <T>(decode: (jwt: string) => T, jwt: string, description: string): T => {
   try {
-    return decode();
+    return decode(jwt);
   } catch (cause) {
     if (cause instanceof errors.JOSEError || cause instanceof TypeError) throw refused(description);
     throw cause;

@@ -10,8 +10,10 @@ export interface UserObject {
 }
 
 /** Shallow, later wins: the user's own claims, then the offer's. */
-export const mergeClaims = (...sources: (Record<string, unknown> | undefined)[]): Record<string, unknown> =>
-  Object.fromEntries(sources.flatMap((source) => (source ? Object.entries(source) : [])));
+export const mergeClaims = (
+  own: Record<string, unknown> | undefined,
+  offered: Record<string, unknown> | undefined,
+): Record<string, unknown> => ({ ...own, ...offered });
 
 /**
  * Claims of the credential from these sources alone: a required one may come from another.
@@ -31,8 +33,9 @@ export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: Use
  */
 export const mapClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
   const claims = mapKnownClaims(mappings, from);
-  if (Object.entries(mappings).some(([name, { required }]) => required && !Object.hasOwn(claims, name)))
-    throw oauthError('credential_request_denied', 'a required claim has no value', { check: 'map-claims' });
+  for (const [name, { required }] of Object.entries(mappings))
+    if (required && !Object.hasOwn(claims, name))
+      throw oauthError('credential_request_denied', 'a required claim has no value', { check: 'map-claims' });
   return claims;
 };
 

@@ -6,11 +6,9 @@ import { randomSecret, type Macs } from '@attestry/keys';
  */
 const FORM = /^([0-9a-z]{1,11}\.[A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 
-const contextFor = (tenantId: string): string => `c_nonce:${tenantId}`;
-
 export const makeNonce = (macs: Macs, tenantId: string, expiresAt: Date): string => {
   const content = `${expiresAt.getTime().toString(36)}.${randomSecret(16)}`;
-  const { pepper, mac } = macs.mac(content, contextFor(tenantId));
+  const { pepper, mac } = macs.mac(content, `c_nonce:${tenantId}`);
   return `${content}.${pepper}.${mac}`;
 };
 
@@ -25,6 +23,6 @@ export const verifyNonce = (macs: Macs, tenantId: string, nonce: string): KnownN
   const parts = FORM.exec(nonce);
   if (!parts) return undefined;
   const [, id, pepper, mac] = parts as unknown as [string, string, string, string];
-  if (!macs.verifyMac(id, { pepper, mac }, contextFor(tenantId))) return undefined;
+  if (!macs.verifyMac(id, { pepper, mac }, `c_nonce:${tenantId}`)) return undefined;
   return { id, expiresAt: new Date(Number.parseInt(id.slice(0, id.indexOf('.')), 36)) };
 };

@@ -22,38 +22,32 @@ export const recordOutcome = async <T>(
   run: (start: StartRecord) => Promise<T>,
 ): Promise<T> => {
   // A rejection is kept as a value: it may occur while a check, not this promise, is awaited.
-  let started: Promise<{ failure?: Error }> | undefined;
+  let started: Promise<void | AppError> | undefined;
   const start: StartRecord = {
     begin: () => {
-      started ??= recorder.start(operation, context).then(
-        () => ({}),
-        (cause: unknown) => ({ failure: new AppError('unavailable', 'Service temporarily unavailable', { cause }) }),
-      );
+      started ??= recorder
+        .start(operation, context)
+        .catch((cause: unknown) => new AppError('unavailable', 'Service temporarily unavailable', { cause }));
     },
     acknowledged: async () => {
-      const failure = (await started)?.failure;
-      if (failure !== undefined) throw failure;
+      const failure = await started;
+      if (failure) throw failure;
     },
   };
-  const outcome = async (written: Promise<void>): Promise<void> => {
-    try {
-      await written;
-    } catch (error) {
-      logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
-    }
-  };
+  const lost = (error: unknown): void =>
+    logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
   let answer: T;
   try {
     answer = await run(start);
     await start.acknowledged();
   } catch (error) {
     const refusal = error instanceof AppError ? error : toAppError(error, context, logger);
-    if (started && (await started).failure === undefined) {
+    if (started && !(await started)) {
       const { kind, code, message } = refusal;
-      await outcome(recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }));
+      await recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }).catch(lost);
     }
     throw refusal;
   }
-  if (started) await outcome(recorder.success(operation, context));
+  if (started) await recorder.success(operation, context).catch(lost);
   return answer;
 };

@@ -25,8 +25,10 @@ export class RetrieveIssuerMetadata {
     if (!byIssuer) this.made.set(configurations, (byIssuer = new Map()));
     let metadata = byIssuer.get(publicUrl);
     if (!metadata) {
-      metadata = issuerMetadata({ issuer: publicUrl, baseUrl }, configurations, ({ format }) =>
-        this.formats.formatFor(format),
+      metadata = issuerMetadata(
+        { issuer: publicUrl, baseUrl },
+        configurations,
+        ({ format }) => this.formats.byName[format],
       );
       byIssuer.set(publicUrl, metadata);
     }

@@ -5,10 +5,18 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { readEvent, type Clock } from '@attestry/event-store';
+import { Leases, readEvent, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { CLOCK, Health, LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  Health,
+  LOGGER,
+  PeriodicWork,
+  PlatformConfig,
+  startProjection,
+  type Logger,
+} from '@attestry/service-kit';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 
 export interface SessionKeyTables {
@@ -49,8 +57,6 @@ export const sessionKeys: Projection<SessionKeyTables> = {
 };
 
 const SWEEP_MS = 10_000;
-/** Pause after a failed sweep, which shows in readiness. */
-const RETRY_MS = 1000;
 const BATCH = 500;
 
 /**
@@ -61,36 +67,35 @@ const BATCH = 500;
 @Injectable()
 export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   running!: RunningProjection<SessionKeyTables>;
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
-  private failure: string | undefined;
-  private stopped = false;
+  private readonly work: PeriodicWork;
 
   constructor(
     private readonly readModels: ReadModels,
+    leases: Leases,
     private readonly sealing: Sealing,
     private readonly config: PlatformConfig,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await this.readModels.start(sessionKeys);
-    this.health.follow(sessionKeys.name, () => {
-      const { healthy, error = this.failure, caughtUp } = this.running.health;
-      return { healthy: healthy && this.failure === undefined, caughtUp, ...(error !== undefined && { error }) };
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.work = new PeriodicWork(leases, health, logger, {
+      name: 'issuance.session-key-sweep',
+      failure: 'destroying keys of ended sessions failed',
+      pauseMs: SWEEP_MS,
+      run: async () => void (await this.sweep()),
     });
   }
 
+  async onModuleInit(): Promise<void> {
+    this.running = await startProjection(this.readModels, this.health, sessionKeys);
+  }
+
   onApplicationBootstrap(): void {
-    this.sweepIn(SWEEP_MS);
+    this.work.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.sweeping;
+    await this.work.stop();
   }
 
   /** Destroys the keys that are due; returns their number. */
@@ -118,25 +123,6 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
       }
       destroyed += rows.length;
       if (rows.length < BATCH) return destroyed;
-    }
-  }
-
-  private sweepIn(ms: number): void {
-    if (this.stopped) return;
-    this.timer = setTimeout(() => {
-      this.sweeping = this.sweepAndReport().finally(() =>
-        this.sweepIn(this.failure === undefined ? SWEEP_MS : RETRY_MS),
-      );
-    }, ms).unref();
-  }
-
-  private async sweepAndReport(): Promise<void> {
-    try {
-      await this.sweep();
-      this.failure = undefined;
-    } catch (error) {
-      this.failure = error instanceof Error ? error.message : String(error);
-      this.logger.error({ error: this.failure }, 'destroying keys of ended sessions failed');
     }
   }
 }

@@ -1,16 +1,12 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { EventStore, Leases, readEvent, type RecordedEvent } from '@attestry/event-store';
 import { KeyCheckpoints, KeyVault } from '@attestry/keys';
 import { Health, LOGGER, ReplayedDestructions, type Logger } from '@attestry/service-kit';
 import { tenant } from '../tenant/tenant.state.js';
 
-const NAME = 'management.purges';
-
 /** Destroys the keys of purged tenants again. */
 @Injectable()
-export class ReplayedPurges implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly replay: ReplayedDestructions;
-
+export class ReplayedPurges extends ReplayedDestructions {
   constructor(
     store: EventStore,
     leases: Leases,
@@ -19,29 +15,13 @@ export class ReplayedPurges implements OnApplicationBootstrap, BeforeApplication
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.replay = new ReplayedDestructions(store, leases, checkpoints, health, logger, {
-      name: NAME,
-      categories: [tenant.category],
-      destroy: (events) => this.destroy(events),
-    });
+    super(store, leases, checkpoints, health, logger, 'management.purges', tenant.category);
   }
 
-  onApplicationBootstrap(): void {
-    this.replay.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.replay.close();
-  }
-
-  private async destroy(events: readonly RecordedEvent[]): Promise<boolean> {
-    let destroyed = false;
-    for (const stored of events) {
-      const event = readEvent(tenant, stored);
-      if (event.type !== 'TenantPurged') continue;
-      await this.vault.destroyTenant(event.data.tenantId);
-      destroyed = true;
-    }
-    return destroyed;
+  protected async destroy(stored: RecordedEvent): Promise<boolean> {
+    const event = readEvent(tenant, stored);
+    if (event.type !== 'TenantPurged') return false;
+    await this.vault.destroyTenant(event.data.tenantId);
+    return true;
   }
 }

@@ -9,10 +9,7 @@ export const unreadFeed = (folder: string): string[] => {
   const db = new DatabaseSync(file, { readOnly: true });
   try {
     const rows = db
-      .prepare(
-        `SELECT name FROM consumer WHERE acknowledged < (SELECT coalesce(max(sequence), 0) FROM message)
-         UNION SELECT consumer FROM parked`,
-      )
+      .prepare('SELECT name FROM consumer WHERE acknowledged < (SELECT coalesce(max(sequence), 0) FROM message)')
       .all() as { name: string }[];
     return rows.map(({ name }) => name);
   } finally {

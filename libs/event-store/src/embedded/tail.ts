@@ -22,14 +22,13 @@ export class Tail {
     const last = this.items.at(-1);
     // Results of one group commit arrive in the order of their positions.
     if (last && last.position + 1 !== first) this.items = [];
-    events.forEach((event, index) => {
-      const position = first + index;
+    for (const event of events) {
       this.items.push({
-        position,
+        position: first,
         category,
-        event: { ...event, stream, revision: revision + index, position: String(position) },
+        event: { ...event, stream, revision: revision++, position: String(first++) },
       });
-    });
+    }
     if (this.items.length > LENGTH + SLACK) this.items.splice(0, this.items.length - LENGTH);
   }
 

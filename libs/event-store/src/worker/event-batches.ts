@@ -24,12 +24,13 @@ export class EventBatches implements BatchSource<EventBatch> {
   ) {
     signal.addEventListener('abort', this.ended);
     this.subscription = store.subscribe(options, {
-      onEvents: (events, next) =>
-        new Promise((resolve) => {
-          this.arrived = { events, next };
-          this.handled = resolve;
-          this.notify?.();
-        }),
+      onEvents: (events, next) => {
+        const handled = Promise.withResolvers<void>();
+        this.arrived = { events, next };
+        this.handled = handled.resolve;
+        this.notify?.();
+        return handled.promise;
+      },
       onDropped: (error) => {
         this.dropped = error;
         this.notify?.();

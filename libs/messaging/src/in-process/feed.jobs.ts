@@ -29,10 +29,6 @@ export const open = (db: Database): Jobs => {
       sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, body TEXT NOT NULL, published_at INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE IF NOT EXISTS consumer (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS parked (
-      consumer TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL,
-      attempts INTEGER NOT NULL, error TEXT NOT NULL, parked_at TEXT NOT NULL, replay INTEGER NOT NULL, PRIMARY KEY (consumer, sequence)
-    ) STRICT, WITHOUT ROWID;
   `);
   const insert = db.prepare(
     'INSERT INTO message (sequence, id, subject, body, published_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
@@ -45,19 +41,6 @@ export const open = (db: Database): Jobs => {
   const find = db.prepare('SELECT acknowledged FROM consumer WHERE name = ?');
   const deleteRow = db.prepare('DELETE FROM consumer WHERE name = ?');
   const checkpoint = db.prepare('UPDATE consumer SET acknowledged = max(acknowledged, ?) WHERE name = ?');
-  const park = db.prepare(
-    `INSERT INTO parked (consumer, sequence, id, subject, body, attempts, error, parked_at, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
-     ON CONFLICT (consumer, sequence) DO UPDATE SET attempts = excluded.attempts, error = excluded.error, parked_at = excluded.parked_at, replay = 0`,
-  );
-  const parked = db.prepare(
-    'SELECT sequence, id, subject, body, attempts, error, parked_at FROM parked WHERE consumer = ? ORDER BY sequence',
-  );
-  const requestReplay = db.prepare('UPDATE parked SET replay = 1 WHERE consumer = ? AND id = ?');
-  const nextReplay = db.prepare(
-    'SELECT sequence, id, subject, body FROM parked WHERE consumer = ? AND replay = 1 ORDER BY sequence LIMIT 1',
-  );
-  const unpark = db.prepare('DELETE FROM parked WHERE consumer = ? AND id = ?');
-  const deleteParked = db.prepare('DELETE FROM parked WHERE consumer = ?');
   // At most 4,096 rows at once: after a long pause the backlog is deleted in several steps and no publish waits for all of it.
   const prune = db.prepare(
     `DELETE FROM message WHERE sequence < (SELECT min(sequence) + 4096 FROM message) AND sequence < (SELECT max(sequence) FROM message)
@@ -79,10 +62,9 @@ export const open = (db: Database): Jobs => {
     },
     open: {
       kind: 'write',
-      run: ({ name, start }: { name: string; start: 'first' | 'new' }) => {
+      run: ({ name, start }: { name: string; start: 'first' | 'new' }): number => {
         register.run(name, start === 'new' ? headNow() : 0);
-        const { acknowledged } = find.get(name) as { acknowledged: number };
-        return { acknowledged, replay: nextReplay.get(name) !== undefined };
+        return (find.get(name) as { acknowledged: number }).acknowledged;
       },
     },
     checkpoint: {
@@ -105,51 +87,10 @@ export const open = (db: Database): Jobs => {
         return { records, scanned };
       },
     },
-    park: {
-      kind: 'write',
-      run: (args: {
-        name: string;
-        record: FeedRecord;
-        attempts: number;
-        error: string;
-        now: string;
-        acknowledged: number;
-      }) => {
-        park.run(args.name, ...args.record, args.attempts, args.error, args.now);
-        checkpoint.run(args.acknowledged, args.name);
-      },
-    },
-    parked: {
-      kind: 'read',
-      run: (name: string) =>
-        (parked.all(name) as unknown as (MessageRow & { attempts: number; error: string; parked_at: string })[]).map(
-          (row) => [record(row), row.attempts, row.error, row.parked_at],
-        ),
-    },
-    replay: {
-      kind: 'write',
-      run: ({ name, id }: { name: string; id: string }) => {
-        if (!requestReplay.run(name, id).changes) throw new Error(`message ${id} is not parked for ${name}`);
-      },
-    },
-    nextReplay: {
-      kind: 'read',
-      run: (name: string) => {
-        const row = nextReplay.get(name) as unknown as MessageRow | undefined;
-        return row && record(row);
-      },
-    },
-    replayed: {
-      kind: 'write',
-      run: ({ name, id }: { name: string; id: string }) => {
-        unpark.run(name, id);
-      },
-    },
     deleteConsumer: {
       kind: 'write',
       run: (name: string) => {
         deleteRow.run(name);
-        deleteParked.run(name);
       },
     },
     prune: {

@@ -1,6 +1,6 @@
 import { moduleBeside, SqliteThread } from '@attestry/sqlite';
 import type { OnError } from '../message-bus.js';
-import type { ConsumerFeed, Delivery, FeedRecord, Start } from '../consumer-feed.js';
+import type { ConsumerFeed, FeedRecord, Start } from '../consumer-feed.js';
 import { subjectMatcher } from './feed.jobs.js';
 
 export interface FeedOptions {
@@ -37,16 +37,13 @@ interface Held {
   handed: number;
   /** Last checkpoint on the disk. */
   saved: number;
-  /** A parked message waits to be delivered again. */
-  replay: boolean;
-  replaying: boolean;
   woken: boolean;
   waiting: (() => void) | undefined;
 }
 
 /**
- * The durable feed: a SQLite file with messages, checkpoints and parked messages. The tail in memory only contains committed messages; a
- * consumer that is behind it reads the file.
+ * The durable feed: a SQLite file with messages and checkpoints. The tail in memory only contains committed messages; a consumer that is
+ * behind it reads the file.
  */
 export class Feed implements ConsumerFeed {
   private readonly held = new Map<string, Held>();
@@ -78,11 +75,9 @@ export class Feed implements ConsumerFeed {
     return feed;
   }
 
-  publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
+  async publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
     this.saveCheckpointsLater();
-    return this.thread
-      .call<number[]>('publish', { messages, now: this.now() })
-      .then((sequences) => this.published(messages, sequences));
+    this.published(messages, await this.thread.call<number[]>('publish', { messages, now: this.now() }));
   }
 
   async openConsumer(name: string, subjects: readonly string[], batchSize: number, start: Start): Promise<number> {
@@ -95,8 +90,6 @@ export class Feed implements ConsumerFeed {
       position: 0,
       handed: 0,
       saved: 0,
-      replay: false,
-      replaying: false,
       woken: false,
       waiting: undefined,
     };
@@ -104,32 +97,21 @@ export class Feed implements ConsumerFeed {
     if (start === 'listener') return (consumer.position = this.newest);
     try {
       this.saveCheckpointsLater();
-      const found = await this.thread.call<{ acknowledged: number; replay: boolean }>('open', { name, start });
-      consumer.position = consumer.saved = found.acknowledged;
-      consumer.replay ||= found.replay;
-      return found.acknowledged;
+      consumer.position = consumer.saved = await this.thread.call<number>('open', { name, start });
+      return consumer.saved;
     } catch (error) {
       this.release(consumer);
       throw error;
     }
   }
 
-  async next(name: string, acknowledged: number | undefined): Promise<Delivery | null> {
+  async next(name: string, acknowledged: number | undefined): Promise<FeedRecord[] | null> {
     const consumer = this.holding(name);
-    consumer.replaying = false;
     const acknowledgedUpTo = this.acknowledge(consumer, acknowledged);
     if (acknowledgedUpTo - consumer.saved >= CHECKPOINT_LAG) await this.saveCheckpoints();
     for (;;) {
       if (this.failure) throw this.failure;
       if (consumer.woken || this.held.get(name) !== consumer) return null;
-      if (consumer.replay) {
-        consumer.replay = false;
-        const record = await this.thread.call<FeedRecord | undefined>('nextReplay', name);
-        if (!record || consumer.woken) continue;
-        // There may be more messages.
-        consumer.replay = consumer.replaying = true;
-        return { records: [record], replay: true };
-      }
       const beforeTail = this.newest - this.tail.length;
       if (consumer.position < beforeTail) {
         const { records, scanned } = await this.thread.call<{ records: FeedRecord[]; scanned: number }>('read', {
@@ -140,7 +122,7 @@ export class Feed implements ConsumerFeed {
         if (consumer.woken) return null;
         // No message after the position: pruned, or it is the newest.
         this.advance(consumer, scanned === consumer.position ? beforeTail : scanned, records);
-        if (records.length) return { records, replay: false };
+        if (records.length) return records;
       } else {
         const records: FeedRecord[] = [];
         let i = consumer.position - beforeTail;
@@ -149,7 +131,7 @@ export class Feed implements ConsumerFeed {
           if (consumer.matches(record[2])) records.push(record);
         }
         this.advance(consumer, Math.max(consumer.position, beforeTail + i), records);
-        if (records.length) return { records, replay: false };
+        if (records.length) return records;
         await new Promise<void>((resolve) => (consumer.waiting = resolve));
         consumer.waiting = undefined;
       }
@@ -163,36 +145,12 @@ export class Feed implements ConsumerFeed {
     consumer.waiting?.();
   }
 
-  async park(name: string, record: FeedRecord, attempts: number, error: string): Promise<void> {
-    const consumer = this.holding(name);
-    const acknowledged = consumer.replaying ? 0 : this.acknowledge(consumer, record[0]);
-    const now = new Date(this.now()).toISOString();
-    await this.thread.call('park', { name, record, attempts, error, now, acknowledged });
-    consumer.saved = Math.max(consumer.saved, acknowledged);
-  }
-
-  async replayed(name: string, id: string): Promise<void> {
-    await this.thread.call('replayed', { name, id });
-  }
-
   async leave(name: string, acknowledged: number | undefined): Promise<void> {
     const consumer = this.held.get(name);
     if (!consumer) return;
     this.acknowledge(consumer, acknowledged);
     this.release(consumer);
     await this.saveCheckpoints();
-  }
-
-  parked(name: string): Promise<[FeedRecord, number, string, string][]> {
-    return this.thread.call('parked', name);
-  }
-
-  async replay(name: string, id: string): Promise<void> {
-    await this.thread.call('replay', { name, id });
-    const consumer = this.held.get(name);
-    if (!consumer) return;
-    consumer.replay = true;
-    consumer.waiting?.();
   }
 
   head(): Promise<number> {

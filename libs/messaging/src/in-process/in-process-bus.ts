@@ -5,7 +5,6 @@ import type {
   FeedMessage,
   ListenerOptions,
   OutgoingMessage,
-  ParkedMessage,
   Reply,
   RequestHandler,
   RequestOptions,
@@ -13,13 +12,15 @@ import type {
   Subject,
 } from '../message-bus.js';
 import { INTERNAL_ERROR, MessageBus, UNNAMED_CALLER, RequestFailed } from '../message-bus.js';
-import { feedMessage, type Envelope } from '../consumer-feed.js';
+import type { ConsumerFeed, Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type FeedAccess, type LoopOptions } from '../durable-consumer.js';
 import { inTime } from '../in-time.js';
 import { Feed, type FeedOptions } from './feed.js';
 
 /** `now` is also the clock of deadlines. */
 export type InProcessBusOptions = FeedOptions;
+
+type FeedMethod = keyof ConsumerFeed | 'publish' | 'head' | 'deleteConsumer';
 
 /** One server of a subject. */
 class Server implements Serving {
@@ -101,12 +102,10 @@ export class InProcessBus extends MessageBus {
 
   async publish(messages: readonly OutgoingMessage[]): Promise<void> {
     if (!messages.length) return;
-    const bodies = messages.map(({ id, subject, headers, data }): [string, string, string] => [
-      id,
-      subject,
-      JSON.stringify({ h: headers ?? {}, d: data } satisfies Envelope),
-    ]);
-    await this.onFeed('publish', () => this.feed.publish(bodies));
+    const bodies: [string, string, string][] = [];
+    for (const { id, subject, headers, data } of messages)
+      bodies.push([id, subject, JSON.stringify({ h: headers ?? {}, d: data } satisfies Envelope)]);
+    await this.onFeed('publish', bodies);
   }
 
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
@@ -117,28 +116,14 @@ export class InProcessBus extends MessageBus {
     return this.startConsumer({ name: `${name}~${randomUUID()}`, subjects, start: 'listener' }, handler);
   }
 
-  async parked(consumer: string): Promise<ParkedMessage[]> {
-    const rows = await this.onFeed('parked', () => this.feed.parked(consumer));
-    return rows.map(([record, attempts, error, parkedAt]) => ({
-      consumer,
-      message: feedMessage(record, attempts),
-      error,
-      parkedAt,
-    }));
-  }
-
-  async replay(consumer: string, messageId: string): Promise<void> {
-    await this.onFeed('replay', () => this.feed.replay(consumer, messageId));
-  }
-
   async head(): Promise<string | undefined> {
-    const head = await this.onFeed('head', () => this.feed.head());
+    const head = await this.onFeed('head');
     return head ? String(head) : undefined;
   }
 
   /** Removes a durable consumer that will never run again, so that it no longer keeps messages from being pruned. */
   deleteConsumer(name: string): Promise<void> {
-    return this.onFeed('deleteConsumer', () => this.feed.deleteConsumer(name));
+    return this.onFeed('deleteConsumer', name);
   }
 
   close(): Promise<void> {
@@ -160,11 +145,7 @@ export class InProcessBus extends MessageBus {
 
   private startConsumer(options: LoopOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
     if (this.closing) throw new RequestFailed('closed', options.name);
-    const feed = this.feed;
-    const call: FeedAccess['call'] = (method, ...args) =>
-      this.onFeed(method, () =>
-        (feed[method] as (...all: unknown[]) => ReturnType<(typeof feed)[typeof method]>).apply(feed, args),
-      );
+    const call: FeedAccess['call'] = (method, ...args) => this.onFeed(method, ...args);
     const consumer: DurableConsumer = new DurableConsumer(options, handler, { call, isOpen: () => !this.closed }, () =>
       this.consumers.delete(consumer),
     );
@@ -172,9 +153,10 @@ export class InProcessBus extends MessageBus {
     return consumer;
   }
 
-  private onFeed<T extends Promise<unknown>>(method: string, call: () => T): T {
-    if (this.closed) return Promise.reject(new RequestFailed('closed', `feed.${method}`)) as T;
-    const result = call();
+  private onFeed<M extends FeedMethod>(method: M, ...args: Parameters<Feed[M]>): ReturnType<Feed[M]> {
+    type Method = (...all: unknown[]) => ReturnType<Feed[M]>;
+    if (this.closed) return Promise.reject(new RequestFailed('closed', `feed.${method}`)) as ReturnType<Feed[M]>;
+    const result = (this.feed[method] as Method).apply(this.feed, args);
     this.feedCalls.add(result);
     const settle = () => this.feedCalls.delete(result);
     result.then(settle, settle);

@@ -26,7 +26,7 @@ export class Names {
     return `${this.namespace}_feed`;
   }
 
-  /** The bucket with the leases, positions and parked messages of an owner's consumers. No other user may read it. */
+  /** The bucket with the leases and sessions of an owner's consumers. No other user may read it. */
   bucket(owner: string): string {
     return `${this.namespace}_${token(owner)}`;
   }
@@ -38,11 +38,6 @@ export class Names {
   /** Key of the names of a durable consumer's JetStream consumers. */
   sessionsKey(consumer: string): string {
     return `sessions.${token(consumer)}`;
-  }
-
-  /** @param id of one message; default: all */
-  parkedKey(consumer: string, id?: string): string {
-    return `parked.${token(consumer)}.${id === undefined ? '*' : token(id)}`;
   }
 
   /**

@@ -16,7 +16,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
-import { feedMessage, type ConsumerFeed, type Envelope } from '../consumer-feed.js';
+import type { ConsumerFeed, Envelope } from '../consumer-feed.js';
 import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
 import {
   INTERNAL_ERROR,
@@ -29,7 +29,6 @@ import {
   type ListenerOptions,
   type OnError,
   type OutgoingMessage,
-  type ParkedMessage,
   type Reply,
   type RequestHandler,
   type RequestOptions,
@@ -38,7 +37,7 @@ import {
 } from '../message-bus.js';
 import { connectNats, type NatsOptions } from './connect-nats.js';
 import { DEFAULT_NAMESPACE, Names, ownerOf } from './names.js';
-import { NatsConsumerFeed, type ParkedValue } from './nats-consumer-feed.js';
+import { NatsConsumerFeed } from './nats-consumer-feed.js';
 import { NatsLeases } from './nats-leases.js';
 import { NatsListenerFeed } from './nats-listener-feed.js';
 
@@ -191,7 +190,6 @@ export class NatsBus extends MessageBus {
           manager: this.manager,
           bucket,
           names: this.names,
-          now: this.now,
           startAfter,
         }),
     );
@@ -238,38 +236,6 @@ export class NatsBus extends MessageBus {
     );
     this.consumers.add(consumer);
     return consumer;
-  }
-
-  async parked(consumer: string): Promise<ParkedMessage[]> {
-    return this.feed('parked', async () => {
-      const bucket = await this.bucketOf(consumer);
-      // Not `history`, which does not end when a value changes meanwhile.
-      const name = this.names.bucket(ownerOf(consumer));
-      const options = { subjects_filter: `$KV.${name}.${this.names.parkedKey(consumer)}` };
-      const { state } = await this.manager.streams.info(`KV_${name}`, options);
-      const keys = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(`$KV.${name}.`.length));
-      const entries = await Promise.all(keys.map((key) => bucket.get(key)));
-      const found = entries.flatMap((entry) => (entry?.operation === 'PUT' ? [entry.json<ParkedValue>()] : []));
-      return found
-        .sort((a, b) => a.record[0] - b.record[0])
-        .map(({ record, attempts, error, parkedAt }) => ({
-          consumer,
-          message: feedMessage(record, attempts),
-          error,
-          parkedAt,
-        }));
-    });
-  }
-
-  async replay(consumer: string, messageId: string): Promise<void> {
-    await this.feed('replay', async () => {
-      const key = this.names.parkedKey(consumer, messageId);
-      const bucket = await this.bucketOf(consumer);
-      const entry = await bucket.get(key);
-      if (entry?.operation !== 'PUT') throw new Error(`${messageId} is not parked for ${consumer}`);
-      const value: ParkedValue = { ...entry.json<ParkedValue>(), replay: true };
-      await bucket.update(key, JSON.stringify(value), entry.revision);
-    });
   }
 
   async head(): Promise<string | undefined> {

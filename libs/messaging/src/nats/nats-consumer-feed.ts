@@ -7,30 +7,18 @@ import {
   type JetStreamManager,
   type JsMsg,
 } from '@nats-io/jetstream';
-import type { KV, KvWatchEntry } from '@nats-io/kv';
-import { nanos, type QueuedIterator } from '@nats-io/transport-node';
-import type { ConsumerFeed, Delivery, FeedRecord, Start } from '../consumer-feed.js';
+import type { KV } from '@nats-io/kv';
+import { nanos } from '@nats-io/transport-node';
+import type { ConsumerFeed, FeedRecord, Start } from '../consumer-feed.js';
 import { subjectMatcher } from '../in-process/feed.jobs.js';
 import { feedRecord } from './feed-record.js';
 import type { Names } from './names.js';
 
-/** Stored form of a parked message. */
-export interface ParkedValue {
-  record: FeedRecord;
-  attempts: number;
-  error: string;
-  parkedAt: string;
-  /** Waits to be delivered again. */
-  replay: boolean;
-}
-
 export interface NatsConsumerFeedOptions {
   manager: JetStreamManager;
-  /** Of the consumer's owner: sessions, parked messages. */
+  /** Of the consumer's owner: leases and sessions. */
   bucket: KV;
   names: Names;
-  /** Milliseconds since the epoch. */
-  now: () => number;
   /** Where a new consumer starts: behind this sequence. */
   startAfter: () => Promise<number>;
 }
@@ -47,9 +35,6 @@ interface Session {
   handed: number;
   /** Sequence within the JetStream consumer of the newest message received. */
   delivered: number;
-  /** Ids of parked messages to be delivered again. */
-  toReplay: ParkedValue[];
-  replaying: string | undefined;
   failure: Error | undefined;
   woken: boolean;
   waiting: (() => void) | undefined;
@@ -84,7 +69,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     _start: Start,
     epoch: number,
   ): Promise<number> {
-    const { bucket, manager, names } = this.options;
+    const { manager, names } = this.options;
     const session: Session = {
       matches: subjectMatcher(subjects),
       batchSize,
@@ -92,8 +77,6 @@ export class NatsConsumerFeed implements ConsumerFeed {
       unacknowledged: [],
       handed: 0,
       delivered: 0,
-      toReplay: [],
-      replaying: undefined,
       failure: undefined,
       woken: false,
       waiting: undefined,
@@ -116,9 +99,6 @@ export class NatsConsumerFeed implements ConsumerFeed {
       });
       session.end.push(async () => void (await messages.close()));
       void messages.closed().then((error) => lose(error instanceof Error ? error : new Error('the consumer ended')));
-      const replays = await bucket.watch({ key: names.parkedKey(this.name) });
-      session.end.push(async () => replays.stop());
-      void this.watchReplays(session, replays, lose);
       this.session = session;
       return acknowledged;
     } catch (error) {
@@ -127,20 +107,14 @@ export class NatsConsumerFeed implements ConsumerFeed {
     }
   }
 
-  async next(_name: string, acknowledged: number | undefined): Promise<Delivery | null> {
+  async next(_name: string, acknowledged: number | undefined): Promise<FeedRecord[] | null> {
     const session = this.held();
-    session.replaying = undefined;
     this.acknowledge(session, acknowledged);
     for (;;) {
       if (session.woken) return null;
       if (session.failure) throw session.failure;
-      const replay = session.toReplay.shift();
-      if (replay) {
-        session.replaying = replay.record[1];
-        return { records: [replay.record], replay: true };
-      }
       const records = this.take(session);
-      if (records.length) return { records, replay: false };
+      if (records.length) return records;
       await new Promise<void>((resolve) => (session.waiting = resolve));
       session.waiting = undefined;
     }
@@ -150,18 +124,6 @@ export class NatsConsumerFeed implements ConsumerFeed {
     if (!this.session) return;
     this.session.woken = true;
     this.session.waiting?.();
-  }
-
-  async park(_name: string, record: FeedRecord, attempts: number, error: string): Promise<void> {
-    const session = this.held();
-    const parkedAt = new Date(this.options.now()).toISOString();
-    const value: ParkedValue = { record, attempts, error, parkedAt, replay: false };
-    await this.options.bucket.put(this.parkedKey(record[1]), JSON.stringify(value));
-    if (session.replaying === undefined) this.acknowledge(session, record[0]);
-  }
-
-  async replayed(_name: string, id: string): Promise<void> {
-    await this.options.bucket.purge(this.parkedKey(id));
   }
 
   async leave(_name: string, acknowledged: number | undefined): Promise<void> {
@@ -182,10 +144,6 @@ export class NatsConsumerFeed implements ConsumerFeed {
   private held(): Session {
     if (!this.session) throw new Error(`consumer ${this.name} is not open`);
     return this.session;
-  }
-
-  private parkedKey(id: string): string {
-    return this.options.names.parkedKey(this.name, id);
   }
 
   /** A JetStream consumer for this epoch, behind what its newest predecessor acknowledged; all predecessors are deleted. */
@@ -270,24 +228,6 @@ export class NatsConsumerFeed implements ConsumerFeed {
     while (count < unacknowledged.length && (sequence >= handed || unacknowledged[count]!.seq <= sequence))
       unacknowledged[count++]!.ack();
     unacknowledged.splice(0, count);
-  }
-
-  private async watchReplays(
-    session: Session,
-    entries: QueuedIterator<KvWatchEntry>,
-    lose: (error: Error) => void,
-  ): Promise<void> {
-    try {
-      for await (const entry of entries) {
-        if (entry.operation !== 'PUT') continue;
-        const value = entry.json<ParkedValue>();
-        if (!value.replay) continue;
-        session.toReplay.push(value);
-        session.waiting?.();
-      }
-    } catch (error) {
-      lose(error instanceof Error ? error : new Error(String(error)));
-    }
   }
 }
 

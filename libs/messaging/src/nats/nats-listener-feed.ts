@@ -1,6 +1,6 @@
 import { AckPolicy, DeliverPolicy, type ConsumerMessages, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import type { ConsumerFeed, Delivery, FeedRecord } from '../consumer-feed.js';
+import type { ConsumerFeed, FeedRecord } from '../consumer-feed.js';
 import { subjectMatcher } from '../in-process/feed.jobs.js';
 import { feedRecord } from './feed-record.js';
 import type { Names } from './names.js';
@@ -70,14 +70,14 @@ export class NatsListenerFeed implements ConsumerFeed {
     return this.last;
   }
 
-  async next(_name: string, _acknowledged: number | undefined): Promise<Delivery | null> {
+  async next(_name: string, _acknowledged: number | undefined): Promise<FeedRecord[] | null> {
     for (;;) {
       if (this.woken) return null;
       if (this.failure) throw this.failure;
       const records = this.queue.splice(0, this.batchSize);
       if (records.length) {
         this.last = records.at(-1)![0];
-        return { records, replay: false };
+        return records;
       }
       await new Promise<void>((resolve) => (this.waiting = resolve));
       this.waiting = undefined;
@@ -87,14 +87,6 @@ export class NatsListenerFeed implements ConsumerFeed {
   async wake(): Promise<void> {
     this.woken = true;
     this.waiting?.();
-  }
-
-  park(): Promise<void> {
-    throw new Error('a listener does not park messages');
-  }
-
-  replayed(): Promise<void> {
-    throw new Error('a listener does not replay messages');
   }
 
   async leave(): Promise<void> {

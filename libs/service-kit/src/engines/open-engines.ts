@@ -192,7 +192,7 @@ class Opening {
   }
 
   async replayGuard(): Promise<StateEngines['replayGuard']> {
-    const clock = () => this.clock.now();
+    const clock = this.clock.now.bind(this.clock);
     const { redisUrl: url, natsNamespace: namespace } = this.config;
     return url === undefined
       ? this.keep(EmbeddedReplayGuard.open({ file: this.file('replay.db'), onFailure: this.fatal, clock }))
@@ -202,7 +202,7 @@ class Opening {
   /** A file even when all else is in PostgreSQL: the sign-in runs in one process. */
   async signIn(): Promise<SignInStore | undefined> {
     if (this.config.signIn !== 'built-in') return undefined;
-    const clock = () => this.clock.now();
+    const clock = this.clock.now.bind(this.clock);
     return this.keep(EmbeddedSignInStore.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
   }
 

@@ -24,26 +24,22 @@ interface Limiter {
   get(key: string): Promise<{ consumedPoints: number; msBeforeNext: number } | null>;
 }
 
-export const countWith = async (limiter: Limiter, key: string): Promise<Counted> => {
-  const { consumedPoints, msBeforeNext } = await limiter.consume(key, 1);
-  return { used: consumedPoints, resetsInMs: msBeforeNext };
-};
-
-export const peekWith = async (limiter: Limiter, key: string): Promise<Counted> => {
-  const found = await limiter.get(key);
-  return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
-};
-
-/** For this process alone. */
+/** For this process alone, unless another limiter is given. */
 export class MemoryRateCounter extends RateCounter {
-  private readonly limiter = new RateLimiterMemory({ points: UNLIMITED, duration: WINDOW_SECONDS });
-
-  count(key: string): Promise<Counted> {
-    return countWith(this.limiter, key);
+  constructor(
+    private readonly limiter: Limiter = new RateLimiterMemory({ points: UNLIMITED, duration: WINDOW_SECONDS }),
+  ) {
+    super();
   }
 
-  peek(key: string): Promise<Counted> {
-    return peekWith(this.limiter, key);
+  async count(key: string): Promise<Counted> {
+    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key, 1);
+    return { used: consumedPoints, resetsInMs: msBeforeNext };
+  }
+
+  async peek(key: string): Promise<Counted> {
+    const found = await this.limiter.get(key);
+    return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
   }
 
   async close(): Promise<void> {}

@@ -1,14 +1,6 @@
 import { createClient } from '@redis/client';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import {
-  countWith,
-  peekWith,
-  MemoryRateCounter,
-  RateCounter,
-  UNLIMITED,
-  WINDOW_SECONDS,
-  type Counted,
-} from './rate-counter.js';
+import { MemoryRateCounter, RateCounter, UNLIMITED, WINDOW_SECONDS, type Counted } from './rate-counter.js';
 
 export interface RedisRateCounterOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */
@@ -38,7 +30,7 @@ const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOption
  * most by the number of gateways, and no caller is refused because of it.
  */
 export class RedisRateCounter extends RateCounter {
-  private readonly limiter: RateLimiterRedis;
+  private readonly shared: RateCounter;
   private readonly own = new MemoryRateCounter();
 
   private constructor(
@@ -46,7 +38,7 @@ export class RedisRateCounter extends RateCounter {
     private readonly options: RedisRateCounterOptions,
   ) {
     super();
-    this.limiter = new RateLimiterRedis({
+    const limiter = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
       rejectIfRedisNotReady: true,
@@ -54,6 +46,7 @@ export class RedisRateCounter extends RateCounter {
       points: UNLIMITED,
       duration: WINDOW_SECONDS,
     });
+    this.shared = new MemoryRateCounter(limiter);
   }
 
   static async open(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
@@ -61,11 +54,11 @@ export class RedisRateCounter extends RateCounter {
   }
 
   count(key: string): Promise<Counted> {
-    return this.orAlone(countWith(this.limiter, key), () => this.own.count(key));
+    return this.orAlone(this.shared.count(key), () => this.own.count(key));
   }
 
   peek(key: string): Promise<Counted> {
-    return this.orAlone(peekWith(this.limiter, key), () => this.own.peek(key));
+    return this.orAlone(this.shared.peek(key), () => this.own.peek(key));
   }
 
   async close(): Promise<void> {

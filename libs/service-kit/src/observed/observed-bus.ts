@@ -6,7 +6,6 @@ import {
   type FeedMessage,
   type ListenerOptions,
   type OutgoingMessage,
-  type ParkedMessage,
   type Reply,
   type RequestHandler,
   type RequestOptions,
@@ -133,14 +132,6 @@ export class ObservedBus extends MessageBus {
       consumed.inc({ consumer }, messages.length);
       end();
     };
-  }
-
-  parked(consumer: string): Promise<ParkedMessage[]> {
-    return this.inner.parked(consumer);
-  }
-
-  replay(consumer: string, messageId: string): Promise<void> {
-    return this.inner.replay(consumer, messageId);
   }
 
   head(): Promise<string | undefined> {

@@ -49,14 +49,15 @@ export class ObservedEventStore extends EventStore {
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
     const { store } = this;
-    const parent = this.tracing.on ? events[0]?.metadata.traceparent : undefined;
-    const span = isSampled(parent)
-      ? this.tracing.start(`append ${stream.slice(0, stream.indexOf('-'))}`, {
-          kind: 'client',
-          parent,
-          attributes: { 'attestry.store': store, 'attestry.events': events.length },
-        })
-      : undefined;
+    const parent = events[0]?.metadata.traceparent;
+    const span =
+      this.tracing.on && isSampled(parent)
+        ? this.tracing.start(`append ${stream.slice(0, stream.indexOf('-'))}`, {
+            kind: 'client',
+            parent,
+            attributes: { 'attestry.store': store, 'attestry.events': events.length },
+          })
+        : undefined;
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
@@ -87,7 +88,7 @@ export class ObservedEventStore extends EventStore {
 
   subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
     return this.inner.subscribe(options, {
-      onEvents: (events, next) => handler.onEvents(events, next),
+      onEvents: handler.onEvents.bind(handler),
       onDropped: (error) => {
         this.drops.inc({ store: this.store });
         handler.onDropped(error);
