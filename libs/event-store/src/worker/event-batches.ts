@@ -15,14 +15,19 @@ export class EventBatches implements BatchSource<EventBatch> {
   private handled: (() => void) | undefined;
   private dropped: Error | undefined;
   private notify: (() => void) | undefined;
-  private readonly ended = () => this.notify?.();
+  private isEnded: boolean;
+  private readonly end = () => {
+    this.isEnded = true;
+    this.notify?.();
+  };
 
   constructor(
     store: EventStore,
     options: SubscribeOptions,
     private readonly signal: AbortSignal,
   ) {
-    signal.addEventListener('abort', this.ended);
+    this.isEnded = signal.aborted;
+    signal.addEventListener('abort', this.end);
     this.subscription = store.subscribe(options, {
       onEvents: (events, next) => {
         const handled = Promise.withResolvers<void>();
@@ -40,9 +45,9 @@ export class EventBatches implements BatchSource<EventBatch> {
 
   async next(): Promise<EventBatch | undefined> {
     this.release();
-    while (!this.arrived && !this.dropped && !this.signal.aborted)
+    while (!this.arrived && !this.dropped && !this.isEnded)
       await new Promise<void>((resolve) => (this.notify = resolve));
-    if (this.signal.aborted) return undefined;
+    if (this.isEnded) return undefined;
     if (this.dropped) throw this.dropped;
     const batch = this.arrived;
     this.arrived = undefined;
@@ -50,7 +55,7 @@ export class EventBatches implements BatchSource<EventBatch> {
   }
 
   async close(): Promise<void> {
-    this.signal.removeEventListener('abort', this.ended);
+    this.signal.removeEventListener('abort', this.end);
     const closing = this.subscription.close();
     this.release();
     await closing;
