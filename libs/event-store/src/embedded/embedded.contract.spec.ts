@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startWorkerProcess } from '@attestry/testing';
 import { describeCheckpoints } from '../checkpoints.contract.js';
 import { describeEventStore } from '../event-store.contract.js';
@@ -72,6 +73,7 @@ describeLeasedWorker('embedded (SQLite)', async () => {
   return {
     start: (options) => startWorkerProcess({ ...options, engine: { file } }),
     position: async () => Number((await store.checkpoints.read('work')) ?? 0),
+    isWritable: () => Promise.race([store.checkpoints.write('lock', '1').then(() => true), pause(300, false)]),
     reportsStaleWriters: true,
     async close() {
       await store.close();
