@@ -23,7 +23,9 @@ export interface FeedOptions {
 
 /** Most characters of bodies cached in memory. */
 const TAIL_CHARACTERS = 16 * 1024 * 1024;
-/** A checkpoint is written with the next publish, or on its own once it is this many messages behind. */
+/** Checkpoints are written with the next publish once they are this old, milliseconds: after a crash that much is delivered again. */
+const CHECKPOINT_MS = 1000;
+/** A checkpoint that is this many messages behind is written on its own. */
 const CHECKPOINT_LAG = 1024;
 
 interface Held {
@@ -51,6 +53,8 @@ export class Feed implements ConsumerFeed {
   private tail: FeedRecord[] = [];
   private tailCharacters = 0;
   private sincePruned = 0;
+  /** Of the checkpoints, on the process's monotonic clock. */
+  private savedAt = -CHECKPOINT_MS;
   private waking = false;
   private failure: Error | undefined;
   private readonly now: () => number;
@@ -76,7 +80,7 @@ export class Feed implements ConsumerFeed {
   }
 
   async publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
-    this.saveCheckpointsLater();
+    this.saveCheckpointsLater(CHECKPOINT_MS);
     this.published(messages, await this.thread.call<number[]>('publish', { messages, now: this.now() }));
   }
 
@@ -198,6 +202,7 @@ export class Feed implements ConsumerFeed {
   private async saveCheckpoints(): Promise<void> {
     const entries = [...this.dirty];
     this.dirty.clear();
+    this.savedAt = performance.now();
     try {
       // Also without changes to save: those sent before are durable when this call returns.
       await this.thread.call('checkpoint', entries);
@@ -212,8 +217,9 @@ export class Feed implements ConsumerFeed {
   }
 
   /** Called just before another write of the same tick, with which it shares the commit. */
-  private saveCheckpointsLater(): void {
-    if (this.dirty.size) this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
+  private saveCheckpointsLater(leastAgeMs = 0): void {
+    if (this.dirty.size === 0 || performance.now() - this.savedAt < leastAgeMs) return;
+    this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
   }
 
   private published(messages: [string, string, string][], sequences: number[]): void {
