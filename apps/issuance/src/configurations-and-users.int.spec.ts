@@ -367,7 +367,8 @@ describe('JSON-LD contexts', () => {
   });
 
   it('fetches a context once and loads it from what was kept', async () => {
-    const url = serve('/good', JSON.stringify({ '@context': { given_name: 'https://schema.org/givenName' } }));
+    const path = `/good-${++serial}`;
+    const url = serve(path, JSON.stringify({ '@context': { given_name: 'https://schema.org/givenName' } }));
     const { id } = await create([url]);
     const pinned = await pinnedBy(id);
     expect(pinned).toEqual([{ url, sha256: expect.stringMatching(/^[\w-]{43}$/) }]);
@@ -395,11 +396,11 @@ describe('JSON-LD contexts', () => {
     expect(Object.keys(subject)).toEqual([`${engines.config.contextUrl}#another`, 'https://schema.org/givenName']);
 
     // The address may answer something else by now: a replacement keeps the document.
-    serve('/good', JSON.stringify({ '@context': { given_name: 'https://example.com/changed' } }));
+    serve(path, JSON.stringify({ '@context': { given_name: 'https://example.com/changed' } }));
     const { type } = await call<WebSemanticConfiguration>(webSemanticConfigurations.retrieve, { params: { id } });
     await call(webSemanticConfigurations.update, { params: { id }, body: body({ type, contexts: [url] }) });
     expect(await pinnedBy(id)).toEqual(pinned);
-    expect(requests.filter((path) => path === '/good')).toHaveLength(1);
+    expect(requests.filter((requested) => requested === path)).toHaveLength(1);
 
     // Another tenant gets what the address says now, and neither sees the other's.
     const other = await create([url], BETA);

@@ -216,6 +216,10 @@ export interface RawRequest {
   text: string;
 }
 
+/** Type and subtype of a content type in lower case, without parameters; '' when the header is absent. */
+export const mediaTypeOf = (contentType: string | undefined): string =>
+  (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
+
 /** A response with its own status or headers; every other response is the body itself. */
 export interface HttpAnswer {
   $http: {

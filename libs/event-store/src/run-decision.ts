@@ -120,7 +120,7 @@ export class Streams {
   /** Long streams that are being folded from their first event. */
   private readonly folding = new Map<StreamName, Promise<void>>();
   /** The last decision of each stream that has one in progress. */
-  private readonly turns = new Map<StreamName, Promise<void>>();
+  private readonly turns = new Map<StreamName, Promise<unknown>>();
   /** Revision of the newest snapshot of a stream that this process knows. */
   private readonly snapshotRevisions: LRUCache<StreamName, Revision> | undefined;
 
@@ -208,10 +208,7 @@ export class Streams {
     options: RunOptions = {},
   ): Promise<Decided<State, Event>> {
     const mine = this.decideAfter(this.turns.get(stream), aggregate, stream, loaded, decide, context, options);
-    const settled = mine.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = Promise.allSettled([mine]);
     this.turns.set(stream, settled);
     try {
       return await mine;
@@ -221,7 +218,7 @@ export class Streams {
   }
 
   private async decideAfter<State, Event extends DomainEvent>(
-    turn: Promise<void> | undefined,
+    turn: Promise<unknown> | undefined,
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     given: Loaded<State> | undefined,

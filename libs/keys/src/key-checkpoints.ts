@@ -6,8 +6,12 @@ import type { KeyStore } from './key-store.js';
  */
 export abstract class KeyCheckpoints {
   abstract read(name: string): Promise<string | undefined>;
-  /** Durable when it resolves. */
-  abstract write(name: string, position: string): Promise<void>;
+  /**
+   * Durable when it resolves. Only where `previous` is still stored, so that a writer continues what it has read: neither a former holder of the
+   * lease nor a process that runs while an older copy is restored can skip a destruction.
+   * @returns whether it was
+   */
+  abstract write(name: string, position: string, previous: string | undefined): Promise<boolean>;
 }
 
 /** KeyCheckpoints in the store of the keys. */
@@ -20,7 +24,7 @@ export class StoredKeyCheckpoints extends KeyCheckpoints {
     return this.store.call('checkpoint', name);
   }
 
-  write(name: string, position: string): Promise<void> {
-    return this.store.call('setCheckpoint', { name, position });
+  write(name: string, position: string, previous: string | undefined): Promise<boolean> {
+    return this.store.call('setCheckpoint', { name, position, previous });
   }
 }

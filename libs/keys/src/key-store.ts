@@ -87,7 +87,8 @@ export interface KeyJobs {
   deleteExpiring: [{ tenant: string; name: string; version: string }, void];
   deleteExpired: [number, void];
   checkpoint: [string, string | undefined];
-  setCheckpoint: [{ name: string; position: string }, void];
+  /** False when the stored position is not `previous`. */
+  setCheckpoint: [{ name: string; position: string; previous: string | undefined }, boolean];
 }
 
 export interface KeyStore {

@@ -66,7 +66,7 @@ const fill = async (vault: KeyVault) => {
   await vault.sealing.createDataKey(ended, 'session', 's1');
   const lost = await vault.sealing.sealText(ended, 'session', 's1', 'gone');
   await vault.destroyTenant(ended);
-  await vault.checkpoints.write('erasures', '500');
+  await vault.checkpoints.write('erasures', '500', undefined);
   return { tenantId, ended, sealed, lost, older, newer, token, mac: vault.macs.mac('secret', 'client') };
 };
 const expectAll = async (vault: KeyVault, made: Awaited<ReturnType<typeof fill>>) => {

@@ -1,5 +1,11 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
-import { CheckpointedSubscription, type EventStore, type Leases, type RecordedEvent } from '@attestry/event-store';
+import {
+  CheckpointedSubscription,
+  StaleEpoch,
+  type EventStore,
+  type Leases,
+  type RecordedEvent,
+} from '@attestry/event-store';
 import type { KeyCheckpoints } from '@attestry/keys';
 import type { Health } from './health.js';
 import type { Logger } from './logger.js';
@@ -28,14 +34,18 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
   onApplicationBootstrap(): void {
     const { store, leases, checkpoints, logger, name, category } = this;
     let unwritten = 0;
+    let stored: string | undefined;
     const subscription = new CheckpointedSubscription({
       name,
       store,
       leases,
       checkpoints: {
-        read: () => this.known(),
+        read: async () => this.known((stored = await checkpoints.read(name))),
         write: async (_, position) => {
-          if (unwritten++ % WRITE_EVERY === 0) await checkpoints.write(name, position);
+          if (unwritten++ % WRITE_EVERY !== 0) return;
+          if (!(await checkpoints.write(name, position, stored)))
+            throw new StaleEpoch(`the checkpoint of ${name} is no longer ${stored}`);
+          stored = position;
         },
       },
       categories: [category],
@@ -56,8 +66,7 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
   protected abstract destroy(stored: RecordedEvent): Promise<boolean>;
 
   /** Keys that are younger than the events know of destructions that these do not: then all of these are applied again. */
-  private async known(): Promise<string | undefined> {
-    const position = await this.checkpoints.read(this.name);
+  private async known(position: string | undefined): Promise<string | undefined> {
     const head = await this.store.head();
     const beyond = position !== undefined && (head === undefined || this.store.comparePositions(position, head) > 0);
     return beyond ? undefined : position;

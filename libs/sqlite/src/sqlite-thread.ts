@@ -66,7 +66,7 @@ export class SqliteThread {
     // By name: removing all would remove the Worker's own listeners too, and with them the delivery of messages.
     for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
     const thread = new SqliteThread(worker, options.onFailure);
-    worker.on('message', (answers) => thread.receive(answers));
+    worker.on('message', thread.receive);
     worker.on('error', (error) => thread.fail(error instanceof Error ? error : new Error(String(error))));
     worker.on('exit', () => thread.fail(new Error(`sqlite thread for ${options.file} is closed`)));
     return thread;
@@ -125,7 +125,7 @@ export class SqliteThread {
     );
   }
 
-  private receive(answers: [number, 0 | 1, unknown][] | 'closed'): void {
+  private readonly receive = (answers: [number, 0 | 1, unknown][] | 'closed'): void => {
     if (answers === 'closed') return;
     this.busy = false;
     if (this.queue.length) this.flush();
@@ -138,7 +138,7 @@ export class SqliteThread {
         call.reject(new SqliteError(e.name, e.message, e.code, e.details));
       } else call.resolve(value);
     }
-  }
+  };
 
   private fail(error: Error): void {
     if (this.failure) return;

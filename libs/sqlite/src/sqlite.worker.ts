@@ -83,22 +83,17 @@ parentPort!.on('message', (calls: Call[] | 'close') => {
   let writes: Call[] = [];
   let others: Call[] = [];
   // Reads run after all writes that came with them: a read between the writes would split them, and each part would need its own fsync.
-  const runGroup = () => {
+  // An exclusive job runs after the writes before it and before those that follow it.
+  for (const [index, call] of calls.entries()) {
+    const kind = jobs[call[1]]?.kind;
+    (kind === 'write' ? writes : others).push(call);
+    const next = calls[index + 1];
+    if (kind !== 'exclusive' && next && jobs[next[1]]?.kind !== 'exclusive') continue;
     if (writes.length) answers.push(...runWrites(writes));
     for (const [id, name, args] of others) answers.push(attempt(id, jobs[name], name, args));
     writes = [];
     others = [];
-  };
-  for (const call of calls) {
-    const kind = jobs[call[1]]?.kind;
-    if (kind === 'write') writes.push(call);
-    else {
-      if (kind === 'exclusive') runGroup();
-      others.push(call);
-      if (kind === 'exclusive') runGroup();
-    }
   }
-  runGroup();
   parentPort!.postMessage(answers);
 });
 parentPort!.postMessage('ready');

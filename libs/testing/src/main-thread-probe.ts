@@ -5,7 +5,7 @@ import { Session, type Profiler } from 'node:inspector';
 
 /** What a process that preloads this module answers, by message. */
 export type ProbeMessage =
-  'begin' | 'end' | 'verifications' | 'count-blocks' | 'blocks' | 'count-functions' | 'functions';
+  'begin' | 'end' | 'verifications' | 'count-blocks' | 'blocks' | 'count-functions' | 'functions' | 'count-all' | 'all';
 
 const TICK_MS = 2;
 const VERIFICATIONS = 1000;
@@ -19,7 +19,7 @@ const tick = (): void => {
   largest = Math.max(largest, now.user - before.user + (now.system - before.system));
   before = now;
 };
-setInterval(tick, TICK_MS).unref();
+const ticks = setInterval(tick, TICK_MS).unref();
 
 const session = new Session();
 let isConnected = false;
@@ -76,7 +76,6 @@ const requestResources = new Set<number>();
 /** Functions called in its async context. */
 const called = new Set<string>();
 let isInRequest = false;
-let isAnswered = false;
 
 /** At each switch between the context of the request and others, the functions called since the last switch are assigned to the one that ran. */
 const switchContext = (next: boolean): void => {
@@ -87,15 +86,101 @@ const switchContext = (next: boolean): void => {
   isInRequest = next;
 };
 
+/** What resolved a promise outside the context of the request: the continuation that ran, and the functions on its stack. */
+interface Resolver {
+  resource: number;
+  stack: NodeJS.CallSite[];
+}
+const resolvers = new Map<number, Resolver>();
+/** The promise that a continuation waits for. */
+const awaited = new Map<number, number>();
+
+const stackNow = (): NodeJS.CallSite[] => {
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (_error, sites) => sites;
+  const { stack } = new Error();
+  Error.prepareStackTrace = prepareStackTrace;
+  return stack as unknown as NodeJS.CallSite[];
+};
+
+/**
+ * Functions outside the context of the request that its answer waits for: those that resolved a promise which the request created or awaited
+ * (with the reply of a SQLite thread, for example), or which such a continuation awaited.
+ */
+const resolvingFunctions = (): Set<string> => {
+  const needed = new Set<number>();
+  for (const id of requestResources) needed.add(id).add(awaited.get(id) ?? 0);
+  const found = new Set<string>();
+  // The loop visits what is added meanwhile.
+  for (const id of needed) {
+    const resolver = resolvers.get(id);
+    if (!resolver) continue;
+    needed.add(awaited.get(resolver.resource) ?? 0);
+    for (const site of resolver.stack) {
+      const file = OWN_CODE.exec(site.getFileName() ?? '')?.[1];
+      if (file !== undefined && !import.meta.url.endsWith(file)) found.add(`${file}: ${site.getFunctionName() ?? ''}`);
+    }
+  }
+  return found;
+};
+
 const outer: boolean[] = [];
 const contexts = createHook({
-  init: (id) => void (isInRequest && requestResources.add(id)),
+  init: (id, _type, trigger) => {
+    awaited.set(id, trigger);
+    if (isInRequest) requestResources.add(id);
+  },
   before: (id) => {
     outer.push(isInRequest);
     switchContext(requestResources.has(id));
   },
   after: () => switchContext(outer.pop() ?? false),
+  promiseResolve: (id) => {
+    if (!isInRequest) resolvers.set(id, { resource: executionAsyncId(), stack: stackNow() });
+  },
 });
+
+/** The threads of SQLite files whose jobs a credential request waits for. Threads of read models belong to followers. */
+const THREADS =
+  /^libs\/(sqlite\/dist\/sqlite\.worker|event-store\/dist\/embedded\/embedded\.jobs|messaging\/dist\/in-process\/feed\.jobs|keys\/dist\/embedded\/replay\.jobs)\.js:/;
+
+const workers = new Set<string>();
+let lastCall = 0;
+const answers = new Map<number, (result: unknown) => void>();
+
+const callWorker = (sessionId: string, method: string, params: object = {}): Promise<unknown> =>
+  new Promise((resolve) => {
+    const id = ++lastCall;
+    answers.set(id, resolve);
+    session.post('NodeWorker.sendMessageToWorker', { sessionId, message: JSON.stringify({ id, method, params }) });
+  });
+
+const attachWorkers = async (): Promise<void> => {
+  startCoverage(false);
+  session.on('NodeWorker.attachedToWorker', ({ params }) => workers.add(params.sessionId));
+  session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
+    const { id, result } = JSON.parse(params.message) as { id?: number; result: unknown };
+    if (id !== undefined) answers.get(id)?.(result);
+  });
+  await new Promise<void>((resolve) =>
+    session.post('NodeWorker.enable', { waitForDebuggerOnStart: false }, () => resolve()),
+  );
+  for (const sessionId of workers) {
+    await callWorker(sessionId, 'Profiler.enable');
+    await callWorker(sessionId, 'Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  }
+};
+
+/** Functions called in these threads since the last call. */
+const takeWorkers = async (): Promise<string[]> => {
+  const taken = await Promise.all(
+    [...workers].map((sessionId) => callWorker(sessionId, 'Profiler.takePreciseCoverage')),
+  );
+  const all = taken.flatMap((result) => calledFunctions((result as Profiler.TakePreciseCoverageReturnType).result));
+  return [...new Set(all)].filter((name) => THREADS.test(name));
+};
+
+let functions: string[] | undefined;
 
 const begin = (): void => {
   unsubscribe('http.server.request.start', begin);
@@ -111,22 +196,23 @@ const end = (): void =>
     unsubscribe('http.server.response.finish', end);
     contexts.disable();
     switchContext(false);
-    requestResources.clear();
-    isAnswered = true;
+    functions = [...called, ...resolvingFunctions()];
   });
 
 /** Counts the functions of the next request, from its arrival to the end of its response. */
 const countFunctions = (): void => {
+  clearInterval(ticks);
   startCoverage(false);
-  called.clear();
-  isAnswered = false;
+  for (const all of [requestResources, called, resolvers, awaited]) all.clear();
+  outer.length = 0;
+  functions = undefined;
   subscribe('http.server.request.start', begin);
   subscribe('http.server.response.finish', end);
 };
 
 /** The client may have read the response before the last listener has run in this process. */
 const answerFunctions = (): void => {
-  if (isAnswered) answer([...called]);
+  if (functions) answer(functions);
   else setImmediate(answerFunctions);
 };
 
@@ -155,6 +241,12 @@ process.on('message', (message: ProbeMessage) => {
       return answer(null);
     case 'functions':
       return answerFunctions();
+    case 'count-all':
+      return void attachWorkers().then(() => answer(null));
+    case 'all':
+      return void takeWorkers().then((inThreads) =>
+        takeCoverage((scripts) => answer([...calledFunctions(scripts), ...inThreads])),
+      );
   }
 });
 // The test ends the process by a signal: the channel does not keep it alive.

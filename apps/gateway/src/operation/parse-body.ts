@@ -1,5 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
-import { AppError, bodyKindOf, invalidBody, type Operation } from '@attestry/contracts';
+import { AppError, bodyKindOf, invalidBody, mediaTypeOf, type Operation } from '@attestry/contracts';
 import { checkJsonText } from './check-json-text.js';
 import { decodeBody } from './check-utf8.js';
 import { isXml, parseXml } from './parse-xml.js';
@@ -14,8 +14,6 @@ const EXPECTED = {
 
 const unsupported = (expected: string) =>
   new AppError('unsupportedMediaType', `Unsupported Media Type: expected ${expected}`);
-
-export const mediaType = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
 /** Decoded UTF-8 is well-formed, so only an escape can contain half of a surrogate pair, which no store accepts. */
 const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
@@ -44,7 +42,7 @@ export const parseBody = (
 ): unknown => {
   if (body === 'none' || body === 'raw' || !operation.body) return {};
   if (!raw?.length && contentType === undefined) return {};
-  const type = mediaType(contentType);
+  const type = mediaTypeOf(contentType);
   if (type === FORM && (body === 'form' || body === 'json-or-form')) return { ...parseQuery(decodeBody(raw, type)) };
   if (body === 'json-or-xml' && isXml(type)) return parseXml(raw ?? Buffer.alloc(0), contentType!);
   if (body === 'form' || type !== 'application/json') throw unsupported(EXPECTED[body]);

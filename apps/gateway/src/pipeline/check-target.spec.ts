@@ -1,7 +1,8 @@
 import { checkTarget } from './check-target.js';
 import { errorOf, EXCEEDED, exchangeOf, ratesOf } from './exchange.spec-fixture.js';
 
-const routes = { of: () => ({ allowed: (path: string) => (path === '/known' ? ['GET', 'HEAD'] : []) }) } as never;
+const known = { allowed: (path: string) => (path === '/known' ? ['GET', 'HEAD'] : []) };
+const routes = { byApi: { tenant: known } } as never;
 
 describe('the target of a request', () => {
   it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is taken, without waiting', (method) => {

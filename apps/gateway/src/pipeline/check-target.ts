@@ -13,13 +13,13 @@ type Used = Pick<Dependencies, 'routes' | 'rates'>;
 export const checkTarget = (exchange: Exchange, deps: Used): void | Promise<void> => {
   const { request, host, path } = exchange;
   if (!SERVED_METHODS.includes(request.method)) {
-    const allowed = host ? deps.routes.of(host.api).allowed(path) : [];
+    const allowed = host ? deps.routes.byApi[host.api].allowed(path) : [];
     return refuse(exchange, deps, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
   }
   if (!host) return refuse(exchange, deps, notFound());
   try {
     // The target as it was sent: the server routes by a path that was made decodable.
-    checkPath(pathOf(originForm(request.originalUrl)));
+    checkPath(request.originalUrl === request.url ? path : pathOf(originForm(request.originalUrl)));
   } catch (error) {
     return refuse(exchange, deps, error);
   }

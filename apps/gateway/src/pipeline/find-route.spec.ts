@@ -13,7 +13,7 @@ const router = new Router(
   ],
   5000,
 );
-const routes = { of: () => router } as never;
+const routes = { byApi: { tenant: router } } as never;
 const unrouted = (url: string, method = 'GET') =>
   exchangeOf({ method, url }, {}, { plan: undefined, params: undefined, caller: undefined, context: undefined });
 

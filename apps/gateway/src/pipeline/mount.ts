@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import { MAX_BODY_BYTES, type Operation } from '@attestry/contracts';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
 import { corsPreflight } from '../plugins/cors-preflight.js';
-import { frontPages } from '../plugins/front-pages.js';
 import { health } from '../plugins/health.js';
 import { interfaceDocuments } from '../plugins/interface-documents.js';
 import { SignInPages } from '../plugins/sign-in-pages.js';
@@ -57,7 +56,6 @@ export class Pipeline {
     });
     scope.register(health(deps));
     addSteps(STEPS.host);
-    scope.register(frontPages(deps));
     scope.register(interfaceDocuments(deps));
     addSteps(STEPS.target);
     scope.register(this.signIn.plugin);

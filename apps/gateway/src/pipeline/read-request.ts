@@ -1,8 +1,7 @@
 import { parse as parseQuery } from 'node:querystring';
-import type { OperationRequest, RawRequest } from '@attestry/contracts';
+import { mediaTypeOf, type OperationRequest, type RawRequest } from '@attestry/contracts';
 import { checkIdempotencyKey } from '@attestry/service-kit';
 import { checkQuery, decodeBody } from '../operation/check-utf8.js';
-import { mediaType } from '../operation/parse-body.js';
 import { prefersLenient } from '../request/prefers-lenient.js';
 import type { Admitted } from './exchange.js';
 import { readBody } from './read-body.js';
@@ -13,7 +12,7 @@ const rawOf = ({ request: { method, url, headers: received, body } }: Admitted):
     const value = received[name];
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
-  return { method, url, headers, text: decodeBody(body as Buffer | undefined, mediaType(received['content-type'])) };
+  return { method, url, headers, text: decodeBody(body as Buffer | undefined, mediaTypeOf(received['content-type'])) };
 };
 
 /** The operation's request, parsed and not yet checked against its shape. @throws AppError 400, 413, 415 */

@@ -10,7 +10,7 @@ import { Router } from './router.js';
 /** The plans of all operations, made at boot, by kind of host. */
 @Injectable()
 export class Routes {
-  private readonly routers: Readonly<Record<Api, Router>>;
+  readonly byApi: Readonly<Record<Api, Router>>;
 
   constructor(
     private readonly hosts: Hosts,
@@ -19,7 +19,7 @@ export class Routes {
   ) {
     compileShapes(served);
     const routerOf = (api: Api) => new Router(api, served, config.operationTimeoutMs);
-    this.routers = {
+    this.byApi = {
       management: routerOf('management'),
       auth: routerOf('auth'),
       tenant: routerOf('tenant'),
@@ -28,12 +28,8 @@ export class Routes {
     };
   }
 
-  of(api: Api): Router {
-    return this.routers[api];
-  }
-
   /** The shape of errors before the host is looked up: that of the path on the kind of host that the request names. */
   expectedShape({ hostHeader, request, path, shape }: Exchange): AnswerShape {
-    return this.of(this.hosts.apiOf(hostHeader)).find(request.method, path)?.plan ?? shape;
+    return this.byApi[this.hosts.apiOf(hostHeader)].find(request.method, path)?.plan ?? shape;
   }
 }

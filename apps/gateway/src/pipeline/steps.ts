@@ -42,7 +42,7 @@ export const STEPS = {
     checkHostHeader, // one valid host, the same one wherever the request names it
     resolveHost, // Host header → tenant, management, authorization, contexts, custom domain
   ],
-  /** Before it: `plugins/front-pages.ts` and `plugins/interface-documents.ts`. */
+  /** Before it: `plugins/interface-documents.ts`. */
   target: [
     checkTarget, // a method that is served, a host that is served, a path in UTF-8
   ],

@@ -6,7 +6,7 @@ import { passes } from './plugins.spec-fixture.js';
 
 const http = { method: 'POST' as const, path: '/v1/things/:id', success: 200 };
 const router = new Router('tenant', [operationOf(), operationOf({ http, access: managementAccess })], 5000);
-const routes = { of: () => router } as never;
+const routes = { byApi: { tenant: router } } as never;
 const health = { isClosing: false } as never;
 const preflight = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
   const passed = await passes(corsPreflight({ routes, health, rates: limits.rates }), exchange);

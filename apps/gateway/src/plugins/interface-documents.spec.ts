@@ -1,5 +1,5 @@
 import type { Api } from '@attestry/contracts';
-import { errorOf, EXCEEDED, exchangeOf, ratesOf, replyOf } from '../pipeline/exchange.spec-fixture.js';
+import { errorOf, EXCEEDED, exchangeOf, ratesOf, replyOf, TENANT } from '../pipeline/exchange.spec-fixture.js';
 import { interfaceDocuments } from './interface-documents.js';
 import { passes } from './plugins.spec-fixture.js';
 
@@ -16,8 +16,9 @@ const documents = {
           : undefined,
 } as never;
 const health = { isClosing: false } as never;
+const config = { publicScheme: 'https', managementDomain: 'management.example' } as never;
 const serve = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
-  const passed = await passes(interfaceDocuments({ documents, health, rates: limits.rates }), exchange);
+  const passed = await passes(interfaceDocuments({ config, documents, health, rates: limits.rates }), exchange);
   return { passed, reply: replyOf(exchange), asked: limits.asked };
 };
 
@@ -59,5 +60,48 @@ describe('a document', () => {
       expect((await serve(exchangeOf({ url: '/docs' }, {}, { host }))).passed).toBe(true);
     const { passed, asked } = await serve(exchangeOf());
     expect([passed, asked]).toEqual([true, []]);
+  });
+});
+
+const hostOf = (api: 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts') =>
+  ({ api, publicUrl: `https://${api}.example`, ...(api === 'custom-domain' && { tenant: TENANT }) }) as const;
+
+describe('/', () => {
+  it.each([
+    ['management', '/docs', '/health/ready'],
+    ['auth', 'https://management.example/docs', '/health/ready'],
+    ['tenant', '/docs', '/health/ready'],
+    ['custom-domain', 'https://acme.example/docs', 'https://acme.example/health/ready'],
+    ['contexts', 'https://management.example/docs', '/health/ready'],
+  ] as const)('of %s links to %s and %s, and is counted as a public call', async (api, documentation, health) => {
+    const { reply, asked } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
+    const text = String(reply.sent[0]);
+    expect([reply.status, reply.kept['content-type'], asked.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
+    expect(text).toContain(`<a href="${documentation}">API documentation</a>`);
+    expect(text).toContain(`<a href="${health}">Health</a>`);
+    expect(text).toContain(`<p class="host">${api}.example</p>`);
+  });
+
+  it('escapes the name of the host', async () => {
+    const host = { api: 'management' as const, publicUrl: `https://a'&b.example` };
+    const { reply } = await serve(exchangeOf({ url: '/' }, {}, { host }));
+    expect(String(reply.sent[0])).toContain('<p class="host">a&#39;&#38;b.example</p>');
+  });
+
+  it('is a 405 for POST, and a 429 for an address over its limit', async () => {
+    const error = await errorOf(() => serve(exchangeOf({ method: 'POST', url: '/' })));
+    expect(error).toMatchObject({ kind: 'methodNotAllowed', headers: { allow: 'GET, HEAD' } });
+    expect((await errorOf(() => serve(exchangeOf({ url: '/' }), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
+  });
+
+  it('is left to the pipeline at other paths and unknown hosts', async () => {
+    for (const exchange of [
+      exchangeOf(),
+      exchangeOf({ url: '//' }),
+      exchangeOf({ url: '/' }, {}, { host: undefined }),
+    ]) {
+      const { passed, asked } = await serve(exchange);
+      expect([passed, asked]).toEqual([true, []]);
+    }
   });
 });

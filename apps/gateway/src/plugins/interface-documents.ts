@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
+import { frontPage } from '../interface/front-page.js';
 import type { InterfaceDocument } from '../interface/interface-documents.js';
 import { countPublicCall, refuse } from '../pipeline/apply-rate.js';
 import type { Dependencies } from '../pipeline/dependencies.js';
@@ -27,10 +28,14 @@ export const answerDocument = async (
   sendAnswer(exchange, deps, method === 'OPTIONS' ? preflightAnswer(ALLOWED, open) : document);
 };
 
-/** `/openapi.json` and `/docs` of the management and the tenant API. */
-export const interfaceDocuments = (deps: Used & Pick<Dependencies, 'documents'>): FastifyPluginAsync =>
-  exchangePlugin((exchange) => {
+/** `/` of every host that is served; `/openapi.json` and `/docs` of the management and the tenant API. */
+export const interfaceDocuments = (deps: Used & Pick<Dependencies, 'config' | 'documents'>): FastifyPluginAsync => {
+  const { publicScheme, managementDomain } = deps.config;
+  return exchangePlugin((exchange) => {
     const { host, path } = exchange;
-    const document = host && deps.documents.find(host.api, path);
+    if (!host || (path !== '/' && path !== '/openapi.json' && !path.startsWith('/docs'))) return;
+    const document =
+      path === '/' ? frontPage(host, `${publicScheme}://${managementDomain}`) : deps.documents.find(host.api, path);
     if (document) return answerDocument(exchange, deps, document);
   });
+};

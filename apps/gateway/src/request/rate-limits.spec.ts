@@ -136,3 +136,19 @@ describe('limits of token calls', () => {
 const sequence = async (n: number, call: () => Promise<unknown>): Promise<void> => {
   for (let i = 0; i < n; i++) await call();
 };
+
+describe('the limits of health', () => {
+  it('are those of public documents with nothing counted, also for an address that has used them up', async () => {
+    const address = rateKeyOf('192.0.2.9');
+    const { limit } = await limits.publicCalls(address);
+    await times(limit + 1, () => limits.count('public', { address }));
+    expect((await limits.publicCalls(address)).exceeded).toBe(true);
+    const earliest = Math.ceil(Date.now() / 1000) + 60;
+    const state = limits.untouched();
+    expect(state).toEqual({ limit, remaining: limit, reset: expect.any(Number) as number, exceeded: false });
+    expect(state.reset - earliest).toBeGreaterThanOrEqual(0);
+    expect(state.reset - earliest).toBeLessThanOrEqual(1);
+    // It has counted nothing and reset nothing.
+    expect((await limits.publicCalls(address)).exceeded).toBe(true);
+  });
+});

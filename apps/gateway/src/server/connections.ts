@@ -53,7 +53,7 @@ export class Connections {
       const exchange = { request, response };
       const exchanges = this.exchanges.get(socket) ?? new Set();
       this.exchanges.set(socket, exchanges.add(exchange));
-      response.once('close', () => exchanges.delete(exchange));
+      response.once('close', exchanges.delete.bind(exchanges, exchange));
     });
   }
 

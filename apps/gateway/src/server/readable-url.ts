@@ -27,7 +27,7 @@ export const originForm = (target: string): string => {
  * UTF-8, all of them do, and no route is found.
  */
 export const readableUrl = ({ url: target = '/' }: { url?: string }): string => {
-  const url = originForm(target);
+  const url = target.startsWith('/') ? target : originForm(target);
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   if (!path.includes('%') || isReadable(path)) return url;

@@ -16,8 +16,5 @@ export const addDuration = (from: Date, duration: Duration): Date => {
 /** RFC 3339 has four digits for the year. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** Whole seconds: formats have no smaller unit, and finer times would link credentials. */
-export const wholeSeconds = (date: Date): Date => new Date(Math.floor(date.getTime() / 1000) * 1000);
-
 /** `2026-01-31T12:00:00Z` */
 export const dateTime = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;

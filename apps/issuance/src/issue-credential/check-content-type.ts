@@ -1,9 +1,8 @@
-import { oauthError, type RawRequest } from '@attestry/contracts';
-import { mediaType } from '../protocol/raw-request.js';
+import { mediaTypeOf, oauthError, type RawRequest } from '@attestry/contracts';
 
 /** OID4VCI §8.2: JSON; encrypted requests (`application/jwt`) are not announced. */
 export const checkContentType = (request: RawRequest): void => {
-  const type = mediaType(request);
+  const type = mediaTypeOf(request.headers['content-type']);
   if (type === 'application/json') return;
   if (type === 'application/jwt')
     throw oauthError('invalid_encryption_parameters', 'encrypted requests are not supported', {

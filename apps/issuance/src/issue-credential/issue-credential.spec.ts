@@ -568,6 +568,22 @@ describe('map-claims', () => {
 
   it('merges level by level not, later wins', () =>
     expect(mergeClaims({ a: { x: 1 }, b: 1 }, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
+
+  it('merges own members __proto__ and constructor as members like any other', () => {
+    const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
+    const own = parsed('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}');
+    const merged = mergeClaims(own, parsed('{"__proto__":{"level":2}}'));
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
+    expect(JSON.stringify(merged)).toBe('{"__proto__":{"level":2},"constructor":{"prototype":{"admin":true}}}');
+    expect([merged['admin'], merged['level'], ({} as Record<string, unknown>)['admin']]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(mergeClaims(own, undefined)).not.toBe(own);
+    const mapping = { out: { mapFrom: 'claims.level' }, admin: { mapFrom: 'claims.admin' } };
+    expect(mapClaims(mapping, { claims: merged })).toEqual({});
+  });
 });
 
 describe('add-duration', () => {

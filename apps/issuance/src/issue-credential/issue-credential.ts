@@ -25,7 +25,7 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
-import { addDuration, wholeSeconds } from '../formats/validity.js';
+import { addDuration } from '../formats/validity.js';
 import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
@@ -203,7 +203,8 @@ export class IssueCredential {
     holder: VerifiedProof['holder'],
     now: Date,
   ): UnsignedCredential {
-    const validFrom = wholeSeconds(now);
+    // Whole seconds: formats have no smaller unit, and finer times would link credentials.
+    const validFrom = new Date(Math.floor(now.getTime() / 1000) * 1000);
     const { expiresIn } = configuration.content;
     return {
       credentialId: this.ids.uuid(),

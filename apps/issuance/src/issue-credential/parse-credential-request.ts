@@ -40,20 +40,17 @@ const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): Crede
   if (byIdentifier) {
     if (credentialIdentifier === undefined)
       throw refused('credential_identifier is required, because the token response returned credential identifiers');
-    return { credentialIdentifier: text(credentialIdentifier, 'credential_identifier') };
-  }
-  if (configurationId === undefined)
+  } else if (configurationId === undefined)
     throw refused(
       'credential_configuration_id is required, because the token response returned no credential identifiers',
     );
-  return { configurationId: text(configurationId, 'credential_configuration_id') };
-};
-
-const text = (value: unknown, member: string): string => {
+  const [member, value] = byIdentifier
+    ? ['credential_identifier', credentialIdentifier]
+    : ['credential_configuration_id', configurationId];
   if (typeof value !== 'string' || value === '') throw refused(`${member} must be a string`);
-  const most = MAX_LENGTHS.get(member)!;
+  const most = MAX_LENGTHS.get(member as string)!;
   if (value.length > most) throw refused(`${member} must have at most ${most} characters`);
-  return value;
+  return byIdentifier ? { credentialIdentifier: value } : { configurationId: value };
 };
 
 /** `proofs`: an object with exactly one member, here `jwt` (§8.2, Appendix F.1). */

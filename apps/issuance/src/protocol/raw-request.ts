@@ -1,9 +1,5 @@
 import type { RawRequest } from '@attestry/contracts';
 
-/** Type and subtype in lower case, without parameters; '' when the header is absent. */
-export const mediaType = (request: RawRequest): string =>
-  (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
-
 export const queryOf = (request: RawRequest): URLSearchParams => {
   const at = request.url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));

@@ -22,6 +22,7 @@ import {
   repository,
   skipSuite,
   startEventStoreDbStandIn,
+  waitUntil,
 } from '@attestry/testing';
 import { PUBLISHERS } from './publishers.js';
 import { runCopy, type Summary } from './run-copy.js';
@@ -139,6 +140,26 @@ describe('npm run copy-events between folders', () => {
     const rest = await copy('--from', at, '--to', to, '--leave-unpublished');
     expect(rest).toMatchObject({ complete: true, events: { copied: 1 } });
     await (await openEngines(parseConfig({ DATA_DIR: to, MASTER_KEY, LOG_LEVEL: 'silent' }))).close();
+  }, 60_000);
+
+  it('names the consumers that have not read the whole feed, and copies once they have', async () => {
+    const { at } = await dataFolder('a', 3);
+    const to = join(folder, 'b');
+    const engines = await openEngines(parseConfig({ DATA_DIR: at, MASTER_KEY, LOG_LEVEL: 'silent' }));
+    const name = 'webhooks.deliveries';
+    const consume = (handler: () => Promise<void>) =>
+      engines.bus.consume({ name, subjects: ['event.dids.did-created'] }, handler);
+    const failing = consume(() => Promise.reject(new Error('away')));
+    await engines.bus.publish([{ id: 'e1', subject: 'event.dids.did-created', data: {} }]);
+    await waitUntil(() => failing.health.error === 'away');
+    await engines.close();
+    expect(await refusal('--from', at, '--to', to)).toContain(`not published or not consumed (${name}),`);
+
+    const again = await openEngines(parseConfig({ DATA_DIR: at, MASTER_KEY, LOG_LEVEL: 'silent' }));
+    const read = again.bus.consume({ name, subjects: ['event.dids.did-created'] }, () => Promise.resolve());
+    await waitUntil(() => read.health.acknowledged !== undefined);
+    await again.close();
+    expect(await copy('--from', at, '--to', to)).toMatchObject({ complete: true });
   }, 60_000);
 
   it('says what is wrong with its arguments', async () => {

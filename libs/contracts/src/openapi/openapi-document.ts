@@ -369,7 +369,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const good: JsonObject = {
     description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
-    ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
+    ...(content && { content: { [responseTypeOf(http!)]: { schema: content as JsonObject } } }),
   };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
@@ -406,7 +406,7 @@ const SUCCESS: Record<number, string> = {
   [REDIRECT]: 'Redirect. OAuth errors are returned to the client in the same way.',
 };
 
-const mediaTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
+const responseTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
   stream ? 'application/x-ndjson' : mediaType;
 
 const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {

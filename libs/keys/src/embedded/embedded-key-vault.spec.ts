@@ -133,12 +133,12 @@ describe('EmbeddedKeyVault', () => {
       let v = await open(master(1));
       const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
       await durable;
-      await v.checkpoints.write('erasures', '10');
+      await v.checkpoints.write('erasures', '10', undefined);
       await close();
       await copyFile(file, `${file}.copy`);
       v = await open(master(1));
       await v.sealing.destroyDataKeys(T, ['u1']);
-      await v.checkpoints.write('erasures', '20');
+      await v.checkpoints.write('erasures', '20', '10');
       await close();
       await copyFile(`${file}.copy`, file);
       v = await open(master(1));

@@ -132,7 +132,8 @@ export const open = (db: Database): Jobs => {
   const deleteExpiringOfTenant = db.prepare('DELETE FROM remembered WHERE tenant = ?');
 
   const checkpoint = db.prepare('SELECT position FROM checkpoints WHERE name = ?');
-  const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
+  const addCheckpoint = db.prepare('INSERT INTO checkpoints (name, position) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const setCheckpoint = db.prepare('UPDATE checkpoints SET position = ? WHERE name = ? AND position = ?');
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
 
   const findTenantKey = (tenant: string): Found<WrappedKey> => {
@@ -355,9 +356,9 @@ export const open = (db: Database): Jobs => {
     },
     setCheckpoint: {
       kind: 'write',
-      run: (args: { name: string; position: string }): void => {
-        setCheckpoint.run(args.name, args.position);
-      },
+      run: ({ name, position, previous }: { name: string; position: string; previous: string | undefined }): boolean =>
+        (previous === undefined ? addCheckpoint.run(name, position) : setCheckpoint.run(position, name, previous))
+          .changes === 1,
     },
   };
 };

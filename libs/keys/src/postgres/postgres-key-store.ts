@@ -308,12 +308,19 @@ export class PostgresKeyStore implements KeyStore {
       const [row] = await this.query(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);
       return row?.['position'] as string | undefined;
     },
-    setCheckpoint: async ({ name, position }) => {
-      await this.query(
-        `INSERT INTO ${this.schema}.key_checkpoints (name, position) VALUES ($1, $2)
-         ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
-        [name, position],
-      );
+    setCheckpoint: async ({ name, position, previous }) => {
+      const table = `${this.schema}.key_checkpoints`;
+      const rows = await (previous === undefined
+        ? this.query(
+            `INSERT INTO ${table} (name, position) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING position`,
+            [name, position],
+          )
+        : this.query(`UPDATE ${table} SET position = $2 WHERE name = $1 AND position = $3 RETURNING position`, [
+            name,
+            position,
+            previous,
+          ]));
+      return rows.length === 1;
     },
   };
 

@@ -31,7 +31,8 @@ export const open = (db: Database): Jobs => {
     CREATE TABLE IF NOT EXISTS consumer (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `);
   const insert = db.prepare(
-    'INSERT INTO message (sequence, id, subject, body, published_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+    `INSERT INTO message (sequence, id, subject, body, published_at)
+     VALUES (iif(EXISTS (SELECT 1 FROM message), NULL, ?), ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
   );
   const scan = db.prepare(
     'SELECT sequence, id, subject, body FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?',
@@ -53,12 +54,14 @@ export const open = (db: Database): Jobs => {
     /** Returns the sequence of each message, 0 for one that is stored already. */
     publish: {
       kind: 'write',
-      run: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] =>
-        messages.map(([id, subject, body], index) => {
-          const first = index === 0 && headNow() === 0 ? now * 1000 : null;
-          const { changes, lastInsertRowid } = insert.run(first, id, subject, body, now);
-          return changes ? Number(lastInsertRowid) : 0;
-        }),
+      run: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] => {
+        const sequences: number[] = [];
+        for (const [id, subject, body] of messages) {
+          const { changes, lastInsertRowid } = insert.run(now * 1000, id, subject, body, now);
+          sequences.push(changes ? Number(lastInsertRowid) : 0);
+        }
+        return sequences;
+      },
     },
     open: {
       kind: 'write',
