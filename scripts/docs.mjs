@@ -1,5 +1,5 @@
 // npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and the versions of the aggregates' states; then
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and of their use cases (use-case-lists.mjs) and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
 import { execFileSync } from 'node:child_process';
@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { natsUsers } from './nats-users.mjs';
 import { serviceLists } from './service-lists.mjs';
 import { stateVersions } from './state-versions.mjs';
+import { useCaseLists } from './use-case-lists.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -36,6 +37,7 @@ const shapes = declaredShapes(await sources('libs/contracts/src'));
 const lists = await serviceLists();
 const pages = {
   ...lists,
+  ...useCaseLists(OPERATIONS),
   'docs/reference/operations.md': operationsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
