@@ -93,6 +93,7 @@ describe('roles', () => {
     ['issuer', 'dids', ['create', 'delete', 'read']],
     ['verifier', 'custom-domain', ['create', 'delete', 'read', 'update', 'verify']],
     ['managed-issuer', 'users', ['create', 'delete', 'read', 'search', 'update']],
+    ['managed-issuer', 'offers', ['create', 'delete', 'read']],
     ['managed-issuer', 'iacas', []],
     ['certificate-manager', 'iacas', ['create', 'delete', 'read', 'update']],
     ['admin', 'tenant', ['delete', 'read', 'update']],
