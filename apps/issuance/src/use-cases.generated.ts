@@ -22,6 +22,7 @@ import { RetrieveCredentialConfiguration } from './retrieve-credential-configura
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
+import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 
@@ -38,6 +39,7 @@ export const useCases = [
   CreatePreAuthorizedOffer,
   DeletePreAuthorizedOffer,
   RetrieveOfferContent,
+  RetrievePreAuthorizedOffer,
   Authorize,
   CompleteAuthorization,
   ExchangeToken,

@@ -474,7 +474,11 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    get?: never;
+    /**
+     * Retrieve the state of a pre-authorized offer and what was issued from it
+     * @description Codes and claims of the offer cannot be retrieved. Returns 404 if the offer or its user is deleted. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrievePreAuthorizedOffer'];
     put?: never;
     post?: never;
     /**
@@ -1137,6 +1141,15 @@ export interface components {
       /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
     };
+    /** @description Metadata of a credential that was issued from an offer. */
+    IssuedCredential: {
+      credentialConfigurationId: string;
+      format: components['schemas']['CredentialFormat'];
+      id: string;
+      issuedDate: string;
+      type: string;
+      validUntil?: string;
+    };
     JwtVcConfiguration: {
       additionalTypes: string[];
       claimMappings: {
@@ -1331,6 +1344,23 @@ export interface components {
        * @description Id of an existing user. Default: a new user is created.
        */
       userId?: string;
+    };
+    /** @description A pre-authorized offer without its codes and claims. */
+    PreAuthorizedOfferStatus: {
+      createdAt: string;
+      /** @description Ids of the offered credential configurations. */
+      credentials: string[];
+      /** @description Expiry of the pre-authorized code. */
+      expiresAt: string;
+      id: string;
+      /** @description Credentials issued from the offer, oldest first; the first 500. */
+      issuedCredentials: components['schemas']['IssuedCredential'][];
+      /**
+       * @description `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.
+       * @enum {string}
+       */
+      state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED';
+      userId: string;
     };
     PreviousWebhookKey: {
       kid: string;
@@ -3029,6 +3059,41 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrievePreAuthorizedOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the offer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PreAuthorizedOfferStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
