@@ -1,4 +1,4 @@
-// npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
+// npm run docs: writes docs/reference/operations.md and the lists of the changelog from the registry, configuration.md from the declared settings,
 // metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and of their use cases (use-case-lists.mjs) and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
@@ -42,6 +42,7 @@ const pages = {
   ...versionPage,
   ...lists,
   ...useCaseLists(OPERATIONS),
+  'docs/reference/changelog.md': changelogPage(),
   'docs/reference/operations.md': operationsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
@@ -58,6 +59,9 @@ for (const { name, service, useCase } of OPERATIONS) {
   const file = fileOf({ service, useCase });
   if (!existsSync(join(root, file))) faults.push(`${name} is not implemented: ${file} does not exist`);
 }
+for (const { name, since } of OPERATIONS)
+  if (since !== undefined && !pages['docs/reference/changelog.md'].includes(`<!-- operations since ${since},`))
+    faults.push(`docs/reference/changelog.md has no list of the operations since ${since}: ${name}`);
 for (const [path, text] of Object.entries(pages)) {
   const options = await prettier.resolveConfig(join(root, path));
   // Tables are left as they are: padded to the widest cell they would change on every line with every new field.
@@ -365,6 +369,17 @@ function shapeSection(name, linked) {
 }
 
 // ---- interface definitions --------------------------------------------------------------------------------------------
+
+/** The changelog with the operations that each version added. */
+function changelogPage() {
+  const list = /(<!-- operations since (v[\d.]+), .*-->\n)[^]*?(?=<!-- end of operations -->)/g;
+  return read('docs/reference/changelog.md').replace(list, (_, begin, version) => {
+    const lines = OPERATIONS.filter(({ http, since }) => http && since === version).map(
+      ({ http, summary }) => `- \`${http.method} ${http.path.replaceAll(/:(\w+)/g, '{$1}')}\`: ${summary}\n`,
+    );
+    return `${begin}\n${lines.join('')}\n`;
+  });
+}
 
 /** Text of the module with the version of the interface definitions: that of the newest section of the changelog. */
 function interfaceVersion() {

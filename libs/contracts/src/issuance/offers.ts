@@ -191,6 +191,7 @@ export const createPreAuthorizedOffer = defineOperation({
 
 export const retrievePreAuthorizedOffer = defineOperation({
   name: 'issuance.retrieve-pre-authorized-offer',
+  since: 'v2.1.0',
   summary: 'Retrieve the state of a pre-authorized offer and what was issued from it',
   description: 'Codes and claims of the offer cannot be retrieved. Returns 404 if the offer or its user is deleted.',
   http: { method: 'GET', path: '/v1/openid/offers/pre-authorized/:id', success: 200 },
