@@ -726,6 +726,12 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'id', location: 'params' },
     foreign: ({ foreign }) => ({ params: { id: foreign.user } }),
   },
+  'issuance.update-user': {
+    right: async (world) => ({ params: { id: await freshUser(world) }, body: { claims: { given_name: 'Augusta' } } }),
+    wrong: ({ own }) => ({ params: { id: own.user }, body: { claims: ['Ada'] } }),
+    refusal: { status: 400, param: 'claims', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.user }, body: { claims: { given_name: 'Augusta' } } }),
+  },
   'issuance.delete-user': {
     right: async (world) => ({ params: { id: await freshUser(world) } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),

@@ -25,6 +25,7 @@ import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-co
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
+import { UpdateUser } from './update-user/update-user.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
 export const useCases = [
@@ -54,4 +55,5 @@ export const useCases = [
   ListUserCredentials,
   ListUsers,
   RetrieveUser,
+  UpdateUser,
 ];

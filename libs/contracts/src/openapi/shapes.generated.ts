@@ -1560,6 +1560,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description: 'At least one member is required. Absent members keep their value.',
   },
   UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  UpdateUserRequest: {
+    type: 'object',
+    properties: {
+      claims: {
+        type: 'object',
+        additionalProperties: {},
+        description: 'Replace all claims of the user; at most 64 KiB as JSON. Default: no claims.',
+      },
+    },
+  },
   User: {
     type: 'object',
     properties: {

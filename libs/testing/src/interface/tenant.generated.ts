@@ -527,7 +527,11 @@ export interface paths {
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['retrieveUser'];
-    put?: never;
+    /**
+     * Replace the claims of a user
+     * @description Credentials that were issued before do not change. `authenticationProvider` is read-only and ignored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    put: operations['updateUser'];
     post?: never;
     /**
      * Delete a user
@@ -1392,6 +1396,15 @@ export interface components {
     };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
+    UpdateUserRequest: {
+      /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
+      readonly authenticationProvider?: components['schemas']['UserLink'];
+      /** @description Replace all claims of the user; at most 64 KiB as JSON. Default: no claims. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      claims?: {
+        [key: string]: unknown;
+      };
+      readonly id?: string;
+    };
     User: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       authenticationProvider?: components['schemas']['UserLink'];
@@ -3258,6 +3271,60 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateUser: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "claims": {
+         *         "given_name": "Ada",
+         *         "family_name": "Lovelace"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['UpdateUserRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['User'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
