@@ -1,5 +1,5 @@
-// npm run docs: writes docs/reference/operations.md from the registry, configuration.md from the declared settings,
-// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and the versions of the aggregates' states; then
+// npm run docs: writes docs/reference/operations.md and the lists of the changelog from the registry, configuration.md from the declared settings,
+// metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and of their use cases (use-case-lists.mjs) and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
 import { execFileSync } from 'node:child_process';
@@ -10,22 +10,26 @@ import { pathToFileURL } from 'node:url';
 import { natsUsers } from './nats-users.mjs';
 import { serviceLists } from './service-lists.mjs';
 import { stateVersions } from './state-versions.mjs';
+import { useCaseLists } from './use-case-lists.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
-await ensureBuilt();
 
 const check = process.argv.includes('--check');
 const json = process.argv.includes('--json');
 const read = (path) => readFileSync(join(root, path), 'utf8');
+// Before the build: the interface definitions contain the version.
+const versionPage = { 'libs/contracts/src/openapi/interface-version.generated.ts': interfaceVersion() };
+if (!check) for (const [path, text] of Object.entries(versionPage)) writeFileSync(join(root, path), text);
+await ensureBuilt();
+
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 
 await import('reflect-metadata');
 const ts = (await import('typescript')).default;
 const prettier = await import('prettier');
 const { getMetadataStorage } = await import('class-validator');
-const { OPERATIONS, ROLES, PERMISSIONS, INTERFACE_VERSION, NO_MESSAGE, openApiDocument } =
-  await built('libs/contracts/dist/index.js');
+const { OPERATIONS, ROLES, PERMISSIONS, NO_MESSAGE, openApiDocument } = await built('libs/contracts/dist/index.js');
 const { SETTINGS } = await built('libs/service-kit/dist/config.js');
 const { METRICS } = await built('libs/service-kit/dist/metrics/metric-definitions.js');
 
@@ -35,7 +39,10 @@ const { default: openapiTypes, astToString } = await import('openapi-typescript'
 const shapes = declaredShapes(await sources('libs/contracts/src'));
 const lists = await serviceLists();
 const pages = {
+  ...versionPage,
   ...lists,
+  ...useCaseLists(OPERATIONS),
+  'docs/reference/changelog.md': changelogPage(),
   'docs/reference/operations.md': operationsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
@@ -52,8 +59,9 @@ for (const { name, service, useCase } of OPERATIONS) {
   const file = fileOf({ service, useCase });
   if (!existsSync(join(root, file))) faults.push(`${name} is not implemented: ${file} does not exist`);
 }
-if (!read('docs/reference/changelog.md').includes(`\n## ${INTERFACE_VERSION}\n`))
-  faults.push(`docs/reference/changelog.md has no section ${INTERFACE_VERSION}`);
+for (const { name, since } of OPERATIONS)
+  if (since !== undefined && !pages['docs/reference/changelog.md'].includes(`<!-- operations since ${since},`))
+    faults.push(`docs/reference/changelog.md has no list of the operations since ${since}: ${name}`);
 for (const [path, text] of Object.entries(pages)) {
   const options = await prettier.resolveConfig(join(root, path));
   // Tables are left as they are: padded to the widest cell they would change on every line with every new field.
@@ -361,6 +369,27 @@ function shapeSection(name, linked) {
 }
 
 // ---- interface definitions --------------------------------------------------------------------------------------------
+
+/** The changelog with the operations that each version added. */
+function changelogPage() {
+  const list = /(<!-- operations since (v[\d.]+), .*-->\n)[^]*?(?=<!-- end of operations -->)/g;
+  return read('docs/reference/changelog.md').replace(list, (_, begin, version) => {
+    const lines = OPERATIONS.filter(({ http, since }) => http && since === version).map(
+      ({ http, summary }) => `- \`${http.method} ${http.path.replaceAll(/:(\w+)/g, '{$1}')}\`: ${summary}\n`,
+    );
+    return `${begin}\n${lines.join('')}\n`;
+  });
+}
+
+/** Text of the module with the version of the interface definitions: that of the newest section of the changelog. */
+function interfaceVersion() {
+  const [, version] = /^## (v\d+\.\d+\.\d+)$/m.exec(read('docs/reference/changelog.md')) ?? [];
+  if (!version) throw new Error('docs/reference/changelog.md has no section of a version, ## vMAJOR.MINOR.PATCH');
+  return `// Generated by npm run docs from docs/reference/changelog.md. Do not edit.
+/** \`vMAJOR.MINOR.PATCH\` of both interface definitions. */
+export const INTERFACE_VERSION = '${version}';
+`;
+}
 
 /** The OpenAPI documents, the shapes they need beside the registry, and the types of a client of each. */
 async function interfaceFiles() {

@@ -8,7 +8,7 @@ import ts from 'typescript';
 import { root } from './setup.mjs';
 
 const vague = ['util', 'utils', 'common', 'core', 'shared', 'helper', 'helpers', 'misc'];
-const AT_THE_TOP = /^index\.ts$|\.(?:module|reactions|spec)\.ts$/;
+const AT_THE_TOP = /^index\.ts$|\.(?:module|reactions|generated|spec)\.ts$/;
 const folder = process.argv[2] ?? root;
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
   cwd: folder,

@@ -288,6 +288,24 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     });
   });
 
+  it('the claims of a user as they were last replaced, and what was issued is unchanged', async () => {
+    const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Old', town: 'Paris' } }), 201);
+    const issue = async () => {
+      const { uri } = await offerOf(['jwt did:web'], { userId: user.id, claims: {} });
+      const [got] = (await new Wallet().collect(uri)).credentials;
+      return got!.credential as string;
+    };
+    const subject = async (credential: string) => subjectOf((await verifyJwtVc(credential)).payload.vc!);
+    const before = await issue();
+    const updated = await tenant.api.users.update(user.id, { claims: { given_name: 'New' } });
+    expect([updated.status, updated.body]).toEqual([200, { id: user.id, claims: { given_name: 'New' } }]);
+    expect((await tenant.api.users.retrieve(user.id)).body).toEqual(updated.body);
+    expect((await subject(before))['given_name']).toBe('Old');
+    expect((await subject(await issue()))['given_name']).toBe('New');
+    expectStatus(await tenant.api.users.delete(user.id), 204);
+    expect((await tenant.api.users.update(user.id, { claims: {} })).status).toBe(404);
+  });
+
   it('with identifiers, when it asks for authorization details [T77]', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     const answer = await exchange({

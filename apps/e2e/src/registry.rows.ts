@@ -644,6 +644,12 @@ export const ROWS: Record<string, Row> = {
     wrong: ({ own }) => ({ body: { credentials: [own.jwtVc], expiresIn: { minutes: 11 } } }),
     refusal: { status: 400, param: 'expiresIn.minutes', location: 'body' },
   },
+  'issuance.retrieve-pre-authorized-offer': {
+    right: ({ own }) => ({ params: { id: own.offer } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.offer } }),
+  },
   'issuance.delete-pre-authorized-offer': {
     right: async (world) => ({ params: { id: (await freshOffer(world)).id } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),
@@ -719,6 +725,12 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ params: { id: 'no-uuid' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
     foreign: ({ foreign }) => ({ params: { id: foreign.user } }),
+  },
+  'issuance.update-user': {
+    right: async (world) => ({ params: { id: await freshUser(world) }, body: { claims: { given_name: 'Augusta' } } }),
+    wrong: ({ own }) => ({ params: { id: own.user }, body: { claims: ['Ada'] } }),
+    refusal: { status: 400, param: 'claims', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.user }, body: { claims: { given_name: 'Augusta' } } }),
   },
   'issuance.delete-user': {
     right: async (world) => ({ params: { id: await freshUser(world) } }),

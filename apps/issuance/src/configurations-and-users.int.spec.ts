@@ -19,6 +19,7 @@ import {
   reserveIssuerKey,
   retrieveContext,
   retrieveUser,
+  updateUser,
   userDeleted,
   webSemanticConfigurations,
   type JwtVcConfiguration,
@@ -530,8 +531,61 @@ describe('users', () => {
     expect((await call<PageOf<User>>(listUsers, {})).data.map(({ id }) => id)).not.toContain(created.id);
   });
 
+  const update = (id: string, body: object, tenant = ACME) => call<User>(updateUser, { params: { id }, body }, tenant);
+
+  it('have their claims replaced, in what is retrieved and listed', async () => {
+    const created = await create();
+    const bare = await create({});
+    for (const { id } of [created, bare])
+      for (const body of [{ claims: { given_name: 'Augusta', nested: { a: [1] } } }, { claims: {} }, { claims }, {}]) {
+        const updated = { id, claims: body.claims ?? {} };
+        expect(await update(id, body)).toEqual(updated);
+        expect(await call(retrieveUser, { params: { id } })).toEqual(updated);
+        expect((await call<PageOf<User>>(listUsers, {})).data).toContainEqual(updated);
+      }
+  });
+
+  it('keep replaced claims sealed, old and new, and lose all of them when deleted', async () => {
+    const { id } = await create({ claims: { secret: 'canary-1' } });
+    await update(id, { claims: { secret: 'canary-2' } });
+    const stored = await engines.events.readStream(userStream(ACME.id, id));
+    expect(stored.map(({ type }) => type)).toEqual(['UserCreated', 'UserClaimsReplaced']);
+    expect(JSON.stringify(stored)).not.toContain('canary');
+    const sealed = stored.map(({ data }) => (data as { sealedClaims: string }).sealedClaims);
+    const opened = () => Promise.all(sealed.map((text) => engines.vault.sealing.openSealed(ACME.id, 'user', text)));
+    expect(await opened()).toEqual(['{"secret":"canary-1"}', '{"secret":"canary-2"}']);
+    await call(deleteUser, { params: { id } });
+    expect(await opened()).toEqual([ERASED, ERASED]);
+    expect((await refusal(update(id, { claims }))).code).toBe('NotFound');
+  });
+
+  it('are not updated with too many claims, nor when unknown or being deleted', async () => {
+    const { id } = await create();
+    const error = await refusal(update(id, { claims: { secret: 'canary'.repeat(12_000) } }));
+    expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
+    expect(await paramsOf(update(id, { claims: ['canary'] }))).toEqual(['claims']);
+    expect(await paramsOf(update('no-uuid', { claims }))).toEqual(['id']);
+    expect((await refusal(update(NOBODY, { claims }))).code).toBe('NotFound');
+    expect(await call(retrieveUser, { params: { id } })).toEqual({ id, claims });
+    // Keys are destroyed before the event is written.
+    await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
+    expect((await refusal(update(id, { claims }))).code).toBe('NotFound');
+    expect(await engines.events.readStream(userStream(ACME.id, id))).toHaveLength(1);
+    await call(deleteUser, { params: { id } });
+  });
+
+  it('updated at the same time have the claims of one update', async () => {
+    const { id } = await create();
+    const wanted = Array.from({ length: 5 }, (_, n) => ({ n }));
+    await Promise.all(wanted.map((own) => update(id, { claims: own })));
+    const { claims: left } = await call<User>(retrieveUser, { params: { id } });
+    expect(wanted).toContainEqual(left);
+    expect(await engines.events.readStream(userStream(ACME.id, id))).toHaveLength(6);
+  });
+
   it('belong to one tenant', async () => {
     const { id } = await create();
+    expect((await refusal(update(id, { claims: {} }, BETA))).code).toBe('NotFound');
     for (const operation of [retrieveUser, deleteUser])
       expect((await refusal(call(operation, { params: { id } }, BETA))).code).toBe('NotFound');
     expect((await refusal(call(listUserCredentials, { params: { userId: id } }, BETA))).code).toBe('NotFound');

@@ -1,28 +1,9 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
-import { AcceptInvitation } from './accept-invitation/accept-invitation.js';
-import { AdmitUser } from './admit-user/admit-user.js';
-import { CancelInvitation } from './cancel-invitation/cancel-invitation.js';
-import { CreateClient } from './create-client/create-client.js';
-import { CreateTenant } from './create-tenant/create-tenant.js';
-import { DeleteClient } from './delete-client/delete-client.js';
-import { DeleteMembership } from './delete-membership/delete-membership.js';
-import { DeleteTenant } from './delete-tenant/delete-tenant.js';
 import { TenantDirectory } from './directory/tenant-directory.js';
 import { InvitationLinksReadModel } from './invitation-links/invitation-links.read-model.js';
-import { InviteMember } from './invite-member/invite-member.js';
 import { ClientAuthentication } from './client-credentials/client-authentication.js';
-import { IssueToken } from './issue-token/issue-token.js';
 import { TokenKeys } from './token-keys/token-keys.js';
-import { ListClients } from './list-clients/list-clients.js';
-import { ListEnvironments } from './list-environments/list-environments.js';
-import { ListInvitations } from './list-invitations/list-invitations.js';
-import { ListMembers } from './list-members/list-members.js';
-import { ListTenantEvents } from './list-tenant-events/list-tenant-events.js';
-import { ListTenants } from './list-tenants/list-tenants.js';
-import { LookUpManagementClient } from './look-up-management-client/look-up-management-client.js';
-import { LookUpTenant } from './look-up-tenant/look-up-tenant.js';
-import { LookUpToken } from './look-up-token/look-up-token.js';
 import { MailLimits } from './mail-limits/mail-limits.js';
 import { ManagementReactions } from './management.reactions.js';
 import { People } from './people/people.js';
@@ -30,14 +11,6 @@ import { PurgeTenants } from './purge-tenants/purge-tenants.js';
 import { ReplayedPurges } from './purge-tenants/replayed-purges.js';
 import { FirstManagementClient } from './register-management-client/first-management-client.js';
 import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
-import { ResendInvitation } from './resend-invitation/resend-invitation.js';
-import { RetrieveClient } from './retrieve-client/retrieve-client.js';
-import { RetrieveMember } from './retrieve-member/retrieve-member.js';
-import { RetrieveTenant } from './retrieve-tenant/retrieve-tenant.js';
-import { RetrieveTokenKeys } from './retrieve-token-keys/retrieve-token-keys.js';
-import { RetrieveUserInformation } from './retrieve-user-information/retrieve-user-information.js';
-import { RevokeToken } from './revoke-token/revoke-token.js';
-import { RotateClientSecret } from './rotate-client-secret/rotate-client-secret.js';
 import { KeepTokenKeysFresh } from './rotate-token-keys/keep-token-keys-fresh.js';
 import { DeferredInvitations } from './send-invitations/deferred-invitations.js';
 import { Mailer } from './send-invitations/mailer.js';
@@ -51,49 +24,19 @@ import { FormGuard } from './sign-in/form-guard.js';
 import { InvitationLinks } from './sign-in/invitation-links.js';
 import { Passwords } from './sign-in/passwords.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
-import { UpdateClient } from './update-client/update-client.js';
-import { UpdateMembership } from './update-membership/update-membership.js';
-import { UpdateTenant } from './update-tenant/update-tenant.js';
-import { UpdateUserInformation } from './update-user-information/update-user-information.js';
+import { useCases } from './use-cases.generated.js';
 
 @Module({
   providers: [
+    ...useCases,
     // tokens
     TokenKeys,
     KeepTokenKeysFresh,
     ClientAuthentication,
-    IssueToken,
-    RevokeToken,
-    RetrieveTokenKeys,
     // environments and tenants
     TenantDirectory,
-    ListEnvironments,
-    CreateTenant,
-    ListTenants,
-    RetrieveTenant,
-    UpdateTenant,
-    DeleteTenant,
-    ListTenantEvents,
-    // clients of tenants
-    CreateClient,
-    ListClients,
-    RetrieveClient,
-    UpdateClient,
-    RotateClientSecret,
-    DeleteClient,
     // people and members of tenants
     People,
-    RetrieveUserInformation,
-    UpdateUserInformation,
-    InviteMember,
-    ListInvitations,
-    ResendInvitation,
-    CancelInvitation,
-    ListMembers,
-    RetrieveMember,
-    UpdateMembership,
-    DeleteMembership,
-    AcceptInvitation,
     Budgets,
     MailLimits,
     Mailer,
@@ -108,11 +51,6 @@ import { UpdateUserInformation } from './update-user-information/update-user-inf
     FormGuard,
     InvitationLinks,
     BuiltInSignIn,
-    // called by the gateway
-    AdmitUser,
-    LookUpTenant,
-    LookUpToken,
-    LookUpManagementClient,
     // management clients
     FirstManagementClient,
     ManagementClientInbox,

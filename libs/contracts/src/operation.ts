@@ -151,6 +151,8 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   timeoutMs?: number;
   /** Statuses besides the success status, for the reference page. */
   errorStatuses?: readonly number[];
+  /** Version of the interface definition that added it, `vMAJOR.MINOR.PATCH`: the changelog lists it there. */
+  since?: string;
   deprecated?: Deprecated;
   /**
    * It creates something and accepts the header `Idempotency-Key`: the same call with the same key returns the first result

@@ -51,7 +51,7 @@ const GRANTS = {
   users: may(ISSUING, ...CRUD, 'search'),
   'interaction-hook': may(ISSUING, ...CRUD),
   'claim-sources': may(ISSUING, ...CRUD),
-  offers: may(ISSUING, 'create', 'delete'),
+  offers: may(ISSUING, 'create', 'read', 'delete'),
   'credential-configurations': { ...may(ISSUER, 'create', 'update', 'delete'), ...may(ISSUING, 'read') },
   credentials: { ...may(ISSUING, 'read', 'delete', 'sign', 'revoke'), ...may(VERIFIER, 'verify') },
   'credential-status': may(ISSUING, 'read', 'update'),

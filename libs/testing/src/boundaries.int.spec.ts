@@ -108,6 +108,11 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
     `import './check-options.js';\nimport '../did/did-view.js';`,
   ],
   ['a module imports use cases', 'apps/dids/src/x.module.ts', `export { a } from './create-did/create-did.js';`],
+  [
+    'the generated list imports use cases',
+    'apps/dids/src/use-cases.generated.ts',
+    `export { a } from './create-did/create-did.js';`,
+  ],
   ['the platform imports services', 'apps/platform/src/x.ts', `export { a } from '@attestry/dids';`],
   ['black-box tests import contracts', 'apps/e2e/src/x.e2e.spec.ts', `export { a } from '@attestry/contracts';`],
   ["a library's specs use the test kit", 'libs/event-store/src/x.spec.ts', `export { a } from '@attestry/testing';`],

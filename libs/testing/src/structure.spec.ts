@@ -67,6 +67,7 @@ describe('the check of the structure', () => {
       'apps/dids/src/index.ts': "export { Module } from './dids.module.js';\n",
       'apps/dids/src/dids.module.ts': "import { a } from './did/a.js';\nexport class Module {\n  a = a;\n}\n",
       'apps/dids/src/dids.reactions.ts': "import './did/a.js';\n",
+      'apps/dids/src/use-cases.generated.ts': "import './did/a.js';\n",
       'apps/dids/src/idempotency.int.spec.ts': "import './index.js';\n",
       'apps/dids/src/did/a.ts': "// import './b.js';\nexport const a = 'from ./b.js';\n",
       'apps/dids/src/did/b.ts': "import './a.js';\n",

@@ -74,6 +74,8 @@ export class TenantApi {
       create: (body: Schemas['CreateUserRequest'] = {}) => answerTo(client.POST('/v1/users', { body })),
       list: (query?: QueryOf<'/v1/users'>) => answerTo(client.GET('/v1/users', { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET('/v1/users/{id}', { params: { path: { id } } })),
+      update: (id: string, body: Schemas['UpdateUserRequest']) =>
+        answerTo(client.PUT('/v1/users/{id}', { params: { path: { id } }, body })),
       delete: (id: string) => answerTo(client.DELETE('/v1/users/{id}', { params: { path: { id } } })),
       credentials: (userId: string, query?: QueryOf<'/v1/users/{userId}/credentials'>) =>
         answerTo(client.GET('/v1/users/{userId}/credentials', { params: { path: { userId }, query } })),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { compactVerify, importJWK, SignJWT, type JWK } from 'jose';
 import {
   AppError,
@@ -16,6 +17,7 @@ import {
   issueCredential,
   issueNonce,
   jwtVcConfigurations,
+  listUserCredentials,
   OPERATION_SUBJECTS,
   REQUESTS_COMMITTED_SUBJECT,
   reserveIssuerKey,
@@ -23,6 +25,7 @@ import {
   retrieveIssuerMetadata,
   retrieveOauthKeys,
   retrieveOfferContent,
+  retrievePreAuthorizedOffer,
   retrieveUser,
   webhookDeleted,
   webhookSaved,
@@ -32,8 +35,10 @@ import {
   type CredentialFormat,
   type IssuerKey,
   type OperationEventMessage,
+  type PageOf,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
+  type UserCredential,
 } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
@@ -372,6 +377,81 @@ describe('an offer', () => {
     const nonce = await nonceFor();
     const proofs = { jwt: [await prove(makeHolder(), nonce)] };
     expect(await code(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe('invalid_token');
+  });
+});
+
+describe('the state of an offer', () => {
+  const stateOf = (id: string, tenantId = TENANT) => admin(retrievePreAuthorizedOffer, { params: { id } }, tenantId);
+  const issue = async (token: string, count: number) => {
+    const nonce = await nonceFor();
+    const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce)));
+    await collect(token, { credential_configuration_id: jwtVc, proofs: { jwt } });
+  };
+
+  it('goes from created to redeemed and claimed, with what was issued and without codes and claims', async () => {
+    const made = await offer({ credentials: [jwtVc, ldpVc], transactionCodeConfiguration: {} });
+    const shown = {
+      id: made.id,
+      state: 'CREATED',
+      credentials: [jwtVc, ldpVc],
+      userId: made.userId,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+      expiresAt: made.expiresAt,
+      issuedCredentials: [],
+    };
+    expect(await stateOf(made.id)).toEqual(shown);
+    const { access_token } = await redeem(codeOf(made), { tx_code: made.transactionCode! });
+    expect(await stateOf(made.id)).toEqual({ ...shown, state: 'REDEEMED' });
+    await issue(access_token, 2);
+    await issue(access_token, 1);
+    const credential = {
+      id: expect.any(String) as string,
+      credentialConfigurationId: jwtVc,
+      type: 'Course',
+      format: 'jwt_vc_json',
+      issuedDate: expect.any(String) as string,
+      validUntil: expect.any(String) as string,
+    };
+    // Also when code and token have expired.
+    for (ahead of [0, 3_600_000]) {
+      const claimed = await stateOf(made.id);
+      expect(claimed).toEqual({ ...shown, state: 'CLAIMED', issuedCredentials: Array(3).fill(credential) });
+      const ids = claimed.issuedCredentials.map(({ id }) => id).sort();
+      await eventually(async () => {
+        const listed = await admin(listUserCredentials, { params: { userId: made.userId } });
+        const { data } = listed as PageOf<UserCredential>;
+        return isDeepStrictEqual(data.map(({ id }) => id).sort(), ids);
+      });
+    }
+  });
+
+  it('is expired when code or token ended before a credential was issued', async () => {
+    const unused = await offer({ credentials: [jwtVc] });
+    const { made } = await start(jwtVc);
+    ahead = 299_000;
+    expect(await stateOf(unused.id)).toMatchObject({ state: 'CREATED' });
+    ahead = 301_000;
+    for (const { id } of [unused, made])
+      expect(await stateOf(id)).toMatchObject({ id, state: 'EXPIRED', issuedCredentials: [] });
+  });
+
+  it('is locked after the third wrong transaction code', async () => {
+    const made = await offer({ credentials: [jwtVc], transactionCodeConfiguration: {} });
+    const wrong = made.transactionCode === '000000' ? '000001' : '000000';
+    for (let i = 0; i < 3; i++) await code(redeem(codeOf(made), { tx_code: wrong }));
+    expect(await stateOf(made.id)).toMatchObject({ id: made.id, userId: made.userId, state: 'LOCKED' });
+  });
+
+  it('does not exist for other tenants, unknown ids, deleted offers and deleted users', async () => {
+    const { made } = await start(jwtVc);
+    expect(await code(stateOf(made.id, OTHER))).toBe('NotFound');
+    for (const id of [TENANT, made.userId]) expect(await code(stateOf(id))).toBe('NotFound');
+    expect(await code(stateOf('no-uuid'))).toBe('BadRequest');
+    const deleted = await offer({ credentials: [jwtVc] });
+    await admin(deletePreAuthorizedOffer, { params: { id: deleted.id } });
+    expect(await code(stateOf(deleted.id))).toBe('NotFound');
+    await admin(deleteUser, { params: { id: made.userId } });
+    expect(await code(stateOf(made.id))).toBe('NotFound');
   });
 });
 

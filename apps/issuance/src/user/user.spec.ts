@@ -28,6 +28,20 @@ describe('user', () => {
       .thenThrows('NotFound');
   });
 
+  it('keeps the link to the provider when its claims are replaced, also by none', () => {
+    const linked = { type: 'UserLinked', data: { sealedLink: 'v1.link' } } as UserEvent;
+    for (const events of [
+      [created, linked],
+      [{ type: 'UserCreated', data: { userId: id, createdAt: at } } as UserEvent, linked],
+    ])
+      given(user, events)
+        .when((state) => replaceUserClaims(state, { sealedClaims: 'v1.none' }))
+        .thenState({ status: 'active', id, sealedClaims: 'v1.none', sealedLink: 'v1.link', createdAt: at });
+    given(user, [])
+      .when((state) => replaceUserClaims(state, { sealedClaims: 'v1.other' }))
+      .thenThrows('NotFound');
+  });
+
   describe('who signs in', () => {
     const linked = { type: 'UserLinked', data: { sealedLink: 'v1.link' } } as UserEvent;
     const sign = (more: Partial<SignIn>) => (state: UserState) =>

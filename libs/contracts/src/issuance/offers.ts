@@ -3,6 +3,7 @@ import { defineOperation, publicAccess, requires } from '../operation.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
 import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
+import type { CredentialFormat } from './credential-configurations.js';
 
 export class TransactionCodeConfiguration {
   /** Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`. */
@@ -109,6 +110,34 @@ export class PreAuthorizedOffer {
   transactionCode?: string;
 }
 
+/** A pre-authorized offer without its codes and claims. */
+export class PreAuthorizedOfferStatus {
+  id: string;
+  /**
+   * `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was
+   * issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.
+   */
+  state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED';
+  /** Ids of the offered credential configurations. */
+  credentials: string[];
+  userId: string;
+  createdAt: string;
+  /** Expiry of the pre-authorized code. */
+  expiresAt: string;
+  /** Credentials issued from the offer, oldest first; the first 500. */
+  issuedCredentials: IssuedCredential[];
+}
+
+/** Metadata of a credential that was issued from an offer. */
+export class IssuedCredential {
+  id: string;
+  credentialConfigurationId: string;
+  type: string;
+  format: CredentialFormat;
+  issuedDate: string;
+  validUntil?: string;
+}
+
 export class OfferParams {
   /** Id of the offer. */
   @Uuid() id: string;
@@ -158,6 +187,20 @@ export const createPreAuthorizedOffer = defineOperation({
   secrets: ['claims'],
   errorStatuses: [400, 401, 403, 413],
   idempotent: true,
+});
+
+export const retrievePreAuthorizedOffer = defineOperation({
+  name: 'issuance.retrieve-pre-authorized-offer',
+  since: 'v2.1.0',
+  summary: 'Retrieve the state of a pre-authorized offer and what was issued from it',
+  description: 'Codes and claims of the offer cannot be retrieved. Returns 404 if the offer or its user is deleted.',
+  http: { method: 'GET', path: '/v1/openid/offers/pre-authorized/:id', success: 200 },
+  access: requires('offers:read'),
+  analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_RETRIEVE', category },
+  errors,
+  params: OfferParams,
+  response: PreAuthorizedOfferStatus,
+  errorStatuses: [400, 401, 403, 404],
 });
 
 export const deletePreAuthorizedOffer = defineOperation({

@@ -13,6 +13,11 @@ export class CreateUserRequest {
   @Optional() @BoundedJson() authenticationProvider?: unknown;
 }
 
+export class UpdateUserRequest {
+  /** Replace all claims of the user; at most 64 KiB as JSON. Default: no claims. */
+  @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
+}
+
 export class User {
   id: string;
   claims: Record<string, unknown>;
@@ -98,6 +103,23 @@ export const retrieveUser = defineOperation({
   errors,
   params: UserParams,
   response: User,
+  errorStatuses: [400, 401, 403, 404],
+});
+
+export const updateUser = defineOperation({
+  name: 'issuance.update-user',
+  since: 'v2.1.0',
+  summary: 'Replace the claims of a user',
+  description: 'Credentials that were issued before do not change. `authenticationProvider` is read-only and ignored.',
+  http: { method: 'PUT', path: '/v1/users/:id', success: 200 },
+  access: requires('users:update'),
+  analytics: { prefix: 'USER_UPDATE', category },
+  errors,
+  params: UserParams,
+  body: UpdateUserRequest,
+  example: { claims: { given_name: 'Ada', family_name: 'Lovelace' } },
+  response: User,
+  secrets: ['claims'],
   errorStatuses: [400, 401, 403, 404],
 });
 

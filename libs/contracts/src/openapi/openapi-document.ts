@@ -13,12 +13,12 @@ import {
   type Operation,
 } from '../operation.js';
 import { classesWithRules, withRules } from './declared-rules.js';
+import { INTERFACE_VERSION } from './interface-version.generated.js';
 import type { JsonSchema } from './json-schema.js';
 import { readOnlyMembersOf } from './read-only-members.js';
 import { resourceOf, tagsOf } from './resources.js';
 
-/** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
-export const INTERFACE_VERSION = 'v2.0.0';
+export { INTERFACE_VERSION };
 
 export type InterfaceName = 'management' | 'tenant';
 

@@ -616,6 +616,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { email: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
     required: ['email', 'roles'],
   },
+  IssuedCredential: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      credentialConfigurationId: { type: 'string' },
+      type: { type: 'string' },
+      format: { $ref: '#/components/schemas/CredentialFormat' },
+      issuedDate: { type: 'string' },
+      validUntil: { type: 'string' },
+    },
+    required: ['id', 'credentialConfigurationId', 'type', 'format', 'issuedDate'],
+    description: 'Metadata of a credential that was issued from an offer.',
+  },
   JwkSet: {
     type: 'object',
     properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: {} } } },
@@ -1341,6 +1354,33 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  PreAuthorizedOfferStatus: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      state: {
+        type: 'string',
+        enum: ['CREATED', 'REDEEMED', 'CLAIMED', 'EXPIRED', 'LOCKED'],
+        description:
+          '`CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.',
+      },
+      credentials: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Ids of the offered credential configurations.',
+      },
+      userId: { type: 'string' },
+      createdAt: { type: 'string' },
+      expiresAt: { type: 'string', description: 'Expiry of the pre-authorized code.' },
+      issuedCredentials: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/IssuedCredential' },
+        description: 'Credentials issued from the offer, oldest first; the first 500.',
+      },
+    },
+    required: ['id', 'state', 'credentials', 'userId', 'createdAt', 'expiresAt', 'issuedCredentials'],
+    description: 'A pre-authorized offer without its codes and claims.',
+  },
   PreviousWebhookKey: {
     type: 'object',
     properties: {
@@ -1520,6 +1560,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description: 'At least one member is required. Absent members keep their value.',
   },
   UpdateUserInformationRequest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  UpdateUserRequest: {
+    type: 'object',
+    properties: {
+      claims: {
+        type: 'object',
+        additionalProperties: {},
+        description: 'Replace all claims of the user; at most 64 KiB as JSON. Default: no claims.',
+      },
+    },
+  },
   User: {
     type: 'object',
     properties: {

@@ -474,7 +474,11 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    get?: never;
+    /**
+     * Retrieve the state of a pre-authorized offer and what was issued from it
+     * @description Codes and claims of the offer cannot be retrieved. Returns 404 if the offer or its user is deleted. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrievePreAuthorizedOffer'];
     put?: never;
     post?: never;
     /**
@@ -523,7 +527,11 @@ export interface paths {
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['retrieveUser'];
-    put?: never;
+    /**
+     * Replace the claims of a user
+     * @description Credentials that were issued before do not change. `authenticationProvider` is read-only and ignored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    put: operations['updateUser'];
     post?: never;
     /**
      * Delete a user
@@ -1137,6 +1145,15 @@ export interface components {
       /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
     };
+    /** @description Metadata of a credential that was issued from an offer. */
+    IssuedCredential: {
+      credentialConfigurationId: string;
+      format: components['schemas']['CredentialFormat'];
+      id: string;
+      issuedDate: string;
+      type: string;
+      validUntil?: string;
+    };
     JwtVcConfiguration: {
       additionalTypes: string[];
       claimMappings: {
@@ -1332,6 +1349,23 @@ export interface components {
        */
       userId?: string;
     };
+    /** @description A pre-authorized offer without its codes and claims. */
+    PreAuthorizedOfferStatus: {
+      createdAt: string;
+      /** @description Ids of the offered credential configurations. */
+      credentials: string[];
+      /** @description Expiry of the pre-authorized code. */
+      expiresAt: string;
+      id: string;
+      /** @description Credentials issued from the offer, oldest first; the first 500. */
+      issuedCredentials: components['schemas']['IssuedCredential'][];
+      /**
+       * @description `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.
+       * @enum {string}
+       */
+      state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED';
+      userId: string;
+    };
     PreviousWebhookKey: {
       kid: string;
       /** @description End of its publication in the key set, long after its last signature. */
@@ -1362,6 +1396,15 @@ export interface components {
     };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
+    UpdateUserRequest: {
+      /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
+      readonly authenticationProvider?: components['schemas']['UserLink'];
+      /** @description Replace all claims of the user; at most 64 KiB as JSON. Default: no claims. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      claims?: {
+        [key: string]: unknown;
+      };
+      readonly id?: string;
+    };
     User: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       authenticationProvider?: components['schemas']['UserLink'];
@@ -3034,6 +3077,41 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  retrievePreAuthorizedOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the offer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PreAuthorizedOfferStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   deletePreAuthorizedOffer: {
     parameters: {
       query?: never;
@@ -3193,6 +3271,60 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateUser: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "claims": {
+         *         "given_name": "Ada",
+         *         "family_name": "Lovelace"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['UpdateUserRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['User'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
