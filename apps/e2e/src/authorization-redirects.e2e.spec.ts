@@ -93,7 +93,7 @@ beforeAll(async () => {
 afterAll(() => platform?.stop());
 
 describe('the authorization endpoint in production', () => {
-  it('without a list of wallets starts, logs a warning, and redirects no browser', async () => {
+  it('without a list of redirect URIs starts, logs a warning, and does not redirect', async () => {
     expect(platform.log()).toContain('authorization endpoint refuses all wallets');
     for (const redirectUri of [LISTED, 'http://127.0.0.1:1/back', 'org.example.wallet:/back'])
       expectPage(await authorize(redirectUri), /redirect_uri must be one of the redirect URIs/);
@@ -106,12 +106,12 @@ describe('the authorization endpoint in production', () => {
     );
   });
 
-  it('repeats nothing of the request on the page', async () => {
+  it('shows nothing of the request on the error page', async () => {
     const { text } = await authorize('https://phish.example/<b>', { client_id: 'call-0800-phish', state: 'phish' });
     expect(text).not.toContain('phish');
   });
 
-  it('sends errors to the addresses on the list, and shows the others on the page', async () => {
+  it('redirects errors to listed addresses, and shows an error page for others', async () => {
     await platform.end();
     await platform.restart({ WALLET_REDIRECT_URIS: `${LISTED},intent://listed` });
     const { status, headers } = await authorize(LISTED);

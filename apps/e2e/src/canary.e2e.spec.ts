@@ -192,7 +192,7 @@ const copied = async <T>(look: (folder: string) => Promise<T>): Promise<T> => {
 
 const keysIn = (folder: string) => remainingKeys(folder, MASTER_KEY);
 
-describe('nothing secret stands in clear', () => {
+describe('no secret is stored or logged in plain text', () => {
   it('while the platform runs, in its files, write-ahead logs and log', async () => {
     expect(canaries.length).toBeGreaterThan(30);
     const { sightings, files } = await searchFolders([platform.folder], canaries);
@@ -201,7 +201,7 @@ describe('nothing secret stands in clear', () => {
     expect(sightings).toEqual([]);
   });
 
-  it('and neither do the private keys of DIDs, webhooks and tokens', async () => {
+  it('including the private keys of DIDs, webhooks and tokens', async () => {
     await platform.end();
     const keys = await copied(async (folder) => keysIn(folder));
     expect(new Set(keys.signingKeys.map(({ purpose }) => purpose))).toEqual(new Set(['did', 'webhook', 'token']));
@@ -225,7 +225,7 @@ describe('nothing secret stands in clear', () => {
     await platform.restart();
   });
 
-  it('and what is planted on purpose is found by the same search', async () => {
+  it('and the same search finds a value that the test planted', async () => {
     const planted = canaries[7]!;
     await writeFile(
       join(platform.dataDir, 'planted.bin'),
@@ -255,7 +255,7 @@ describe('a deleted user', () => {
       .map(({ name }) => name);
   };
 
-  it('is readable with the master key before, and not after, whatever is tried', async () => {
+  it('is readable with the master key before the deletion, and not after it', async () => {
     await platform.end();
     const before = await copied(readable);
     // The values of the user and of their open offer; the collected session's key may have gone already.
@@ -276,7 +276,7 @@ describe('a deleted user', () => {
     await platform.restart();
   });
 
-  it('leaves projections that can be built again from the events', async () => {
+  it('leaves projections that can be rebuilt from the events', async () => {
     const received = async () => ({
       users: expectStatus(await tenant.api.users.list({ limit: 1000 }), 200).data,
       configurations: expectStatus(await tenant.api.jwtVc.list(), 200).data,
@@ -297,7 +297,7 @@ describe('a deleted user', () => {
     expect((await tenant.api.users.retrieve(person.id)).status).toBe(404);
   });
 
-  it('and still nothing stands in clear', async () => {
+  it('and still no secret is stored in plain text', async () => {
     const { sightings } = await searchFolders([platform.folder], canaries);
     expect(sightings).toEqual([]);
   });

@@ -20,7 +20,7 @@ const isOpen = (port: number): Promise<boolean> =>
   });
 
 (missing.length ? describe.skip : describe)('npm run cluster -- --keep', () => {
-  it('leaves everything running, and the printed command ends every process of it', async () => {
+  it('leaves the cluster running, and the printed command ends all its processes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kept-cluster-'));
     const child = spawn(process.execPath, [
       join(repository, 'scripts/attestry.mjs'),

@@ -99,7 +99,7 @@ const verified = async ({ api }: TenantUnderTest, domain = `branded${++serial}.e
 };
 
 describe('the custom domain over HTTP', () => {
-  it('is created from JSON and from XML alike, and answered as JSON [T4, T5, T11, T63]', async () => {
+  it('is created from JSON and from XML, and returned as JSON [T4, T5, T11, T63]', async () => {
     const { api } = tenant;
     const inJson = expectStatus(await api.customDomain.create({ ...brand, domain: 'one.example' }), 201);
     expectStatus(await api.customDomain.delete(), 204);
@@ -150,7 +150,7 @@ describe('the custom domain over HTTP', () => {
     expect((await api.customDomain.retrieve()).status).toBe(404);
   });
 
-  it('is nobody before it is verified [T8, T63]', async () => {
+  it('is answered with 404 until it is verified [T8, T63]', async () => {
     await tenant.api.customDomain.create({ ...brand, domain: 'early.example' });
     for (const path of DOCUMENTS) expect((await at('early.example', path)).status).toBe(404);
     const refused = await tenant.api.customDomain.verify();
@@ -160,7 +160,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('answers for the public documents, rendered for its own name, and for nothing else [T8, T58]', async () => {
+  it('serves only the public documents, rendered for its own name [T8, T58]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -215,7 +215,7 @@ describe('the custom domain over HTTP', () => {
       for (const path of [...DOCUMENTS, '/']) expect([name, (await at(name, path)).status]).toEqual([name, 404]);
   });
 
-  it('is vouched for by the DIDs of the tenant, each document with its own origin first', async () => {
+  it('is linked with the DIDs of the tenant, each document with its own origin first', async () => {
     const { api } = tenant;
     const domain = await verified(tenant);
     const key = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
@@ -242,7 +242,7 @@ describe('the custom domain over HTTP', () => {
     expect(await atHome()).toEqual([tenant.url]);
   });
 
-  it('is told to webhooks when it is verified, once', async () => {
+  it('causes one webhook event when it is verified', async () => {
     const { api } = tenant;
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
     try {
@@ -262,7 +262,7 @@ describe('the custom domain over HTTP', () => {
     }
   });
 
-  it('when given up in use says so in the trail and to webhooks, with the number of configurations', async () => {
+  it('that is given up while in use is reported in the audit trail and to webhooks, with the number of configurations', async () => {
     const { api } = tenant;
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
     const subscription = { events: ['CustomDomainDeletedInUse' as const], url: receiver.url };
@@ -321,7 +321,7 @@ describe('the custom domain over HTTP', () => {
     }
   }, 60_000);
 
-  it('leaves the API where it was, and the DIDs that exist as they are', async () => {
+  it('changes neither the address of the API nor existing DIDs', async () => {
     const { api } = tenant;
     await api.customDomain.delete();
     const before = expectStatus(await api.dids.create({ method: 'web', options: { url: `${tenant.host}/kept` } }), 201);
@@ -332,7 +332,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await api.users.list(), 200);
   });
 
-  it('leaves the events of each operation, and is a 404 where there is none [T12, T62, T65]', async () => {
+  it('records the events of each operation, and is a 404 when the tenant has none [T12, T62, T65]', async () => {
     const { api } = other;
     const typesOf = async ({ headers }: Answer) => {
       const query = { requestIds: [headers.get('x-request-id')!] };
@@ -365,7 +365,7 @@ describe('the custom domain over HTTP', () => {
     await expectEvents(await api.customDomain.delete(), 'DELETE');
   });
 
-  it('takes with it what was issued under it: no document, and no further credential [T9]', async () => {
+  it('ends issuing under it when it is deleted: no document and no further credential [T9]', async () => {
     const { api } = tenant;
     const domain = await verified(tenant);
     const { did } = expectStatus(await api.dids.create({ method: 'web', options: { url: domain } }), 201);
@@ -432,7 +432,7 @@ describe('the custom domain over HTTP', () => {
     await everywhere(400, 'credential_request_denied', 'the end of issuing again');
   }, 60_000);
 
-  it('changes hands when the zone says so: documents, DIDs and webhooks follow', async () => {
+  it('moves to another tenant with the TXT record: documents, DIDs and webhooks follow', async () => {
     const domain = await verified(tenant);
     const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: domain } }), 201);
     expect(did).toBe(`did:web:${domain}`);
@@ -461,7 +461,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('is refused to all but one of several tenants that verify it at once', async () => {
+  it('is refused to all but one of several tenants that verify it concurrently', async () => {
     await tenant.api.customDomain.delete();
     await other.api.customDomain.delete();
     for (let round = 0; round < 5; round++) {
@@ -476,7 +476,7 @@ describe('the custom domain over HTTP', () => {
     }
   });
 
-  it('is of one tenant, and gone with its deletion [T14, T15]', async () => {
+  it('belongs to one tenant, and is released when it is deleted [T14, T15]', async () => {
     const domain = await verified(tenant);
     expect((await at(domain, '/manifest.json')).status).toBe(200);
     const { verificationToken } = expectStatus(await other.api.customDomain.create({ ...brand, domain }), 201);
@@ -507,7 +507,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('changes hands with an update to another domain [T6, T13]', async () => {
+  it('can be claimed by another tenant after an update to another domain [T6, T13]', async () => {
     const domain = await verified(tenant);
     const current = expectStatus(await tenant.api.customDomain.retrieve(), 200);
     const renamed = expectStatus(await tenant.api.customDomain.update({ ...brand, name: 'New', domain }), 200);

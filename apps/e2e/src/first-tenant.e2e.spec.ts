@@ -49,7 +49,7 @@ describe('docs/guides', () => {
   });
   afterAll(() => platform?.stop());
 
-  it('first-tenant.md leads from nothing to a credential', async () => {
+  it('first-tenant.md leads from an empty platform to a credential', async () => {
     const blocks = blocksOf('first-tenant.md', 'sh');
     expect(blocks.length).toBeGreaterThanOrEqual(10);
     const base = platform.ready.management.replace('http://management.', '');
@@ -69,7 +69,7 @@ describe('docs/guides', () => {
       expect(events).toEqual(expect.arrayContaining([`${prefix}_START`, `${prefix}_SUCCESS`]));
   });
 
-  it('webhooks.md verifies a delivery and refuses a changed one', async () => {
+  it('webhooks.md verifies a delivery and refuses a modified one', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'webhook-guide');
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
     const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'));

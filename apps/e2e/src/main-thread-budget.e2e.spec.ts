@@ -47,7 +47,7 @@ describe('the main thread', () => {
   };
 
   it.each(operations)(
-    'is not held by %s',
+    'is not blocked by %s',
     async (_name, operation) => {
       const { statuses, ...requests } = sender(operation);
       const held: string[] = [];
@@ -64,11 +64,11 @@ describe('the main thread', () => {
     OPERATION_MS,
   );
 
-  describe('does work that grows with the request', () => {
+  describe('the work of a request', () => {
     beforeAll(() => thread.countBlocks());
 
     it.each(operations)(
-      'of %s and no faster',
+      'grows at most in proportion to its size: %s',
       async (_name, operation) => {
         const requests = sender(operation);
         const counted = hostileRequests(operation).filter(({ part }) => part !== undefined);

@@ -67,7 +67,7 @@ describe('the data folder', () => {
     }
   };
 
-  it('is backed up while the platform runs, and continues from there', async () => {
+  it('is backed up while the platform runs, and the platform continues from the backup', async () => {
     const first = await start({ DATA_DIR: join(folder, 'data') });
     const tenant = await createTenantUnderTest(first, await connectManagement(first, credentials), 'backup');
     const issuer = await makeIssuer(tenant);
@@ -145,7 +145,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await postgresTool(programs!, 'pg_restore', ['--exit-on-error', '-n', schema, '-d', at(name), file]);
   };
 
-  it('is dumped while the platform runs; older keys are made to forget, older events are refused', async () => {
+  it('is dumped while the platform runs; erasures are replayed on older keys, older events are refused', async () => {
     const env = await database('one');
     const first = await start(env);
     const tenant = await createTenantUnderTest(first, await connectManagement(first, credentials), 'dumped');
@@ -194,7 +194,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     expect(await whole.end()).toBe(0);
   }, 240_000);
 
-  it('has its master key rotated beside the platform, and drops the old one', async () => {
+  it('can rotate its master key while the platform runs, and no longer needs the old one', async () => {
     const env = await database('rotated');
     const [old, next] = [secrets.MASTER_KEY, key()];
     const platform = await start({ ...env, MASTER_KEY_NEXT: next });

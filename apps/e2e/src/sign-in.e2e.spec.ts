@@ -129,7 +129,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     return { address, token, child };
   };
 
-  it('takes a person from the e-mail of an invitation to a token for the management API', async () => {
+  it('leads from an invitation e-mail to a token for the management API', async () => {
     const tenantId = await makeTenant('walked');
     const email = 'ada@people.example';
     const link = await invite(tenantId, email);
@@ -208,7 +208,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 120_000);
 
-  it('ends the token of a code that is used a second time', async () => {
+  it('revokes the token of a code that is used twice', async () => {
     const tenantId = await makeTenant('replayed');
     const email = 'replayed@people.example';
     const link = await invite(tenantId, email);
@@ -262,7 +262,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 60_000);
 
-  it('says why a link is dead: replaced, withdrawn, never one', async () => {
+  it('shows why a link is invalid: replaced, withdrawn, unknown', async () => {
     const tenantId = await makeTenant('dead-links');
     const email = 'grace@people.example';
     const old = await invite(tenantId, email);
@@ -284,7 +284,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 60_000);
 
-  it('is not signed in to by guessing, nor does it tell who has an account', async () => {
+  it('limits password guesses and does not reveal whether an account exists', async () => {
     const tenantId = await makeTenant('guessed');
     const context = await newContext();
     const page = await context.newPage();
@@ -347,7 +347,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 120_000);
 
-  it('takes forms of its own pages alone, and leads nowhere else', async () => {
+  it('accepts only forms of its own pages, and redirects only to registered addresses', async () => {
     const page = await hostFetch(`${base}/sign-in`);
     const cookie = page.headers.getSetCookie()[0]!.split(';')[0]!;
     expect(page.headers.getSetCookie()[0]).toMatch(/; Path=\/people; HttpOnly; SameSite=Lax$/);
@@ -405,7 +405,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     expect((await hostFetch(`${platform.ready.management}/people/sign-in`)).status).toBe(404);
   }, 60_000);
 
-  it('works as the guide says', async () => {
+  it('works as the guide describes', async () => {
     // Without a mail server, as who starts with nothing.
     await platform.end();
     await platform.restart({ SMTP_URL: '' });

@@ -43,7 +43,7 @@ const rotate = async (): Promise<Rotation> => {
 };
 
 describe('`npm run rotate-token-keys`', () => {
-  it('publishes the key, then all replicas sign with it; tokens of the key before it stay valid', async () => {
+  it('publishes the key, then all replicas sign with it; tokens of the previous key remain valid', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'rotating-keys');
     const keySet = async () =>
       expectStatus(
